@@ -27,6 +27,8 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
   payments: {
     ...rows('payments/entities.ts', { Payment: 'Payment', RecurringPayment: 'RecurringPayment' }),
     ...rows('payments/refunds/entities.ts', { Refund: 'Refund' }),
+    ...rows('payments/refund-drafts/entities.ts', { RefundDraft: 'RefundDraft' }),
+    ...rows('payments/refund-drafts/store-draft.ts', { RefundDraftConnection: 'RefundDraftPage' }),
     ...rows('payments/find-payments.ts', {
       PaymentConnection: 'PaymentPage',
       RefundConnection: 'RefundPage',

@@ -30,6 +30,7 @@ const readBy: Readonly<Record<ChangedList, string>> = {
   audit_log: 'Query.auditLog',
   payout_drafts: 'Query.payoutDrafts',
   reconciliation_differences: 'Query.reconciliationDifferences',
+  refund_drafts: 'Query.refundDrafts',
   refunds: 'Query.refunds',
   webhook_deliveries: 'Query.webhookDeliveries',
   webhook_failures: 'Query.webhookFailures',

@@ -87,6 +87,8 @@ export type ChangedList =
   | 'payout_drafts'
   /** A settlement report was matched, or differences were resolved. */
   | 'reconciliation_differences'
+  /** Refunds were proposed or decided. */
+  | 'refund_drafts'
   /** Banks have answered to refunds. */
   | 'refunds'
   /** Webhooks were attempted, or are sent again. */
@@ -369,6 +371,9 @@ export type Permission =
   | 'paymentCapture'
   | 'paymentNoteAdd'
   | 'refundCreate'
+  | 'refundDraftCreate'
+  | 'refundDraftApprove'
+  | 'refundDraftReject'
   | 'receiptClose'
   | 'refundRetry'
   | 'receiptResend'
@@ -389,6 +394,7 @@ export type Permission =
   | 'merchantCreate'
   | 'merchantOnboard'
   | 'merchantRateLimitSet'
+  | 'merchantSupportRefundSet'
   | 'shopCreate'
   | 'apiKeyIssue'
   | 'apiKeyApprove'
@@ -637,6 +643,35 @@ export type RecurringMethod =
   | 'cards'
   | 'sbp'
   | 'tpay';
+
+/** Narrows the list: all that is given must be true. As `RefundFilter`. */
+export type RefundDraftFilter = {
+  /** Of this payment. */
+  paymentId?: string | number | null | undefined;
+  /** Of one of these shops. */
+  shopId?: Array<string | number> | null | undefined;
+  /** In one of these modes. Absent: as without a filter, live. */
+  mode?: Array<Mode> | null | undefined;
+  /** Proposed by one of these people. */
+  createdBy?: Array<string> | null | undefined;
+  /** Proposed by the caller; false: by others, which the caller may approve. */
+  isMine?: boolean | null | undefined;
+  /** At least so much, minor units. */
+  amountFrom?: number | null | undefined;
+  /** At most so much, minor units. */
+  amountTo?: number | null | undefined;
+  /** Made at this moment or later. */
+  since?: string | null | undefined;
+  /** Made before this moment. */
+  until?: string | null | undefined;
+};
+
+/** State of a proposed refund. */
+export type RefundDraftStatus =
+  | 'pending'
+  | 'approved'
+  | 'rejected'
+  | 'expired';
 
 /**
  * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
@@ -1365,6 +1400,17 @@ export type ListsChangedSubscriptionVariables = Exact<{
 
 export type ListsChangedSubscription = { listsChanged: { lists: Array<ChangedList> } };
 
+export type LimitSupportRefundsMutationVariables = Exact<{
+  merchantId: string | number;
+  amount: number;
+}>;
+
+
+export type LimitSupportRefundsMutation = { merchantSupportRefundSet:
+    | { __typename: 'Merchant', id: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
 export type LimitMerchantMutationVariables = Exact<{
   merchantId: string | number;
   perSecond?: number | null | undefined;
@@ -1510,7 +1556,7 @@ export type MerchantQueryVariables = Exact<{
 }>;
 
 
-export type MerchantQuery = { merchant: { id: string, name: string, liveEnabled: boolean, createdAt: string, rateLimit: { perSecond: number, burst: number }, shops: Array<{ id: string, merchantId: string, name: string, createdAt: string, receiptsRequired: boolean, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, name: string, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> }, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature }> }> } | null };
+export type MerchantQuery = { merchant: { id: string, name: string, liveEnabled: boolean, createdAt: string, supportRefundMax: number, rateLimit: { perSecond: number, burst: number }, shops: Array<{ id: string, merchantId: string, name: string, createdAt: string, receiptsRequired: boolean, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, name: string, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> }, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature }> }> } | null };
 
 export type OnboardMerchantMutationVariables = Exact<{
   name: string;
@@ -1612,7 +1658,7 @@ export type PaymentQueryVariables = Exact<{
 }>;
 
 
-export type PaymentQuery = { payment: { terminalName: string, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, rrn: string | null, returnUrl: string | null, description: string | null, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, metadata: Record<string, string>, customerCardBrand: string | null, customerCardHolder: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean, merchant: { id: string, name: string }, notes: Array<{ id: string, author: string, createdAt: string, text: string }>, webhookDeliveries: Array<{ id: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, createdAt: string }>, receipts: Array<{ id: string, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, items: Array<{ paymentMode: ReceiptPaymentMode | null }> }>, timeline: Array<
+export type PaymentQuery = { payment: { terminalName: string, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, rrn: string | null, returnUrl: string | null, description: string | null, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, metadata: Record<string, string>, customerCardBrand: string | null, customerCardHolder: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean, merchant: { id: string, name: string, supportRefundMax: number }, notes: Array<{ id: string, author: string, createdAt: string, text: string }>, webhookDeliveries: Array<{ id: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, createdAt: string }>, receipts: Array<{ id: string, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, items: Array<{ paymentMode: ReceiptPaymentMode | null }> }>, timeline: Array<
       | { __typename: 'TimelineAudit', at: string, audit: { id: string, actor: string, role: string, action: string, subjectKind: string, subjectId: string, before: Record<string, unknown> | null, after: Record<string, unknown> | null, requestId: string } }
       | { __typename: 'TimelineBankCall', connector: string, call: string, operationId: string, currency: string | null, answer: string, reference: string | null, failureCode: string | null, bankCode: string | null, durationMs: number, at: string, asked: number | null }
       | { __typename: 'TimelineCreated', by: PaymentMaker, makerId: string | null, keyPrefix: string | null, at: string }
@@ -2074,6 +2120,75 @@ export type RefundsQueryVariables = Exact<{
 
 export type RefundsQuery = { refunds: { nodes: Array<{ id: string, merchantId: string, paymentId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null, payment: { id: string, publicId: string, currency: string, shopName: string, mode: Mode, orderId: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
+export type RefundDraftRowFragment = { id: string, merchantId: string, paymentId: string, mode: Mode, amount: number, currency: string, status: RefundDraftStatus, reason: string, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, lastRefusal: { code: RefusalCode, message: string, at: string } | null, payment: { id: string, publicId: string, orderId: string, shopName: string, customerCardMask: string | null, customerPhoneMask: string | null } };
+
+export type RefundDraftsQueryVariables = Exact<{
+  merchantId?: string | number | null | undefined;
+  status?: Array<RefundDraftStatus> | RefundDraftStatus | null | undefined;
+  filter?: RefundDraftFilter | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type RefundDraftsQuery = { refundDrafts: { nodes: Array<{ id: string, merchantId: string, paymentId: string, mode: Mode, amount: number, currency: string, status: RefundDraftStatus, reason: string, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, lastRefusal: { code: RefusalCode, message: string, at: string } | null, payment: { id: string, publicId: string, orderId: string, shopName: string, customerCardMask: string | null, customerPhoneMask: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
+
+export type RefundDraftsToDecideQueryVariables = Exact<{
+  merchantId?: string | number | null | undefined;
+  filter?: RefundDraftFilter | null | undefined;
+}>;
+
+
+export type RefundDraftsToDecideQuery = { refundDrafts: { totalCount: { count: number, isExact: boolean } } };
+
+export type RefundDraftQueryVariables = Exact<{
+  merchantId: string | number;
+  id: string | number;
+}>;
+
+
+export type RefundDraftQuery = { refundDraft: { id: string, merchantId: string, paymentId: string, mode: Mode, amount: number, currency: string, status: RefundDraftStatus, reason: string, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, lastRefusal: { code: RefusalCode, message: string, at: string } | null, payment: { id: string, publicId: string, orderId: string, shopName: string, customerCardMask: string | null, customerPhoneMask: string | null } } | null };
+
+export type ProposeRefundMutationVariables = Exact<{
+  merchantId: string | number;
+  paymentId: string | number;
+  amount: number;
+  reason: string;
+  receipt?: ReceiptInput | null | undefined;
+  key: string;
+}>;
+
+
+export type ProposeRefundMutation = { refundDraftCreate:
+    | { __typename: 'RefundDraftCreated', draft: { id: string } }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
+export type ApproveRefundDraftMutationVariables = Exact<{
+  merchantId: string | number;
+  id: string | number;
+}>;
+
+
+export type ApproveRefundDraftMutation = { refundDraftApprove:
+    | { __typename: 'RefundDraftApproved', refund: { id: string, status: RefundStatus } }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
+export type RejectRefundDraftMutationVariables = Exact<{
+  merchantId: string | number;
+  id: string | number;
+  reason: string;
+}>;
+
+
+export type RejectRefundDraftMutation = { refundDraftReject:
+    | { __typename: 'RefundDraftRejected', draft: { id: string, status: RefundDraftStatus } }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
 export type RequestsQueryVariables = Exact<{
   merchantId: string | number;
   shopId: string | number;
@@ -2384,7 +2499,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '6c966e1f659b6f2c';
+export const operationsVersion = '81ededa65687f138';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2521,6 +2636,9 @@ export const LiveEvents = typed<LiveEventsSubscription, LiveEventsSubscriptionVa
 export const ListsChanged = typed<ListsChangedSubscription, ListsChangedSubscriptionVariables>(
   "subscription ListsChanged($merchantId: ID) {\n  listsChanged(merchantId: $merchantId) {\n    lists\n  }\n}",
 );
+export const LimitSupportRefunds = typed<LimitSupportRefundsMutation, LimitSupportRefundsMutationVariables>(
+  "mutation LimitSupportRefunds($merchantId: ID!, $amount: MinorUnits!) {\n  merchantSupportRefundSet(merchantId: $merchantId, amount: $amount) {\n    __typename\n    ... on Merchant {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
 export const LimitMerchant = typed<LimitMerchantMutation, LimitMerchantMutationVariables>(
   "mutation LimitMerchant($merchantId: ID!, $perSecond: Int, $burst: Int) {\n  merchantRateLimitSet(\n    merchantId: $merchantId\n    perSecond: $perSecond\n    burst: $burst\n  ) {\n    __typename\n    ... on Merchant {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
@@ -2558,7 +2676,7 @@ export const Merchants = typed<MerchantsQuery, MerchantsQueryVariables>(
   "query Merchants($name: String, $first: Int, $after: String, $last: Int, $before: String) {\n  merchants(\n    name: $name\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      name\n      liveEnabled\n      createdAt\n      shops {\n        id\n        name\n      }\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const Merchant = typed<MerchantQuery, MerchantQueryVariables>(
-  "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    createdAt\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      createdAt\n      receiptsRequired\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          name\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
+  "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    createdAt\n    supportRefundMax\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      createdAt\n      receiptsRequired\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          name\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
 );
 export const OnboardMerchant = typed<OnboardMerchantMutation, OnboardMerchantMutationVariables>(
   "mutation OnboardMerchant($name: String!, $shopName: String!) {\n  merchantOnboard(name: $name, shopName: $shopName) {\n    __typename\n    ... on MerchantOnboarded {\n      merchant {\n        id\n      }\n      apiKey {\n        secret\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2585,7 +2703,7 @@ export const Search = typed<SearchQuery, SearchQueryVariables>(
   "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Search($text: String!, $merchantId: ID, $timeZone: String!) {\n  search(text: $text, merchantId: $merchantId, timeZone: $timeZone) {\n    kind\n    merchantId\n    id\n    at\n    payment {\n      ...PaymentRow\n      merchant {\n        id\n        name\n      }\n    }\n    refund {\n      id\n      paymentId\n      amount\n      status\n    }\n    payout {\n      id\n      amount\n      currency\n      status\n      mode\n    }\n    subscription {\n      id\n      amount\n      currency\n      status\n      mode\n      customerRef\n    }\n  }\n}",
 );
 export const Payment = typed<PaymentQuery, PaymentQueryVariables>(
-  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payment($merchantId: ID!, $id: ID!) {\n  payment(id: $id, merchantId: $merchantId) {\n    ...PaymentRow\n    merchant {\n      id\n      name\n    }\n    terminalName\n    capture\n    amountCapturable\n    amountCaptured\n    captureBefore\n    rrn\n    returnUrl\n    description\n    capturedAt\n    finalizedAt\n    expiresAt\n    metadata\n    customerCardBrand\n    customerCardHolder\n    customerPayerBank\n    fee\n    feeRateBps\n    net\n    paymentUrl\n    notes {\n      id\n      author\n      createdAt\n      text\n    }\n    ...PaymentLife\n  }\n}\n\nfragment PaymentLife on Payment {\n  webhookDeliveries {\n    id\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n  }\n  receipts {\n    id\n    type\n    status\n    amount\n    currency\n    fiscalStorageNumber\n    fiscalDocumentNumber\n    fiscalAttribute\n    registeredAt\n    failureReason\n    createdAt\n    items {\n      paymentMode\n    }\n  }\n  timeline {\n    __typename\n    at\n    ... on TimelineCreated {\n      by\n      makerId\n      keyPrefix\n    }\n    ... on TimelineStatus {\n      paymentStatus: status\n    }\n    ... on TimelineBankCall {\n      connector\n      call\n      operationId\n      asked: amount\n      currency\n      answer\n      reference\n      failureCode\n      bankCode\n      durationMs\n    }\n    ... on TimelineRefund {\n      refundStatus: status\n      amount\n      refund {\n        id\n        reason\n        failReason\n        createdAt\n        completedAt\n      }\n    }\n    ... on TimelineWebhookAttempt {\n      delivery {\n        id\n        event\n        eventId\n        url\n        status\n      }\n      attempt {\n        number\n        durationMs\n        status\n        error\n        responseHead\n      }\n    }\n    ... on TimelinePosting {\n      posting: entry {\n        id\n        type\n        amount\n        currency\n        description\n      }\n    }\n    ... on TimelineAudit {\n      audit: entry {\n        id\n        actor\n        role\n        action\n        subjectKind\n        subjectId\n        before\n        after\n        requestId\n      }\n    }\n  }\n}",
+  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payment($merchantId: ID!, $id: ID!) {\n  payment(id: $id, merchantId: $merchantId) {\n    ...PaymentRow\n    merchant {\n      id\n      name\n      supportRefundMax\n    }\n    terminalName\n    capture\n    amountCapturable\n    amountCaptured\n    captureBefore\n    rrn\n    returnUrl\n    description\n    capturedAt\n    finalizedAt\n    expiresAt\n    metadata\n    customerCardBrand\n    customerCardHolder\n    customerPayerBank\n    fee\n    feeRateBps\n    net\n    paymentUrl\n    notes {\n      id\n      author\n      createdAt\n      text\n    }\n    ...PaymentLife\n  }\n}\n\nfragment PaymentLife on Payment {\n  webhookDeliveries {\n    id\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n  }\n  receipts {\n    id\n    type\n    status\n    amount\n    currency\n    fiscalStorageNumber\n    fiscalDocumentNumber\n    fiscalAttribute\n    registeredAt\n    failureReason\n    createdAt\n    items {\n      paymentMode\n    }\n  }\n  timeline {\n    __typename\n    at\n    ... on TimelineCreated {\n      by\n      makerId\n      keyPrefix\n    }\n    ... on TimelineStatus {\n      paymentStatus: status\n    }\n    ... on TimelineBankCall {\n      connector\n      call\n      operationId\n      asked: amount\n      currency\n      answer\n      reference\n      failureCode\n      bankCode\n      durationMs\n    }\n    ... on TimelineRefund {\n      refundStatus: status\n      amount\n      refund {\n        id\n        reason\n        failReason\n        createdAt\n        completedAt\n      }\n    }\n    ... on TimelineWebhookAttempt {\n      delivery {\n        id\n        event\n        eventId\n        url\n        status\n      }\n      attempt {\n        number\n        durationMs\n        status\n        error\n        responseHead\n      }\n    }\n    ... on TimelinePosting {\n      posting: entry {\n        id\n        type\n        amount\n        currency\n        description\n      }\n    }\n    ... on TimelineAudit {\n      audit: entry {\n        id\n        actor\n        role\n        action\n        subjectKind\n        subjectId\n        before\n        after\n        requestId\n      }\n    }\n  }\n}",
 );
 export const AddNote = typed<AddNoteMutation, AddNoteMutationVariables>(
   "mutation AddNote($merchantId: ID!, $id: ID!, $text: String!, $key: String!) {\n  paymentNoteAdd(\n    id: $id\n    merchantId: $merchantId\n    text: $text\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PaymentNoteAdded {\n      note {\n        id\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2703,6 +2821,24 @@ export const RecordAdjustment = typed<RecordAdjustmentMutation, RecordAdjustment
 );
 export const Refunds = typed<RefundsQuery, RefundsQueryVariables>(
   "fragment RefundRow on Refund {\n  id\n  merchantId\n  paymentId\n  amount\n  reason\n  status\n  failReason\n  createdAt\n  completedAt\n  payment {\n    id\n    publicId\n    currency\n    shopName\n    mode\n    orderId\n  }\n}\n\nquery Refunds($merchantId: ID, $status: [RefundStatus!], $filter: RefundFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  refunds(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RefundRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+);
+export const RefundDrafts = typed<RefundDraftsQuery, RefundDraftsQueryVariables>(
+  "fragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}\n\nquery RefundDrafts($merchantId: ID, $status: [RefundDraftStatus!], $filter: RefundDraftFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  refundDrafts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RefundDraftRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+);
+export const RefundDraftsToDecide = typed<RefundDraftsToDecideQuery, RefundDraftsToDecideQueryVariables>(
+  "query RefundDraftsToDecide($merchantId: ID, $filter: RefundDraftFilter) {\n  refundDrafts(\n    first: 1\n    merchantId: $merchantId\n    status: [pending]\n    filter: $filter\n  ) {\n    totalCount {\n      count\n      isExact\n    }\n  }\n}",
+);
+export const RefundDraft = typed<RefundDraftQuery, RefundDraftQueryVariables>(
+  "fragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}\n\nquery RefundDraft($merchantId: ID!, $id: ID!) {\n  refundDraft(merchantId: $merchantId, id: $id) {\n    ...RefundDraftRow\n  }\n}",
+);
+export const ProposeRefund = typed<ProposeRefundMutation, ProposeRefundMutationVariables>(
+  "mutation ProposeRefund($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String!, $receipt: ReceiptInput, $key: String!) {\n  refundDraftCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on RefundDraftCreated {\n      draft {\n        id\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
+export const ApproveRefundDraft = typed<ApproveRefundDraftMutation, ApproveRefundDraftMutationVariables>(
+  "mutation ApproveRefundDraft($merchantId: ID!, $id: ID!) {\n  refundDraftApprove(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on RefundDraftApproved {\n      refund {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
+export const RejectRefundDraft = typed<RejectRefundDraftMutation, RejectRefundDraftMutationVariables>(
+  "mutation RejectRefundDraft($merchantId: ID!, $id: ID!, $reason: String!) {\n  refundDraftReject(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ... on RefundDraftRejected {\n      draft {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Requests = typed<RequestsQuery, RequestsQueryVariables>(
   "query Requests($merchantId: ID!, $shopId: ID!, $mode: Mode!, $status: [Int!], $from: String, $to: String, $find: String, $first: Int!, $after: String) {\n  apiRequests(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    status: $status\n    from: $from\n    to: $to\n    find: $find\n    first: $first\n    after: $after\n  ) {\n    nodes {\n      id\n      at\n      method\n      path\n      status\n      code\n      keyPrefix\n      idempotencyKey\n      durationMs\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}",

@@ -189,6 +189,8 @@ export type Merchant = {
   liveEnabled: Scalars['Boolean']['output'];
   /** How fast its keys may call, all together. */
   rateLimit: RateLimit;
+  /** What people with the role support may refund of a payment by themselves, minor units. A higher amount they propose. */
+  supportRefundMax: Scalars['MinorUnits']['output'];
   /** When it was made. */
   createdAt: Scalars['DateTime']['output'];
   /** Oldest first; a merchant has at most 500. A key reads its own. */
@@ -1111,6 +1113,8 @@ export type ShopCreateResult = Shop | Refused;
 
 export type MerchantRateLimitSetResult = Merchant | Refused;
 
+export type MerchantSupportRefundSetResult = Merchant | Refused;
+
 /** What has a rate: the methods of payments, and of payouts, whose fee is withheld on top of the amount. */
 export type RatedMethod =
   | 'sbp'
@@ -1569,6 +1573,9 @@ export type Permission =
   | 'paymentCapture'
   | 'paymentNoteAdd'
   | 'refundCreate'
+  | 'refundDraftCreate'
+  | 'refundDraftApprove'
+  | 'refundDraftReject'
   | 'receiptClose'
   | 'refundRetry'
   | 'receiptResend'
@@ -1589,6 +1596,7 @@ export type Permission =
   | 'merchantCreate'
   | 'merchantOnboard'
   | 'merchantRateLimitSet'
+  | 'merchantSupportRefundSet'
   | 'shopCreate'
   | 'apiKeyIssue'
   | 'apiKeyApprove'
@@ -2288,6 +2296,8 @@ export type Mutation = {
   merchantOnboard: MerchantOnboardResult;
   /** How fast the merchant's keys may call. Without both numbers the default of the service holds again. In force at once. */
   merchantRateLimitSet: MerchantRateLimitSetResult;
+  /** Sets what support may refund of a payment by itself, minor units; with 0 it proposes every refund. What was already refunded of the payment counts. */
+  merchantSupportRefundSet: MerchantSupportRefundSetResult;
   /** A new shop of a merchant, which is also a terminal. */
   shopCreate: ShopCreateResult;
   /**
@@ -2496,6 +2506,12 @@ export type MutationmerchantRateLimitSetArgs = {
   merchantId: Scalars['ID']['input'];
   perSecond: InputMaybe<Scalars['Int']['input']>;
   burst: InputMaybe<Scalars['Int']['input']>;
+};
+
+
+export type MutationmerchantSupportRefundSetArgs = {
+  merchantId: Scalars['ID']['input'];
+  amount: Scalars['MinorUnits']['input'];
 };
 
 
@@ -2918,6 +2934,8 @@ export type ChangedList =
   | 'payout_drafts'
   /** A settlement report was matched, or differences were resolved. */
   | 'reconciliation_differences'
+  /** Refunds were proposed or decided. */
+  | 'refund_drafts'
   /** Banks have answered to refunds. */
   | 'refunds'
   /** Webhooks were attempted, or are sent again. */
@@ -3198,6 +3216,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( MerchantRow )
     | ( Refused )
   ;
+  MerchantSupportRefundSetResult:
+    | ( MerchantRow )
+    | ( Refused )
+  ;
   AlertAssignResult:
     | ( AlertRow )
     | ( Refused )
@@ -3404,6 +3426,7 @@ export type ResolversTypes = {
   WebhookEndpointCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookEndpointCreateResult']>;
   ShopCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ShopCreateResult']>;
   MerchantRateLimitSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['MerchantRateLimitSetResult']>;
+  MerchantSupportRefundSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['MerchantSupportRefundSetResult']>;
   RatedMethod: RatedMethod;
   RateRecord: ResolverTypeWrapper<RateRow>;
   RateRecordConnection: ResolverTypeWrapper<Omit<RateRecordConnection, 'nodes'> & { nodes: Array<ResolversTypes['RateRecord']> }>;
@@ -3587,6 +3610,7 @@ export type ResolversParentTypes = {
   WebhookEndpointCreateResult: ResolversUnionTypes<ResolversParentTypes>['WebhookEndpointCreateResult'];
   ShopCreateResult: ResolversUnionTypes<ResolversParentTypes>['ShopCreateResult'];
   MerchantRateLimitSetResult: ResolversUnionTypes<ResolversParentTypes>['MerchantRateLimitSetResult'];
+  MerchantSupportRefundSetResult: ResolversUnionTypes<ResolversParentTypes>['MerchantSupportRefundSetResult'];
   RateRecord: RateRow;
   RateRecordConnection: Omit<RateRecordConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['RateRecord']> };
   BankRoute: BankRouteRow;
@@ -3703,6 +3727,7 @@ export type MerchantResolvers<ContextType = SubgraphContext, ParentType extends 
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   liveEnabled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   rateLimit?: Resolver<ResolversTypes['RateLimit'], ParentType, ContextType>;
+  supportRefundMax?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   shops?: Resolver<Array<ResolversTypes['Shop']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
@@ -4292,6 +4317,10 @@ export type MerchantRateLimitSetResultResolvers<ContextType = SubgraphContext, P
   __resolveType: TypeResolveFn<'Merchant' | 'Refused', ParentType, ContextType>;
 };
 
+export type MerchantSupportRefundSetResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MerchantSupportRefundSetResult'] = ResolversParentTypes['MerchantSupportRefundSetResult']> = {
+  __resolveType: TypeResolveFn<'Merchant' | 'Refused', ParentType, ContextType>;
+};
+
 export type RateRecordResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RateRecord'] = ResolversParentTypes['RateRecord']> = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
@@ -4714,6 +4743,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   merchantCreate?: Resolver<ResolversTypes['Merchant'], ParentType, ContextType, RequireFields<MutationmerchantCreateArgs, 'name'>>;
   merchantOnboard?: Resolver<ResolversTypes['MerchantOnboardResult'], ParentType, ContextType, RequireFields<MutationmerchantOnboardArgs, 'name' | 'shopName' | 'events' | 'signature'>>;
   merchantRateLimitSet?: Resolver<ResolversTypes['MerchantRateLimitSetResult'], ParentType, ContextType, RequireFields<MutationmerchantRateLimitSetArgs, 'merchantId'>>;
+  merchantSupportRefundSet?: Resolver<ResolversTypes['MerchantSupportRefundSetResult'], ParentType, ContextType, RequireFields<MutationmerchantSupportRefundSetArgs, 'merchantId' | 'amount'>>;
   shopCreate?: Resolver<ResolversTypes['ShopCreateResult'], ParentType, ContextType, RequireFields<MutationshopCreateArgs, 'merchantId' | 'name'>>;
   apiKeyIssue?: Resolver<ResolversTypes['ApiKeyIssueResult'], ParentType, ContextType, RequireFields<MutationapiKeyIssueArgs, 'merchantId' | 'shopId' | 'mode' | 'name'>>;
   apiKeyRotate?: Resolver<ResolversTypes['ApiKeyIssueResult'], ParentType, ContextType, RequireFields<MutationapiKeyRotateArgs, 'merchantId' | 'apiKeyId' | 'overlapHours'>>;
@@ -4883,6 +4913,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   WebhookEndpointCreateResult?: WebhookEndpointCreateResultResolvers<ContextType>;
   ShopCreateResult?: ShopCreateResultResolvers<ContextType>;
   MerchantRateLimitSetResult?: MerchantRateLimitSetResultResolvers<ContextType>;
+  MerchantSupportRefundSetResult?: MerchantSupportRefundSetResultResolvers<ContextType>;
   RateRecord?: RateRecordResolvers<ContextType>;
   RateRecordConnection?: RateRecordConnectionResolvers<ContextType>;
   BankRoute?: BankRouteResolvers<ContextType>;

@@ -2,6 +2,8 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { Payment as PaymentRow, RecurringPayment as RecurringPaymentRow } from '../../subgraphs/payments/entities.ts';
 import type { Refund as RefundRow } from '../../subgraphs/payments/refunds/entities.ts';
+import type { RefundDraft as RefundDraftRow } from '../../subgraphs/payments/refund-drafts/entities.ts';
+import type { RefundDraftPage as RefundDraftPageRow } from '../../subgraphs/payments/refund-drafts/store-draft.ts';
 import type { PaymentPage as PaymentPageRow, RefundPage as RefundPageRow } from '../../subgraphs/payments/find-payments.ts';
 import type { PaymentLink as PaymentLinkRow } from '../../subgraphs/payments/links/entities.ts';
 import type { Receipt as ReceiptRow } from '../../subgraphs/payments/receipts/entities.ts';
@@ -425,6 +427,124 @@ export type RefundCreated = {
   /** True when this is the answer of an earlier call with the same key. */
   idempotent: Scalars['Boolean']['output'];
 };
+
+/** State of a proposed refund. */
+export type RefundDraftStatus =
+  | 'pending'
+  | 'approved'
+  | 'rejected'
+  | 'expired';
+
+/** What stood against a draft's refund when it was approved last. The draft waits on: it can be approved again, or rejected. */
+export type RefundDraftRefusal = {
+  /** Why, as in `Refused`. */
+  code: RefusalCode;
+  /** The same in words. */
+  message: Scalars['String']['output'];
+  /** When it was refused. */
+  at: Scalars['DateTime']['output'];
+};
+
+/** A refund that one person has proposed, and that another makes by approving it. */
+export type RefundDraft = {
+  /** Unique within the merchant; the refund that is made of it has the same. */
+  id: Scalars['ID']['output'];
+  /** The merchant that it belongs to. */
+  merchantId: Scalars['ID']['output'];
+  /** The shop of the payment. */
+  shopId: Scalars['ID']['output'];
+  /** The payment that is to be refunded. */
+  paymentId: Scalars['ID']['output'];
+  /** Test or live. */
+  mode: Mode;
+  /** Minor units of the payment's currency. */
+  amount: Scalars['MinorUnits']['output'];
+  /** ISO 4217. */
+  currency: Scalars['String']['output'];
+  /** Its state now. */
+  status: RefundDraftStatus;
+  /** Why, as the proposer wrote it; the refund has the same. */
+  reason: Scalars['String']['output'];
+  /** The person who proposed it, who may not approve it: the subject of their identity. */
+  createdBy: Scalars['String']['output'];
+  /** Whether the caller is that person. */
+  isMine: Scalars['Boolean']['output'];
+  /** When it was made, by the time of its shop. */
+  createdAt: Scalars['DateTime']['output'];
+  /** Until when it can be approved: 72 hours. */
+  expiresAt: Scalars['DateTime']['output'];
+  /** The person who approved or rejected it; null while it is pending, and when it expired. */
+  decidedBy: Maybe<Scalars['String']['output']>;
+  /** When it was approved, rejected or expired. */
+  decidedAt: Maybe<Scalars['DateTime']['output']>;
+  /** Why it was rejected. */
+  rejectReason: Maybe<Scalars['String']['output']>;
+  /** Null when nothing stood against it, or when it was approved since. */
+  lastRefusal: Maybe<RefundDraftRefusal>;
+  /** The refund that was made of it. */
+  refund: Maybe<Refund>;
+  /** The payment. */
+  payment: Payment;
+};
+
+export type RefundDraftConnection = {
+  nodes: Array<RefundDraft>;
+  pageInfo: PageInfo;
+  /** Number of rows on all pages, counted only if selected. */
+  totalCount: TotalCount;
+};
+
+/** Narrows the list: all that is given must be true. As `RefundFilter`. */
+export type RefundDraftFilter = {
+  /** Of this payment. */
+  paymentId?: InputMaybe<Scalars['ID']['input']>;
+  /** Of one of these shops. */
+  shopId?: InputMaybe<Array<Scalars['ID']['input']>>;
+  /** In one of these modes. Absent: as without a filter, live. */
+  mode?: InputMaybe<Array<Mode>>;
+  /** Proposed by one of these people. */
+  createdBy?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Proposed by the caller; false: by others, which the caller may approve. */
+  isMine?: InputMaybe<Scalars['Boolean']['input']>;
+  /** At least so much, minor units. */
+  amountFrom?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** At most so much, minor units. */
+  amountTo?: InputMaybe<Scalars['MinorUnits']['input']>;
+  /** Made at this moment or later. */
+  since?: InputMaybe<Scalars['DateTime']['input']>;
+  /** Made before this moment. */
+  until?: InputMaybe<Scalars['DateTime']['input']>;
+};
+
+/** What a proposal came to. */
+export type RefundDraftCreated = {
+  /** The draft as it is now. */
+  draft: RefundDraft;
+  /** True when this is the answer of an earlier call with the same key. */
+  idempotent: Scalars['Boolean']['output'];
+};
+
+/** What an approval came to: the refund, which the bank may have refused at once. */
+export type RefundDraftApproved = {
+  /** The draft, approved. */
+  draft: RefundDraft;
+  /** The refund as it is now. */
+  refund: Refund;
+  /** True when the same person had approved it before. */
+  idempotent: Scalars['Boolean']['output'];
+};
+
+/** What a rejection came to. */
+export type RefundDraftRejected = {
+  /** The draft, rejected. */
+  draft: RefundDraft;
+};
+
+export type RefundDraftCreateResult = RefundDraftCreated | Refused;
+
+export type RefundDraftApproveResult = RefundDraftApproved | Refused;
+
+export type RefundDraftRejectResult = RefundDraftRejected | Refused;
 
 /** Answer to a new note. */
 export type PaymentNoteAdded = {
@@ -1205,6 +1325,10 @@ export type Query = {
   paymentSearch: PaymentConnection;
   /** The refunds registry, newest first; operators who name no merchant read those of all merchants. */
   refunds: RefundConnection;
+  /** One proposed refund. Null when there is none. An operator of the platform names the merchant. */
+  refundDraft: Maybe<RefundDraft>;
+  /** Proposed refunds, newest first, of both modes by a filter; operators who name no merchant read those of all merchants. */
+  refundDrafts: RefundDraftConnection;
   /** Null when there is none. Keys see their own; operators name the merchant. */
   paymentLink: Maybe<PaymentLink>;
   /** The links registry, newest first; operators name the merchant. `mode` leaves those of one mode; test without `includeTest`, too. */
@@ -1265,6 +1389,25 @@ export type QueryrefundsArgs = {
   to: InputMaybe<Scalars['String']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
   filter: InputMaybe<RefundFilter>;
+};
+
+
+export type QueryrefundDraftArgs = {
+  id: Scalars['ID']['input'];
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type QueryrefundDraftsArgs = {
+  first: InputMaybe<Scalars['Int']['input']>;
+  after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
+  status: InputMaybe<Array<RefundDraftStatus>>;
+  from: InputMaybe<Scalars['String']['input']>;
+  to: InputMaybe<Scalars['String']['input']>;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  filter: InputMaybe<RefundDraftFilter>;
 };
 
 
@@ -1338,9 +1481,22 @@ export type Mutation = {
   paymentNoteAdd: PaymentNoteAddResult;
   /**
    * Gives money of a succeeded payment back: the amount, or the whole remainder when it is absent or 0. People name the merchant; once they refund more than
-   * 1,000,000 minor units of the payment in total, a reason is required (bad_request); more than 100,000,000 needs an administrator (scope_required).
+   * 1,000,000 minor units of the payment in total, a reason is required (bad_request); more than 100,000,000 needs an administrator, and support may refund what its
+   * merchant allows (`supportRefundMax`, else scope_required).
    */
   refundCreate: RefundCreateResult;
+  /**
+   * Proposes a refund, which another person makes by approving it; no money moves. Refuses as `refundCreate`, and with bad_request when 1,000 drafts of the merchant
+   * wait in the mode.
+   */
+  refundDraftCreate: RefundDraftCreateResult;
+  /**
+   * Makes the refund of a draft, once: the draft's id is its idempotency key. Its proposer cannot approve it (scope_required), and only a pending draft can be
+   * approved (not_pending). A refusal of the refund is kept as `lastRefusal`, and the draft stays pending.
+   */
+  refundDraftApprove: RefundDraftApproveResult;
+  /** Rejects a pending draft, with a reason of 1 to 1,000 characters; the proposer withdraws it in this way, and support only its own (scope_required). Refuses with not_pending. */
+  refundDraftReject: RefundDraftRejectResult;
   /**
    * Makes the closing receipt of a payment that was a prepayment, once: its items sum to what was captured less what was refunded. Refuses
    * with payment_not_succeeded, receipt_not_expected or bad_request. People name the merchant.
@@ -1445,6 +1601,29 @@ export type MutationrefundCreateArgs = {
   metadata: InputMaybe<Scalars['StringMap']['input']>;
   idempotency: InputMaybe<Idempotency>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type MutationrefundDraftCreateArgs = {
+  merchantId: Scalars['ID']['input'];
+  paymentId: Scalars['ID']['input'];
+  amount: InputMaybe<Scalars['MinorUnits']['input']>;
+  reason: Scalars['String']['input'];
+  receipt: InputMaybe<ReceiptInput>;
+  idempotency: InputMaybe<Idempotency>;
+};
+
+
+export type MutationrefundDraftApproveArgs = {
+  merchantId: Scalars['ID']['input'];
+  id: Scalars['ID']['input'];
+};
+
+
+export type MutationrefundDraftRejectArgs = {
+  merchantId: Scalars['ID']['input'];
+  id: Scalars['ID']['input'];
+  reason: Scalars['String']['input'];
 };
 
 
@@ -1607,6 +1786,18 @@ export type FederationReferenceTypes = {
 
 /** Mapping of union types */
 export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
+  RefundDraftCreateResult:
+    | ( Omit<RefundDraftCreated, 'draft'> & { draft: _RefType['RefundDraft'] } )
+    | ( Refused )
+  ;
+  RefundDraftApproveResult:
+    | ( Omit<RefundDraftApproved, 'draft' | 'refund'> & { draft: _RefType['RefundDraft'], refund: _RefType['Refund'] } )
+    | ( Refused )
+  ;
+  RefundDraftRejectResult:
+    | ( Omit<RefundDraftRejected, 'draft'> & { draft: _RefType['RefundDraft'] } )
+    | ( Refused )
+  ;
   PaymentNoteAddResult:
     | ( PaymentNoteAdded )
     | ( Refused )
@@ -1700,6 +1891,17 @@ export type ResolversTypes = {
   PaymentCaptured: ResolverTypeWrapper<Omit<PaymentCaptured, 'payment'> & { payment: ResolversTypes['Payment'] }>;
   RefundRetried: ResolverTypeWrapper<Omit<RefundRetried, 'refund'> & { refund: ResolversTypes['Refund'] }>;
   RefundCreated: ResolverTypeWrapper<Omit<RefundCreated, 'refund'> & { refund: ResolversTypes['Refund'] }>;
+  RefundDraftStatus: RefundDraftStatus;
+  RefundDraftRefusal: ResolverTypeWrapper<RefundDraftRefusal>;
+  RefundDraft: ResolverTypeWrapper<RefundDraftRow>;
+  RefundDraftConnection: ResolverTypeWrapper<RefundDraftPageRow>;
+  RefundDraftFilter: RefundDraftFilter;
+  RefundDraftCreated: ResolverTypeWrapper<Omit<RefundDraftCreated, 'draft'> & { draft: ResolversTypes['RefundDraft'] }>;
+  RefundDraftApproved: ResolverTypeWrapper<Omit<RefundDraftApproved, 'draft' | 'refund'> & { draft: ResolversTypes['RefundDraft'], refund: ResolversTypes['Refund'] }>;
+  RefundDraftRejected: ResolverTypeWrapper<Omit<RefundDraftRejected, 'draft'> & { draft: ResolversTypes['RefundDraft'] }>;
+  RefundDraftCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RefundDraftCreateResult']>;
+  RefundDraftApproveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RefundDraftApproveResult']>;
+  RefundDraftRejectResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RefundDraftRejectResult']>;
   PaymentNoteAdded: ResolverTypeWrapper<PaymentNoteAdded>;
   PaymentNoteAddResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentNoteAddResult']>;
   PaymentCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PaymentCreateResult']>;
@@ -1787,6 +1989,16 @@ export type ResolversParentTypes = {
   PaymentCaptured: Omit<PaymentCaptured, 'payment'> & { payment: ResolversParentTypes['Payment'] };
   RefundRetried: Omit<RefundRetried, 'refund'> & { refund: ResolversParentTypes['Refund'] };
   RefundCreated: Omit<RefundCreated, 'refund'> & { refund: ResolversParentTypes['Refund'] };
+  RefundDraftRefusal: RefundDraftRefusal;
+  RefundDraft: RefundDraftRow;
+  RefundDraftConnection: RefundDraftPageRow;
+  RefundDraftFilter: RefundDraftFilter;
+  RefundDraftCreated: Omit<RefundDraftCreated, 'draft'> & { draft: ResolversParentTypes['RefundDraft'] };
+  RefundDraftApproved: Omit<RefundDraftApproved, 'draft' | 'refund'> & { draft: ResolversParentTypes['RefundDraft'], refund: ResolversParentTypes['Refund'] };
+  RefundDraftRejected: Omit<RefundDraftRejected, 'draft'> & { draft: ResolversParentTypes['RefundDraft'] };
+  RefundDraftCreateResult: ResolversUnionTypes<ResolversParentTypes>['RefundDraftCreateResult'];
+  RefundDraftApproveResult: ResolversUnionTypes<ResolversParentTypes>['RefundDraftApproveResult'];
+  RefundDraftRejectResult: ResolversUnionTypes<ResolversParentTypes>['RefundDraftRejectResult'];
   PaymentNoteAdded: PaymentNoteAdded;
   PaymentNoteAddResult: ResolversUnionTypes<ResolversParentTypes>['PaymentNoteAddResult'];
   PaymentCreateResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCreateResult'];
@@ -2008,6 +2220,70 @@ export type RefundCreatedResolvers<ContextType = SubgraphContext, ParentType ext
   refund?: Resolver<ResolversTypes['Refund'], ParentType, ContextType>;
   idempotent?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type RefundDraftRefusalResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundDraftRefusal'] = ResolversParentTypes['RefundDraftRefusal']> = {
+  code?: Resolver<ResolversTypes['RefusalCode'], ParentType, ContextType>;
+  message?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+};
+
+export type RefundDraftResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundDraft'] = ResolversParentTypes['RefundDraft']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  paymentId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
+  amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['RefundDraftStatus'], ParentType, ContextType>;
+  reason?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  createdBy?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  isMine?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  decidedBy?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  decidedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  rejectReason?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  lastRefusal?: Resolver<Maybe<ResolversTypes['RefundDraftRefusal']>, ParentType, ContextType>;
+  refund?: Resolver<Maybe<ResolversTypes['Refund']>, ParentType, ContextType>;
+  payment?: Resolver<ResolversTypes['Payment'], ParentType, ContextType>;
+};
+
+export type RefundDraftConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundDraftConnection'] = ResolversParentTypes['RefundDraftConnection']> = {
+  nodes?: Resolver<Array<ResolversTypes['RefundDraft']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+  totalCount?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
+};
+
+export type RefundDraftCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundDraftCreated'] = ResolversParentTypes['RefundDraftCreated']> = {
+  draft?: Resolver<ResolversTypes['RefundDraft'], ParentType, ContextType>;
+  idempotent?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type RefundDraftApprovedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundDraftApproved'] = ResolversParentTypes['RefundDraftApproved']> = {
+  draft?: Resolver<ResolversTypes['RefundDraft'], ParentType, ContextType>;
+  refund?: Resolver<ResolversTypes['Refund'], ParentType, ContextType>;
+  idempotent?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type RefundDraftRejectedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundDraftRejected'] = ResolversParentTypes['RefundDraftRejected']> = {
+  draft?: Resolver<ResolversTypes['RefundDraft'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type RefundDraftCreateResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundDraftCreateResult'] = ResolversParentTypes['RefundDraftCreateResult']> = {
+  __resolveType: TypeResolveFn<'RefundDraftCreated' | 'Refused', ParentType, ContextType>;
+};
+
+export type RefundDraftApproveResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundDraftApproveResult'] = ResolversParentTypes['RefundDraftApproveResult']> = {
+  __resolveType: TypeResolveFn<'RefundDraftApproved' | 'Refused', ParentType, ContextType>;
+};
+
+export type RefundDraftRejectResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundDraftRejectResult'] = ResolversParentTypes['RefundDraftRejectResult']> = {
+  __resolveType: TypeResolveFn<'RefundDraftRejected' | 'Refused', ParentType, ContextType>;
 };
 
 export type PaymentNoteAddedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentNoteAdded'] = ResolversParentTypes['PaymentNoteAdded']> = {
@@ -2277,6 +2553,8 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   payments?: Resolver<ResolversTypes['PaymentConnection'], ParentType, ContextType, RequireFields<QuerypaymentsArgs, 'includeTest'>>;
   paymentSearch?: Resolver<ResolversTypes['PaymentConnection'], ParentType, ContextType, RequireFields<QuerypaymentSearchArgs, 'search'>>;
   refunds?: Resolver<ResolversTypes['RefundConnection'], ParentType, ContextType, Partial<QueryrefundsArgs>>;
+  refundDraft?: Resolver<Maybe<ResolversTypes['RefundDraft']>, ParentType, ContextType, RequireFields<QueryrefundDraftArgs, 'id'>>;
+  refundDrafts?: Resolver<ResolversTypes['RefundDraftConnection'], ParentType, ContextType, Partial<QueryrefundDraftsArgs>>;
   paymentLink?: Resolver<Maybe<ResolversTypes['PaymentLink']>, ParentType, ContextType, RequireFields<QuerypaymentLinkArgs, 'id'>>;
   paymentLinks?: Resolver<ResolversTypes['PaymentLinkConnection'], ParentType, ContextType, RequireFields<QuerypaymentLinksArgs, 'includeTest'>>;
   receipt?: Resolver<Maybe<ResolversTypes['Receipt']>, ParentType, ContextType, RequireFields<QueryreceiptArgs, 'id'>>;
@@ -2295,6 +2573,9 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   paymentCapture?: Resolver<ResolversTypes['PaymentCaptureResult'], ParentType, ContextType, RequireFields<MutationpaymentCaptureArgs, 'id'>>;
   paymentNoteAdd?: Resolver<ResolversTypes['PaymentNoteAddResult'], ParentType, ContextType, RequireFields<MutationpaymentNoteAddArgs, 'id' | 'text'>>;
   refundCreate?: Resolver<ResolversTypes['RefundCreateResult'], ParentType, ContextType, RequireFields<MutationrefundCreateArgs, 'paymentId'>>;
+  refundDraftCreate?: Resolver<ResolversTypes['RefundDraftCreateResult'], ParentType, ContextType, RequireFields<MutationrefundDraftCreateArgs, 'merchantId' | 'paymentId' | 'reason'>>;
+  refundDraftApprove?: Resolver<ResolversTypes['RefundDraftApproveResult'], ParentType, ContextType, RequireFields<MutationrefundDraftApproveArgs, 'merchantId' | 'id'>>;
+  refundDraftReject?: Resolver<ResolversTypes['RefundDraftRejectResult'], ParentType, ContextType, RequireFields<MutationrefundDraftRejectArgs, 'merchantId' | 'id' | 'reason'>>;
   receiptClose?: Resolver<ResolversTypes['ReceiptCloseResult'], ParentType, ContextType, RequireFields<MutationreceiptCloseArgs, 'paymentId' | 'receipt'>>;
   receiptResend?: Resolver<ResolversTypes['ReceiptResendResult'], ParentType, ContextType, RequireFields<MutationreceiptResendArgs, 'id'>>;
   refundRetry?: Resolver<ResolversTypes['RefundRetryResult'], ParentType, ContextType, RequireFields<MutationrefundRetryArgs, 'merchantId' | 'id'>>;
@@ -2329,6 +2610,15 @@ export type Resolvers<ContextType = SubgraphContext> = {
   PaymentCaptured?: PaymentCapturedResolvers<ContextType>;
   RefundRetried?: RefundRetriedResolvers<ContextType>;
   RefundCreated?: RefundCreatedResolvers<ContextType>;
+  RefundDraftRefusal?: RefundDraftRefusalResolvers<ContextType>;
+  RefundDraft?: RefundDraftResolvers<ContextType>;
+  RefundDraftConnection?: RefundDraftConnectionResolvers<ContextType>;
+  RefundDraftCreated?: RefundDraftCreatedResolvers<ContextType>;
+  RefundDraftApproved?: RefundDraftApprovedResolvers<ContextType>;
+  RefundDraftRejected?: RefundDraftRejectedResolvers<ContextType>;
+  RefundDraftCreateResult?: RefundDraftCreateResultResolvers<ContextType>;
+  RefundDraftApproveResult?: RefundDraftApproveResultResolvers<ContextType>;
+  RefundDraftRejectResult?: RefundDraftRejectResultResolvers<ContextType>;
   PaymentNoteAdded?: PaymentNoteAddedResolvers<ContextType>;
   PaymentNoteAddResult?: PaymentNoteAddResultResolvers<ContextType>;
   PaymentCreateResult?: PaymentCreateResultResolvers<ContextType>;

@@ -23,7 +23,13 @@ import {
   updateEndpoint,
   type EndpointParts,
 } from './webhooks/change-endpoint.ts';
-import { createMerchant, limitMerchant, renameMerchant, switchLive } from './change-merchant.ts';
+import {
+  createMerchant,
+  limitMerchant,
+  limitSupportRefunds,
+  renameMerchant,
+  switchLive,
+} from './change-merchant.ts';
 import { createShop, renameShop, rotateShopSecret } from './shops/change-shop.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './entities.ts';
 import { loadShops, loadWebhookDeliveries } from './find-merchants.ts';
@@ -108,6 +114,8 @@ export const cabinetMutations = (parts: CabinetParts) =>
       const limit = { ratePerSecond: perSecond, rateBurst: burst };
       return named('Merchant', await limitMerchant(parts, context, merchantId, limit));
     },
+    merchantSupportRefundSet: async (_, { merchantId, amount }, context) =>
+      named('Merchant', await limitSupportRefunds(parts.database, context, merchantId, amount)),
     shopCreate: async (_, input, context) => named('Shop', await createShop(parts, context, input)),
     shopRename: async (_, { merchantId, shopId, ...names }, context) =>
       named('Shop', await renameShop(parts, context, { merchantId, shopId }, names)),

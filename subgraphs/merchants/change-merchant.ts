@@ -45,6 +45,7 @@ export const createMerchant = async (
         liveEnabled: false,
         ratePerSecond: null,
         rateBurst: null,
+        supportRefundMax: 0n,
         createdAt: now,
       });
     },
@@ -92,6 +93,21 @@ export const switchLive = async (
   const changed = await changeMerchant(database, acting, { action, merchantId }, { liveEnabled });
   if (!isRefused(changed)) await bus.publish('keys', { merchantId });
   return changed;
+};
+
+/** Sets what support may refund of a payment by itself. Refuses with `not_found`. */
+export const limitSupportRefunds = (
+  database: Entities,
+  acting: Acting,
+  merchantId: string,
+  supportRefundMax: bigint,
+): Promise<Merchant | Refused> => {
+  const action = {
+    action: 'merchant.support_refund_set',
+    merchantId,
+    view: 'supportRefund',
+  } as const;
+  return changeMerchant(database, acting, action, { supportRefundMax });
 };
 
 /**

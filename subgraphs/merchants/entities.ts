@@ -30,10 +30,16 @@ export const MerchantEntity = defineEntity({
       .groups('rateLimit')
       .serializedName('burst')
       .serializer((burst) => burst ?? defaultRateLimit.burst),
+    /** What support may refund of a payment by itself, in minor units. */
+    supportRefundMax: p.bigint().defaultRaw('0').groups('supportRefund'),
     createdAt: instant(),
   },
   indexes: [{ name: 'merchant_list', properties: ['createdAt', 'id'] }],
   checks: [
+    {
+      name: 'merchant_support_refund',
+      expression: 'support_refund_max >= 0 and support_refund_max <= 9007199254740991',
+    },
     {
       name: 'merchant_rate_limit',
       expression:

@@ -11,6 +11,7 @@ import type { HoldOrderKind } from './holds/rules.ts';
 import { PageOpeningEntity } from './checkout/entities.ts';
 import { LinkPaymentEntity, PaymentLinkEntity } from './links/entities.ts';
 import { PaymentNoteEntity } from './notes/entities.ts';
+import { RefundDraftEntity } from './refund-drafts/entities.ts';
 import { ReceiptTermsEntity } from '../kernel/receipts/entities.ts';
 import { ReceiptEntity } from './receipts/entities.ts';
 import { RefundEntity } from './refunds/entities.ts';
@@ -195,6 +196,7 @@ export const paymentsEntities = [
   LinkPaymentEntity,
   PageOpeningEntity,
   PaymentNoteEntity,
+  RefundDraftEntity,
   ReceiptTermsEntity,
   ReceiptEntity,
 ];

@@ -47,6 +47,11 @@ import {
   receiptQueries,
   receiptsOf,
 } from './receipts/resolvers.ts';
+import {
+  refundDraftFields,
+  refundDraftMutations,
+  refundDraftQueries,
+} from './refund-drafts/resolvers.ts';
 import { refundFields, refundMutations, refundQueries } from './refunds/resolvers.ts';
 import { mayHaveRefunds } from './refunds/rules.ts';
 import { consoleMetadata, isLateSuccess } from './rules/payment.ts';
@@ -76,15 +81,18 @@ export const paymentsSubgraph = (
     resolvers: {
       Payment: paymentFields(parts),
       Refund: refundFields(parts),
+      RefundDraft: refundDraftFields(parts),
       RecurringPayment: recurringFields,
       PaymentLink: linkFields,
       PaymentConnection: foundTotalField,
       RefundConnection: totalField,
+      RefundDraftConnection: totalField,
       ReceiptConnection: totalField,
       Receipt: receiptFields(parts),
       Query: {
         ...queries(parts),
         ...refundQueries(parts),
+        ...refundDraftQueries(parts),
         ...checkoutQueries(parts),
         ...recurringQueries(parts),
         ...linkQueries(parts),
@@ -94,6 +102,7 @@ export const paymentsSubgraph = (
         ...mutations(parts),
         ...holdMutations(parts),
         ...refundMutations(parts),
+        ...refundDraftMutations(parts),
         ...checkoutMutations(parts),
         ...recurringMutations(parts),
         ...bankMutations(parts),

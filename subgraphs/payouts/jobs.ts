@@ -3,9 +3,9 @@
  * prompt.
  */
 import { earliest, type ClockParticipant } from '../kernel/clock/keep-clocks.ts';
+import { expireDrafts } from '../kernel/drafts/expire-drafts.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
-import { expireDrafts } from './drafts/expire-drafts.ts';
-import { draftLives } from './drafts/store-draft.ts';
+import { payoutDrafts } from './drafts/store-draft.ts';
 import { payoutAsks, sendDuePayouts, type SendingParts } from './send-payouts.ts';
 
 export interface PayoutJobs extends SendingParts {
@@ -31,9 +31,9 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
   {
     name: 'expire-payout-drafts',
     queue: 'schedules',
-    due: [draftLives.isDue],
+    due: [payoutDrafts.lives.isDue],
     run: async () => {
-      await expireDrafts(parts.database, now);
+      await expireDrafts(payoutDrafts, parts.database, now);
       return done;
     },
   },
@@ -41,15 +41,15 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
 
 /** How payouts and their drafts follow a shop's test clock. */
 export const payoutClockParticipant = (parts: SendingParts): ClockParticipant => ({
-  due: [payoutAsks.byClock, draftLives.byClock],
+  due: [payoutAsks.byClock, payoutDrafts.lives.byClock],
   next: async (shop, now) => {
     const { pool } = parts.database;
     return earliest(
-      await Promise.all([payoutAsks, draftLives].map((due) => due.next(pool, shop, now))),
+      await Promise.all([payoutAsks, payoutDrafts.lives].map((due) => due.next(pool, shop, now))),
     );
   },
   work: async (shop, now) => {
-    const expired = await expireDrafts(parts.database, () => now, shop);
+    const expired = await expireDrafts(payoutDrafts, parts.database, () => now, shop);
     return expired + (await sendDuePayouts(parts, () => now, shop));
   },
 });

@@ -144,6 +144,7 @@ export const examples: Readonly<
   merchantLiveEnable: merchant,
   merchantLiveDisable: merchant,
   merchantRateLimitSet: (fixture) => `${merchant(fixture)}, perSecond: 5, burst: 10`,
+  merchantSupportRefundSet: (fixture) => `${merchant(fixture)}, amount: 50000`,
   shopCreate: (fixture) => `${merchant(fixture)}, name: "Second shop"`,
   shopRename: (fixture) => `${shop(fixture)}, name: "Renamed", terminalName: "Till"`,
   shopWebhookSecretRotate: (fixture) => `${shop(fixture)}, overlapHours: 24`,

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { eventually } from '../support/eventually.ts';
+import { receiptOf } from '../support/receipts.ts';
 import { callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole, type ConsoleWindow } from './console-window.ts';
@@ -132,5 +133,74 @@ describe('a payout by two people', { skip: noChromium }, () => {
     await button.waitFor();
     assert.equal(await button.getAttribute('title'), 'Needs the role Finance');
     assert.equal(await page.getByRole('link', { name: /Payouts to approve/ }).count(), 0);
+  });
+});
+
+describe('a refund', { skip: noChromium }, () => {
+  test('is proposed by support with the returned items, and approved by finance; up to its limit support refunds by itself', async () => {
+    const { body } = await merchant.call('POST', '/payments', {
+      amount: 30_000,
+      order_id: 'order-to-return',
+      method: 'cards',
+      receipt: receiptOf(30_000),
+    });
+    await payByCard(body.payment_url);
+    const { id } = body.payment;
+    const [support, finance] = [await windowOf('support'), await windowOf('finance')];
+    await support.page.goto(`${service.rest}/console/payments/${merchant.id}/${id}?mode=test`);
+    await support.page.getByRole('button', { name: 'Propose a refund' }).click();
+    const proposing = support.page.getByRole('dialog', { name: 'Propose a refund' });
+    const send = proposing.getByRole('button', { name: 'Propose a refund' });
+    await proposing.getByLabel(/^Price/).fill('100');
+    await proposing.getByLabel('E-mail or phone of the buyer').fill('ivanov@example.com');
+    assert.equal(await send.isEnabled(), false, 'a reason is asked');
+    await proposing.getByLabel('Reason').fill('The cup was broken');
+    await send.click();
+    await proposing.getByText('The refund waits for another person.').waitFor();
+    await support.page.keyboard.press('Escape');
+    const waiting = support.page.getByRole('region', { name: 'Proposed refunds' });
+    await waiting.getByText('The cup was broken').waitFor();
+    const approve = waiting.getByRole('button', { name: 'Approve' });
+    assert.equal(await approve.getAttribute('aria-disabled'), 'true');
+
+    await finance.page.goto(`${service.rest}/console/refunds?mode=test&tab=drafts`);
+    await finance.page.getByText('Refunds to approve').waitFor();
+    const row = finance.page.getByRole('row', { name: /The cup was broken/ });
+    await row.getByRole('button', { name: 'Approve' }).click();
+    const dialog = finance.page.getByRole('dialog', { name: 'Approve' });
+    await dialog.getByText(/₽100\.00 go back to/).waitFor();
+    await dialog.getByRole('button', { name: 'Approve' }).click();
+    await dialog.getByText(/Approved\. The refund:/).waitFor();
+    await finance.page.keyboard.press('Escape');
+    await row.getByText('by a finance').waitFor();
+    // Without a reload: the stream has the change.
+    await waiting.waitFor({ state: 'detached' });
+    const refunded = async () => {
+      const { body: shown } = await merchant.call('GET', `/payments/${id}`);
+      return shown.amount_refunded as number;
+    };
+    await eventually(async () => (await refunded()) === 10_000, 'the money back');
+    await eventually(async () => {
+      const { body: receipts } = await merchant.call('GET', `/receipts?payment_id=${id}`);
+      return receipts.items.find((one: any) => one.type === 'refund')?.amount === 10_000;
+    }, 'the receipt of the returned items');
+
+    const admin = await windowOf('admin');
+    await admin.page.goto(`${service.rest}/console/merchants/${merchant.id}?mode=test`);
+    await admin.page.getByRole('button', { name: 'Limit refunds by support' }).click();
+    const limiting = admin.page.getByRole('dialog', { name: 'Limit refunds by support' });
+    await limiting.getByLabel('Support refunds by itself').fill('150');
+    await limiting.getByRole('button', { name: 'Limit refunds by support' }).click();
+    await limiting.getByText('Saved.').waitFor();
+    await support.page.reload();
+    await support.page.getByRole('button', { name: 'Refund', exact: true }).click();
+    const refunding = support.page.getByRole('dialog', { name: 'Refund' });
+    await refunding.getByLabel(/^Price/).fill('50');
+    await refunding.getByLabel('E-mail or phone of the buyer').fill('ivanov@example.com');
+    await refunding.getByRole('button', { name: 'Refund' }).click();
+    await refunding.getByText(/The refund is recorded|Refund recorded/).waitFor();
+    await eventually(async () => (await refunded()) === 15_000, 'the rest that support may refund');
+    const seen = [support, finance, admin].flatMap(({ complaints }) => complaints);
+    assert.deepEqual(seen, []);
   });
 });

@@ -144,7 +144,8 @@ const makeLists = async () => {
   const payments = await import('../../subgraphs/payments/find-payments.ts');
   const { pageOfReceipts } = await import('../../subgraphs/payments/receipts/store-receipts.ts');
   const { pageOfPayouts } = await import('../../subgraphs/payouts/find-payouts.ts');
-  const { pageOfDrafts } = await import('../../subgraphs/payouts/drafts/store-draft.ts');
+  const { payoutDrafts } = await import('../../subgraphs/payouts/drafts/store-draft.ts');
+  const { refundDrafts } = await import('../../subgraphs/payments/refund-drafts/store-draft.ts');
   const { pageOfLedger } = await import('../../subgraphs/merchants/ledger/read-ledger.ts');
   const { madeThrough } = await import('../../subgraphs/payments/links/made-through.ts');
   const { listSubscriptions } =
@@ -156,7 +157,8 @@ const makeLists = async () => {
       payments.pageOfPayments(runner, principal, { ...request, rows: [madeThrough(id)] }),
     payments.pageOfRefunds,
     pageOfPayouts,
-    pageOfDrafts,
+    payoutDrafts.page,
+    refundDrafts.page,
     pageOfLedger,
     listSubscriptions,
     (runner, principal, request) =>

@@ -42,6 +42,8 @@ const closed: Readonly<Record<string, unknown>> = {
   'payment.on_decline': 'stay',
   'payment_note.number': 1,
   'payout.method': 'payouts_sbp',
+  'refund_draft.status': 'rejected',
+  'refund_draft.refusal_code': 'already_refunded',
   'payout_draft.method': 'payouts_sbp',
   'payout_draft.status': 'rejected',
   'payout_draft.refusal_code': 'insufficient_balance',
@@ -79,6 +81,7 @@ const closed: Readonly<Record<string, unknown>> = {
   'rate.rate_bps': 321,
   // A balance is the sum of both.
   'balance_delta.amount': 0,
+  'merchant.support_refund_max': 0,
   'merchant.rate_per_second': 77,
   'merchant.rate_burst': 78,
   'alert.kind': 'late_success',

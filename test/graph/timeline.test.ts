@@ -362,3 +362,50 @@ test('people write notes, at most a hundred on a payment; keys and strangers nei
   );
   assert.doesNotMatch(JSON.stringify(rows), /Called/);
 });
+
+const proposal = 'draft { id status isMine createdBy reason amount }';
+const draftDocuments = {
+  create: `mutation ($m: ID!, $p: ID!) { done: refundDraftCreate(merchantId: $m, paymentId: $p, amount: 600, reason: "Broken") { ... on RefundDraftCreated { ${proposal} } ... on Refused { code } } }`,
+  approve: `mutation ($m: ID!, $id: ID!) { done: refundDraftApprove(merchantId: $m, id: $id) { ... on RefundDraftApproved { ${proposal} refund { id status payment { id } } } ... on Refused { code } } }`,
+  reject: `mutation ($m: ID!, $id: ID!) { done: refundDraftReject(merchantId: $m, id: $id, reason: "No") { ... on RefundDraftRejected { ${proposal} } ... on Refused { code } } }`,
+  list: `query ($m: ID!, $p: ID!) { done: refundDrafts(merchantId: $m, filter: { mode: [test], paymentId: $p, isMine: false }) { nodes { id payment { id } refund { id } } } }`,
+} as const;
+
+test('support proposes a refund and withdraws its own, finance decides others’; keys and strangers do neither', async () => {
+  const mine = own.id('merchant');
+  const paymentId = await paid();
+  const ask = async (name: keyof typeof draftDocuments, principal: Principal, id = '') => {
+    const { data, errors } = await harness.supergraph.execute(
+      { document: parse(draftDocuments[name]), variables: { m: mine, p: paymentId, id } },
+      { principal, requestId: 'r', isInLane: true },
+    );
+    if (errors) return String(errors[0]?.extensions['code']);
+    const { done }: any = JSON.parse(JSON.stringify(data));
+    return done.code ?? done;
+  };
+  const support = (subject: string) => ({ ...person(mine), role: 'support', subject }) as const;
+  const stranger = person(planted.id('merchant'));
+  assert.equal(await ask('create', { ...person(mine), role: 'viewer' } as Principal), 'forbidden');
+  assert.equal(await ask('create', key()), 'scope_required');
+  assert.equal(await ask('create', stranger), 'not_found');
+  const { draft } = await ask('create', support('anna'));
+  assert.deepEqual(
+    [draft.status, draft.isMine, draft.createdBy, draft.reason, draft.amount],
+    ['pending', true, 'anna', 'Broken', 600],
+  );
+  const { id } = draft;
+  assert.equal(await ask('approve', support('clara'), id), 'forbidden');
+  assert.equal(await ask('reject', support('clara'), id), 'scope_required');
+  for (const name of ['approve', 'reject'] as const)
+    assert.equal(await ask(name, stranger, id), 'not_found');
+  const shown = await read(person(mine), paymentId);
+  assert.match(JSON.stringify(shown), /refund_draft\.create/);
+  const { refund } = await ask('approve', person(mine), id);
+  assert.deepEqual([refund.id, refund.payment.id], [id, paymentId]);
+  assert.deepEqual((await ask('list', person(mine))).nodes, [
+    { id, payment: { id: paymentId }, refund: { id } },
+  ]);
+  const { draft: withdrawn } = await ask('create', support('anna'));
+  const { draft: gone } = await ask('reject', support('anna'), withdrawn.id);
+  assert.equal(gone.status, 'rejected');
+});

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -9,6 +6,7 @@ import type { PayoutDraft } from '../../subgraphs/payouts/drafts/entities.ts';
 import { Drafts } from './drafts-harness.ts';
 import { at, openHarness, sbp, type Harness } from './harness.ts';
 import { eventually } from '../support/eventually.ts';
+import { killBetween } from '../support/kill-approvals.ts';
 
 let harness: Harness;
 let drafts: Drafts;
@@ -21,31 +19,6 @@ after(() => harness.migrated.close());
 /** More than an approval has statements. */
 const moments = 12;
 
-/**
- * Approves drafts in a process that is killed when each has come as far as it may: the n-th, from 0,
- * has sent n statements. Gives what it printed of each, in their order.
- */
-const killBetween = async (approved: readonly PayoutDraft[]): Promise<readonly string[]> => {
-  const script = join(import.meta.dirname, 'doomed-approval.ts');
-  const given = JSON.stringify(approved.map(({ merchantId, id }) => ({ merchantId, id })));
-  const child = spawn(process.execPath, [script, harness.migrated.database.url, given], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  let output = '';
-  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
-  const lines = (): readonly string[] => output.trim().split('\n');
-  await eventually(
-    () => {
-      assert.equal(child.exitCode, null, 'it ended by itself');
-      return lines().length === approved.length;
-    },
-    () => `the moments of the approvals; it printed ${output}`,
-  ).finally(() => child.kill('SIGKILL'));
-  await ended;
-  return lines().toSorted((one, other) => Number(one.split(' ')[1]) - Number(other.split(' ')[1]));
-};
-
 test('a process killed between any two statements of an approval leaves a draft that waits, or one payout', async () => {
   const keys: KeyPrincipal[] = [];
   const proposed: PayoutDraft[] = [];
@@ -54,7 +27,7 @@ test('a process killed between any two statements of an approval leaves a draft 
     keys.push(key);
     proposed.push(await drafts.proposed(key, { amount: 300n, ...sbp }));
   }
-  const seen = await killBetween(proposed);
+  const seen = await killBetween(harness.migrated.database, 'payout', proposed);
   const cut = seen.filter((line) => line.startsWith('here')).length;
   assert.ok(cut >= 8 && cut < moments, seen.join());
   for (const [place, draft] of proposed.entries()) {

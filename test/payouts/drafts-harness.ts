@@ -1,18 +1,15 @@
 /** Drafts of payouts on a migrated database: people who propose and approve them. */
+import { rejectDraft } from '../../subgraphs/kernel/drafts/decide-draft.ts';
+import type { PersonActing } from '../../subgraphs/kernel/drafts/store-drafts.ts';
 import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { CreatingParts } from '../../subgraphs/payouts/create-payout.ts';
 import { approveDraft, type ApprovedDraft } from '../../subgraphs/payouts/drafts/approve-draft.ts';
-import {
-  createDraft,
-  type DraftParts,
-  type PersonActing,
-} from '../../subgraphs/payouts/drafts/create-draft.ts';
+import { createDraft, type DraftParts } from '../../subgraphs/payouts/drafts/create-draft.ts';
 import type { PayoutDraft } from '../../subgraphs/payouts/drafts/entities.ts';
-import { rejectDraft } from '../../subgraphs/payouts/drafts/reject-draft.ts';
-import { loadDrafts } from '../../subgraphs/payouts/drafts/store-draft.ts';
+import { payoutDrafts } from '../../subgraphs/payouts/drafts/store-draft.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
 import { granted } from '../support/granted.ts';
 import { start, type Harness } from './harness.ts';
@@ -72,11 +69,12 @@ export class Drafts {
     subject: string,
     reason = 'Not ours',
   ): Promise<PayoutDraft | Refused> {
-    return rejectDraft(partsAt(this.harness.parts), person(subject), { merchantId, id, reason });
+    const parts = { pool: this.harness.pool, clocks: { timeOf: () => start } };
+    return rejectDraft(payoutDrafts, parts, person(subject), { merchantId, id, reason });
   }
 
   async find({ merchantId, id }: Pick<PayoutDraft, 'merchantId' | 'id'>): Promise<PayoutDraft> {
-    const [draft] = await loadDrafts(this.harness.pool, [{ merchantId, id }]);
+    const [draft] = await payoutDrafts.load(this.harness.pool, [{ merchantId, id }]);
     if (!draft) throw new Error(`there is no draft ${id}`);
     return draft;
   }

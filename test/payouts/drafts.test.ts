@@ -4,8 +4,9 @@ import { noPolicies } from '../support/no-policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { erasePersonalData } from '../../subgraphs/merchants/erasure/erase-personal-data.ts';
 import { createDraft } from '../../subgraphs/payouts/drafts/create-draft.ts';
-import { expireDrafts } from '../../subgraphs/payouts/drafts/expire-drafts.ts';
-import { pendingDrafts_max } from '../../subgraphs/payouts/drafts/rules.ts';
+import { expireDrafts } from '../../subgraphs/kernel/drafts/expire-drafts.ts';
+import { pendingDrafts_max } from '../../subgraphs/kernel/drafts/rules.ts';
+import { payoutDrafts } from '../../subgraphs/payouts/drafts/store-draft.ts';
 import { codeOf, granted } from '../support/granted.ts';
 import { Drafts, partsAt, person } from './drafts-harness.ts';
 import { account, at, card, cardNumber, openHarness, sbp, start, type Harness } from './harness.ts';
@@ -67,7 +68,9 @@ test('many approvals, rejections and the end of its time at once have one effect
     const answers = await Promise.all([
       ...Array.from({ length: 12 }, (_, index) => drafts.approve(draft, `person-${index % 4}`)),
       ...Array.from({ length: 3 }, (_, index) => drafts.reject(draft, `rejecter-${index}`)),
-      ...(late ? [expireDrafts(harness.parts.database, () => over).then(() => null)] : []),
+      ...(late
+        ? [expireDrafts(payoutDrafts, harness.parts.database, () => over).then(() => null)]
+        : []),
     ]);
     const { status } = await drafts.find(draft);
     const made = await drafts.payouts(key);
@@ -187,9 +190,11 @@ test('a draft that nobody decides expires, and is then neither approved nor reje
   const key = await harness.funded(1_000n);
   const draft = await drafts.proposed(key, { amount: 300n, ...sbp });
   assert.equal(codeOf(await drafts.approve(draft, 'boris', { at: over })), 'not_pending');
-  await expireDrafts(harness.parts.database, () => over.subtract({ milliseconds: 1 }));
+  await expireDrafts(payoutDrafts, harness.parts.database, () =>
+    over.subtract({ milliseconds: 1 }),
+  );
   assert.equal((await drafts.find(draft)).status, 'pending');
-  await expireDrafts(harness.parts.database, () => over);
+  await expireDrafts(payoutDrafts, harness.parts.database, () => over);
   assert.equal((await drafts.find(draft)).status, 'expired');
   assert.equal(codeOf(await drafts.approve(draft, 'boris')), 'not_pending');
   assert.equal(codeOf(await drafts.reject(draft, 'boris')), 'not_pending');

@@ -178,7 +178,12 @@ describe('personal data', () => {
     const own = await migrated.merchant();
     const { merchantId, shopId } = own;
     const trace = 'Trace of Ivan';
-    const ids = { link: randomUUID(), method: randomUUID(), draft: randomUUID() };
+    const ids = {
+      link: randomUUID(),
+      method: randomUUID(),
+      draft: randomUUID(),
+      proposal: randomUUID(),
+    };
     const { id: payment } = await history.pay(own, 10_000n);
     await history.refund(own, payment, 4_000n);
     const payout = await history.payOut(own, 100n, 'succeeded');
@@ -208,6 +213,11 @@ describe('personal data', () => {
       `insert into payment_note (merchant_id, payment_id, number, id, author, created_at, text)
         values ($1, $2, 1, gen_random_uuid(), 'anna', now(), '')`,
       [merchantId, payment],
+    );
+    await query(
+      `insert into refund_draft (merchant_id, shop_id, payment_id, id, mode, amount, currency, status, reason, created_by, created_at, expires_at, decided_at)
+        values ($1, $2, $3, $4, 'test', 1, 'RUB', 'rejected', '', 'anna', now(), now(), now())`,
+      [...whose, payment, ids.proposal],
     );
     const resolved = `now(), now(), 'anna', 'none'`;
     await query(
@@ -248,7 +258,16 @@ describe('personal data', () => {
     );
     const [refund] = await query('select id from refund where merchant_id = $1', [merchantId]);
     const [alert] = await query('select id from alert where merchant_id = $1', [merchantId]);
-    const subjects = [payment, refund.id, alert.id, ids.link, ids.method, ids.draft, payout];
+    const subjects = [
+      payment,
+      refund.id,
+      alert.id,
+      ids.link,
+      ids.method,
+      ids.draft,
+      ids.proposal,
+      payout,
+    ];
     for (const id of subjects)
       await inTransaction(migrated.database.pool, (client) =>
         writeEntry(

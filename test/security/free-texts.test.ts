@@ -67,6 +67,7 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   PaymentCreated: ['paymentUrl', 'bank', 'bankRef', 'failureCode', 'failureMessage'],
   PayoutRecipient: ['phone', 'bankId', 'accountNumber', 'bik', 'inn'],
   PaymentNote: ['author'],
+  RefundDraft: ['currency', 'createdBy', 'decidedBy'],
   PayoutDraft: ['currency', 'createdBy', 'decidedBy'],
   PayoutDraftRecipient: ['phoneMask', 'bankId', 'accountMask', 'bik', 'innMask', 'cardMask'],
   Payout: ['currency', 'failReason', 'recipientCardMask', 'bankRef'],

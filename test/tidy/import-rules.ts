@@ -34,6 +34,7 @@ export const kernelOrder = [
   'observability',
   'banks',
   'receipts',
+  'drafts',
 ];
 
 /** The place of a file's room in the kernel's order; -1 when it stands in none. */

@@ -1,11 +1,10 @@
 /** The filters that each section had last in this tab: a link to the section brings them back. */
 import { clean, readSearch, type Search } from '../address.ts';
-import type { Section } from './sections.tsx';
 
-const keyOf = (section: Section): string => `console-filters-${section}`;
+const keyOf = (section: string): string => `console-filters-${section}`;
 
 /** Keeps the filters of an address: no page, no open object, nothing that all sections share. */
-export const rememberFilters = (section: Section, search: Search): void => {
+export const rememberFilters = (section: string, search: Search): void => {
   const {
     mode: _,
     merchant: __,
@@ -23,7 +22,7 @@ export const rememberFilters = (section: Section, search: Search): void => {
 };
 
 /** The filters to go on with. */
-export const rememberedFilters = (section: Section): Search => {
+export const rememberedFilters = (section: string): Search => {
   try {
     const text = sessionStorage.getItem(keyOf(section)) ?? '';
     return clean(readSearch(Object.fromEntries(new URLSearchParams(text))));

@@ -5,9 +5,11 @@ import { kept, type Search } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useDraftsToDecide } from '../payouts/to-decide.ts';
+import { useRefundsToDecide } from '../refunds/to-decide.ts';
 import { changeSettings, useSettings } from '../settings.ts';
 import { usePermission } from '../viewer.tsx';
 import { useDraftWords } from '../words/drafts.ts';
+import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useWords } from '../words/words.ts';
 import { rememberedFilters } from './remembered.ts';
 import { useCounts } from './use-counts.ts';
@@ -102,11 +104,17 @@ export const listAt = (path: string): Section | undefined => {
 const Count = ({ text }: { readonly text: string | undefined }) =>
   text === undefined ? null : <span className="badge">{text}</span>;
 
-/** The number of payout drafts that this person may decide. */
-const DraftsCount = () => {
+/** The number of drafts that this person may decide. */
+const DraftsCount = ({
+  count,
+  isExact,
+  toApprove,
+}: {
+  readonly count: number;
+  readonly isExact: boolean;
+  readonly toApprove: string;
+}) => {
   const { locale } = useWords();
-  const { toApprove } = useDraftWords();
-  const { count = 0, isExact } = useDraftsToDecide();
   if (count === 0) return null;
   return (
     <span className="badge" title={toApprove}>
@@ -116,6 +124,16 @@ const DraftsCount = () => {
     </span>
   );
 };
+
+const PayoutsCount = () => {
+  const { toApprove } = useDraftWords();
+  const { count = 0, isExact } = useDraftsToDecide();
+  return <DraftsCount count={count} isExact={isExact} toApprove={toApprove} />;
+};
+
+const RefundsCount = () => (
+  <DraftsCount {...useRefundsToDecide()} toApprove={useRefundDraftWords().toApprove} />
+);
 
 /** The navigation. */
 export const Sections = () => {
@@ -147,7 +165,8 @@ export const Sections = () => {
               <Icon name={section} />
               <span>{words.sections[section]}</span>
               {section in counts && <Count text={counts[section as keyof typeof counts]} />}
-              {section === 'payouts' && <DraftsCount />}
+              {section === 'payouts' && <PayoutsCount />}
+              {section === 'refunds' && <RefundsCount />}
             </Link>
           </li>
         ))}

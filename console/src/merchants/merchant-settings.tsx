@@ -1,7 +1,13 @@
 /** A merchant's settings: its name, its rate limit, new shops. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import { AddShop, LimitMerchant, RenameMerchant } from '../../../schema/generated/console.ts';
+import {
+  AddShop,
+  LimitMerchant,
+  LimitSupportRefunds,
+  RenameMerchant,
+} from '../../../schema/generated/console.ts';
+import { amountText, money, readAmount } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { ended, outcomeOf } from '../parts/outcome.ts';
@@ -16,6 +22,7 @@ interface OfMerchant {
   readonly merchant: {
     readonly id: string;
     readonly name: string;
+    readonly supportRefundMax: number;
     readonly rateLimit: { readonly perSecond: number; readonly burst: number };
   };
 }
@@ -55,6 +62,31 @@ const LimitDialog = ({ merchant: { id: merchantId, rateLimit }, close }: DialogP
     >
       <TextField label={own.perSecond} value={rate} set={setRate} hint={own.limitHint} isNumber />
       <TextField label={own.burst} value={most} set={setMost} hint={own.burstHint} isNumber />
+    </PolicyForm>
+  );
+};
+
+/** The limit counts minor units; the field shows them as rubles. */
+const currency = 'RUB';
+
+const SupportDialog = ({ merchant: { id: merchantId, supportRefundMax }, close }: DialogProps) => {
+  const own = useSettingsWords();
+  const [text, setText] = useState(amountText(supportRefundMax, currency));
+  const [, save] = useMutation(LimitSupportRefunds);
+  const amount = readAmount(text, currency);
+  return (
+    <PolicyForm
+      title={own.supportSet}
+      consequence={own.supportText}
+      isReady={amount !== null}
+      close={close}
+      act={async () =>
+        outcomeOf(await save({ merchantId, amount: amount ?? 0 }), (data) =>
+          ended(data.merchantSupportRefundSet, own.done),
+        )
+      }
+    >
+      <TextField label={own.support} value={text} set={setText} hint={own.supportHint} isNumber />
     </PolicyForm>
   );
 };
@@ -102,7 +134,12 @@ const ShopDialog = ({ merchant: { id: merchantId }, close }: DialogProps) => {
   );
 };
 
-const dialogs = { limit: LimitDialog, rename: RenameDialog, shop: ShopDialog } as const;
+const dialogs = {
+  limit: LimitDialog,
+  support: SupportDialog,
+  rename: RenameDialog,
+  shop: ShopDialog,
+} as const;
 
 /** The card. */
 export const MerchantSettings = ({
@@ -112,6 +149,7 @@ export const MerchantSettings = ({
   const { locale } = useWords();
   const own = useSettingsWords();
   const limit = usePermission('merchantRateLimitSet');
+  const support = usePermission('merchantSupportRefundSet');
   const rename = usePermission('merchantRename');
   const addShop = usePermission('shopCreate');
   // A dialog keeps the state from when it was opened.
@@ -124,10 +162,18 @@ export const MerchantSettings = ({
   return (
     <section className="card">
       <h2>{own.general}</h2>
-      <Facts facts={[[own.limit, now]]} />
+      <Facts
+        facts={[
+          [own.limit, now],
+          [own.support, money(merchant.supportRefundMax, currency, locale)],
+        ]}
+      />
       <div className="acts">
         <ActButton permission={limit} onPress={() => setOpened({ act: 'limit', merchant })}>
           {own.limitSet}
+        </ActButton>
+        <ActButton permission={support} onPress={() => setOpened({ act: 'support', merchant })}>
+          {own.supportSet}
         </ActButton>
         <ActButton permission={rename} onPress={() => setOpened({ act: 'rename', merchant })}>
           {own.rename}

@@ -1,13 +1,15 @@
 /** The dialogs that move a payment's money, each with an idempotency key. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import { CancelPayment, CapturePayment, RefundPayment } from '../../../schema/generated/console.ts';
+import { CancelPayment, CapturePayment } from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce, isUnanswered, unansweredOf } from '../parts/act-once.ts';
 import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { useClosingWords } from '../words/closing.ts';
+import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useWords } from '../words/words.ts';
+import { useRefund } from './use-refund.ts';
 import type { Whole } from './whole.ts';
 
 export interface DialogProps {
@@ -60,67 +62,55 @@ const AmountField = ({
 };
 
 /** Above this amount, in minor units, the graph requires a reason for a refund. */
-export const reasonAbove_minor = 1_000_000;
+const reasonAbove_minor = 1_000_000;
 
 /** The reason of the refund. */
 export const ReasonField = ({
   reason,
   set,
   amount,
+  isProposed,
 }: {
   readonly reason: string;
   readonly set: (reason: string) => void;
   readonly amount: number;
+  readonly isProposed: boolean;
 }) => {
   const { acts } = useWords();
+  const { proposeReason } = useRefundDraftWords();
+  const hint = amount > reasonAbove_minor ? acts.reasonNeeded : acts.reasonHint;
   return (
     <label className="field">
       {acts.reason}
       <input value={reason} maxLength={200} onChange={(event) => set(event.target.value)} />
-      <span className="quiet">
-        {amount > reasonAbove_minor ? acts.reasonNeeded : acts.reasonHint}
-      </span>
+      <span className="quiet">{isProposed ? proposeReason : hint}</span>
     </label>
   );
 };
 
-/** Refunds a payment. */
+/** Whether the reason is enough for this amount; a proposal always has one. */
+export const hasReason = (reason: string, amount: number, isProposed: boolean): boolean =>
+  reason.trim() !== '' || (amount <= reasonAbove_minor && !isProposed);
+
+/** Refunds a payment, or proposes it. */
 export const RefundDialog = ({ payment, close, again }: DialogProps) => {
-  const words = useWords();
-  const { acts, locale } = words;
-  const { merchantId, id: paymentId, currency } = payment;
+  const { id: paymentId, currency } = payment;
   const left = payment.amountCaptured - payment.amountRefunded;
-  const { amount, keyed, isPending, fits, ...field } = useAmount(
-    `refund/${paymentId}`,
-    left,
-    currency,
-  );
+  const { amount, fits, keyed: _, ...field } = useAmount(`refund/${paymentId}`, left, currency);
   const [reason, setReason] = useState('');
-  const [, refund] = useMutation(RefundPayment);
-  const to = payment.customerCardMask ?? payment.customerPhoneMask ?? acts.buyer;
+  const { title, consequence, isPending, isProposed, send } = useRefund(payment, amount);
   return (
     <ActForm
-      title={acts.refund}
-      consequence={acts.refundText(money(amount, currency, locale), to)}
-      isReady={fits && (amount <= reasonAbove_minor || reason.trim() !== '')}
+      title={title}
+      consequence={consequence}
+      isReady={fits && hasReason(reason, amount, isProposed)}
       isPending={isPending}
       close={close}
       again={again}
-      act={() =>
-        actOnce(keyed, async (key) => {
-          const asked = { merchantId, paymentId, amount, receipt: null, key };
-          return outcomeOf(
-            await refund({ ...asked, reason: reason.trim() || null }),
-            ({ refundCreate: result }) =>
-              result.__typename === 'RefundCreated'
-                ? { done: acts.done.refund(words.refund.statuses[result.refund.status]) }
-                : refusedBy(result),
-          );
-        })
-      }
+      act={() => send(reason.trim(), null)}
     >
       <AmountField {...field} currency={currency} />
-      <ReasonField reason={reason} set={setReason} amount={amount} />
+      <ReasonField reason={reason} set={setReason} amount={amount} isProposed={isProposed} />
     </ActForm>
   );
 };

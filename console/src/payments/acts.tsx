@@ -5,6 +5,7 @@ import { usePermission } from '../viewer.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { useWords } from '../words/words.ts';
 import { useClosingWords } from '../words/closing.ts';
+import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useTimelineWords } from '../words/timeline.ts';
 import { CancelDialog, CaptureDialog, RefundDialog } from './act-dialogs.tsx';
 import {
@@ -12,6 +13,7 @@ import {
   ResendReceiptOfPaymentDialog,
   ResendWebhookDialog,
 } from './resend-dialogs.tsx';
+import { useMustPropose } from './use-refund.ts';
 import type { Whole } from './whole.ts';
 
 /** Loaded on first use: they are rarely needed. */
@@ -36,14 +38,31 @@ const dialogs = {
 } as const;
 type Act = keyof typeof dialogs;
 
-/** Resends and status queries, where they apply. */
-const AgainActs = ({
-  payment,
-  setOpen,
-}: {
+interface ActProps {
   readonly payment: Whole;
   readonly setOpen: (act: Act) => void;
-}) => {
+}
+
+/** Refunds the payment, or proposes it where the person may do no more. */
+const RefundAct = ({ payment, setOpen }: ActProps) => {
+  const { acts } = useWords();
+  const { propose } = useRefundDraftWords();
+  const permission = usePermission('refundCreate');
+  const mustPropose = useMustPropose(payment);
+  const hasReceipt = payment.receipts.some(({ type }) => type === 'payment');
+  return (
+    <ActButton
+      permission={permission}
+      isMain
+      onPress={() => setOpen(hasReceipt ? 'items' : 'refund')}
+    >
+      {mustPropose(1) ? propose : acts.refund}
+    </ActButton>
+  );
+};
+
+/** Resends and status queries, where they apply. */
+const AgainActs = ({ payment, setOpen }: ActProps) => {
   const words = useTimelineWords();
   const askBank = usePermission('bankAskAgain');
   const webhook = usePermission('webhookDeliveryResend');
@@ -106,13 +125,11 @@ export const PaymentActs = ({
 }) => {
   const { acts, payment: names } = useWords();
   const [open, setOpen] = useState<Act | null>(null);
-  const refund = usePermission('refundCreate');
   const cancel = usePermission('paymentCancel');
   const capture = usePermission('paymentCapture');
   const closing = usePermission('receiptClose');
   const words = useClosingWords();
   const { status, amountCapturable, merchantId, id } = payment;
-  const hasReceipt = payment.receipts.some(({ type }) => type === 'payment');
   const isHeld = status === 'authorized' && amountCapturable > 0;
   const Dialog = open === null ? null : dialogs[open];
   const close = (): void => {
@@ -126,15 +143,7 @@ export const PaymentActs = ({
           {acts.capture}
         </ActButton>
       )}
-      {status === 'succeeded' && (
-        <ActButton
-          permission={refund}
-          isMain
-          onPress={() => setOpen(hasReceipt ? 'items' : 'refund')}
-        >
-          {acts.refund}
-        </ActButton>
-      )}
+      {status === 'succeeded' && <RefundAct payment={payment} setOpen={setOpen} />}
       {(status === 'pending' || isHeld) && (
         <ActButton permission={cancel} onPress={() => setOpen('cancel')}>
           {isHeld ? acts.release : acts.cancel}

@@ -6,6 +6,7 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { WaitingRefunds } from '../refunds/drafts.tsx';
 import { useWords } from '../words/words.ts';
 import { PaymentActs } from './acts.tsx';
 import { PaymentFacts } from './facts.tsx';
@@ -126,6 +127,7 @@ export const PaymentView = ({
       <PaymentActs payment={payment} again={again} />
       {payment.lateSuccess && <p className="note">{words.payment.late}</p>}
       <Strip payment={payment} />
+      {payment.status === 'succeeded' && <WaitingRefunds payment={payment} again={again} />}
       <ForBuyer payment={payment} />
       <Notes payment={payment} again={again} />
       <Timeline payment={payment} />

@@ -1,25 +1,19 @@
 /** Refunds items of a payment with a receipt: the refund has a receipt, too. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
-import {
-  ReceiptTerms,
-  RefundPayment,
-  type ReceiptTermsQuery,
-} from '../../../schema/generated/console.ts';
+import { ReceiptTerms, type ReceiptTermsQuery } from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { actOnce, isUnanswered } from '../parts/act-once.ts';
 import { TextField } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useClosingWords } from '../words/closing.ts';
 import { useWords } from '../words/words.ts';
-import { ReasonField, reasonAbove_minor, type DialogProps } from './act-dialogs.tsx';
+import { hasReason, ReasonField, type DialogProps } from './act-dialogs.tsx';
 import { itemsLeft, readItems, type TypedItem } from './closing-items.ts';
 import { Items, readBuyer } from './receipt-items.tsx';
+import { useRefund } from './use-refund.ts';
 
 type Terms = NonNullable<ReceiptTermsQuery['payment']>;
 
@@ -59,35 +53,23 @@ const useTyped = (terms: Terms) => {
 };
 
 const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly terms: Terms }) => {
-  const words = useWords();
   const own = useClosingWords();
-  const { acts, locale } = words;
-  const { merchantId, id: paymentId, currency } = payment;
+  const { locale } = useWords();
+  const { currency } = payment;
   const form = useTyped(terms);
   const { amount, left, reason, receipt, mask } = form;
-  const [, refund] = useMutation(RefundPayment);
+  const { title, consequence, isPending, isProposed, send } = useRefund(payment, amount);
   const sum = money(amount, currency, locale);
-  const keyed = { of: `refund/${paymentId}`, amount };
-  const hasReason = amount <= reasonAbove_minor || reason.trim() !== '';
-  const to = payment.customerCardMask ?? payment.customerPhoneMask ?? acts.buyer;
+  const isReasoned = hasReason(reason, amount, isProposed);
   return (
     <ActForm
-      title={acts.refund}
-      consequence={acts.refundText(sum, to)}
-      isReady={form.fits && hasReason && (form.isWhole || receipt !== null)}
-      isPending={isUnanswered(keyed)}
+      title={title}
+      consequence={consequence}
+      isReady={form.fits && isReasoned && (form.isWhole || receipt !== null)}
+      isPending={isPending}
       close={close}
       again={again}
-      act={() =>
-        actOnce(keyed, async (key) => {
-          const asked = { merchantId, paymentId, amount, reason: reason.trim() || null };
-          return outcomeOf(await refund({ ...asked, receipt, key }), ({ refundCreate: result }) =>
-            result.__typename === 'RefundCreated'
-              ? { done: acts.done.refund(words.refund.statuses[result.refund.status]) }
-              : refusedBy(result),
-          );
-        })
-      }
+      act={() => send(reason.trim(), receipt)}
     >
       <p className="quiet">{own.returnedText}</p>
       <Items legend={own.returned} typed={form.typed} currency={currency} set={form.setTyped} />
@@ -102,7 +84,7 @@ const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly t
           hint={mask === null ? own.toNew : own.toHint(mask)}
         />
       )}
-      <ReasonField reason={reason} set={form.setReason} amount={amount} />
+      <ReasonField reason={reason} set={form.setReason} amount={amount} isProposed={isProposed} />
     </ActForm>
   );
 };

@@ -12,11 +12,12 @@ import {
 } from '../../../schema/generated/console.ts';
 import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
+import { refusalOutcome, RejectForm } from '../parts/decide.tsx';
 import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
-import { recipientText, refusalOutcome } from './draft-shown.ts';
+import { recipientText } from './draft-shown.ts';
 
 interface DialogProps {
   readonly draft: DraftRowFragment;
@@ -91,32 +92,19 @@ export const ApproveDialog = ({ draft, close }: DialogProps) => {
 /** Rejects the draft, with a reason. */
 export const RejectDialog = ({ draft, close }: DialogProps) => {
   const own = useDraftWords();
-  const [reason, setReason] = useState('');
   const [, reject] = useMutation(RejectDraft);
   const refusal = useRefusal(draft, own);
   const { merchantId, id } = draft;
   return (
-    <ActForm
-      title={own.reject}
-      consequence={own.rejectText}
-      isReady={reason.trim() !== ''}
+    <RejectForm
+      own={own}
       close={close}
-      act={async () => {
-        const { data, error } = await reject({ merchantId, id, reason: reason.trim() });
+      reject={async (reason) => {
+        const { data, error } = await reject({ merchantId, id, reason });
         const result = data?.payoutDraftReject;
         if (result?.__typename === 'Refused') return refusal(result);
         return outcomeOf({ data: result, error }, () => ({ done: own.rejectedNow }));
       }}
-    >
-      <label className="field">
-        {own.rejectReason}
-        <input
-          value={reason}
-          maxLength={1_000}
-          onChange={(event) => setReason(event.target.value)}
-        />
-        <span className="quiet">{own.rejectReasonHint}</span>
-      </label>
-    </ActForm>
+    />
   );
 };

@@ -1,64 +1,28 @@
 /** Payout drafts, and the decisions of a second person. */
 import { Drafts, type DraftRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
+import { DraftState } from '../parts/decide.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { usePageArguments } from '../parts/pager.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Status } from '../parts/status.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
-import type { Refusal } from '../parts/outcome.ts';
-import { useFaultText } from '../parts/refusal.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { DraftActs } from './draft-acts.tsx';
-import { recipientText, refusalOutcome } from './draft-shown.ts';
+import { recipientText } from './draft-shown.ts';
 
 type Row = DraftRowFragment;
 const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
-const tones = {
-  pending: 'waiting',
-  approved: 'good',
-  rejected: 'bad',
-  expired: 'over',
-} as const;
-
 const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
 
-const LastRefusal = ({ refusal, own }: { readonly refusal: Refusal; readonly own: DraftWords }) => {
-  const textOf = useFaultText();
-  const outcome = refusalOutcome(own, refusal);
-  return 'refused' in outcome ? outcome.refused : textOf(refusal, undefined);
-};
-
-const StatusCell = ({ draft, own }: { readonly draft: Row; readonly own: DraftWords }) => {
-  const { status, lastRefusal, rejectReason, decidedBy, expiresAt } = draft;
-  return (
-    <span className="stack">
-      <Status tone={tones[status]}>{own.statuses[status]}</Status>
-      {status === 'pending' && lastRefusal && (
-        <span className="quiet wrap">
-          <LastRefusal refusal={lastRefusal} own={own} />
-        </span>
-      )}
-      {status === 'pending' && (
-        <span className="quiet">
-          {own.until} <Moment at={expiresAt} />
-        </span>
-      )}
-      {decidedBy && <span className="quiet">{own.by(decidedBy)}</span>}
-      {rejectReason && <span className="quiet wrap">{rejectReason}</span>}
-    </span>
-  );
-};
-
 const columnsOf = (words: Words, own: DraftWords, again: () => void): readonly Column<Row>[] => [
-  { name: words.columns.status, cell: (draft) => <StatusCell draft={draft} own={own} /> },
+  { name: words.columns.status, cell: (draft) => <DraftState draft={draft} own={own} /> },
   {
     name: words.columns.amount,
     isNumber: true,

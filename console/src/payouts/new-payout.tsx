@@ -10,6 +10,7 @@ import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce } from '../parts/act-once.ts';
+import { refusalOutcome } from '../parts/decide.tsx';
 import { outcomeOf, type Outcome } from '../parts/outcome.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { useDraftWords } from '../words/drafts.ts';
@@ -25,7 +26,6 @@ import {
   type FieldName,
   type Typed,
 } from './draft-fields.ts';
-import { refusalOutcome } from './draft-shown.ts';
 
 interface FieldProps {
   readonly typed: Typed;

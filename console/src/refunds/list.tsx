@@ -10,6 +10,7 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Status, tones } from '../parts/status.tsx';
 import { Skeleton, Table } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
+import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
 import { useFollow } from '../parts/use-follow.ts';
@@ -17,7 +18,10 @@ import { useLiveRows } from '../parts/use-live-rows.ts';
 import { PaymentDrawer } from '../payments/drawer.tsx';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
 import type { Words } from '../words/en.ts';
+import { useRefundDraftWords } from '../words/refund-drafts.ts';
+import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
+import { RefundDraftsList } from './drafts.tsx';
 
 type Row = RefundRowFragment;
 const statuses = ['pending', 'succeeded', 'failed'] as const;
@@ -106,8 +110,7 @@ const useRefunds = () => {
   return { data, error, again, live, narrowing };
 };
 
-/** The screen. */
-export const RefundsPage = () => {
+const Made = () => {
   const words = useWords();
   const { search, set } = useAddress();
   const columns = useColumns(
@@ -120,12 +123,11 @@ export const RefundsPage = () => {
   const open = live.rows.find((row) => `${row.merchantId}/${row.paymentId}` === search.open);
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.refunds}</h1>
+      <div className="part-head">
         <Fresh count={live.waiting} show={live.show} />
         <ColumnsButton {...columns} />
         <ExportButton of={Refunds} variables={narrowing} />
-      </header>
+      </div>
       <StatusChips known={statuses} names={words.refund.statuses} />
       <RangeFilters />
       {error && !data && <Failure error={error} again={again} />}
@@ -144,6 +146,24 @@ export const RefundsPage = () => {
       )}
       {data && <Pager info={data.refunds.pageInfo} />}
       <PaymentDrawer />
+    </>
+  );
+};
+
+const tabs = ['refunds', 'drafts'] as const;
+
+/** The screen. */
+export const RefundsPage = () => {
+  const words = useWords();
+  const own = useRefundDraftWords();
+  const shared = useSharedWords();
+  return (
+    <>
+      <header className="page-head">
+        <h1>{words.sections.refunds}</h1>
+      </header>
+      <Tabs label={shared.parts} tabs={tabs} names={own.tabs} />
+      {useTab(tabs) === 'drafts' ? <RefundDraftsList /> : <Made />}
     </>
   );
 };

@@ -3,6 +3,11 @@ import { sectionWords } from './words.ts';
 
 const en = {
   general: 'Merchant',
+  support: 'Support refunds by itself',
+  supportSet: 'Limit refunds by support',
+  supportText:
+    'Up to this amount of a payment, in total, support refunds by itself. More it proposes, and finance approves. With 0 it proposes every refund.',
+  supportHint: 'At most, of one payment',
   limit: 'Rate limit',
   limitNow: (perSecond: string, burst: string) => `${perSecond} a second, bursts of ${burst}`,
   limitSet: 'Change the rate limit',
@@ -61,6 +66,11 @@ const en = {
 
 const ru: typeof en = {
   general: 'Мерчант',
+  support: 'Поддержка возвращает сама',
+  supportSet: 'Предел возвратов поддержки',
+  supportText:
+    'До этой суммы с одного платежа поддержка возвращает сама. Больше она предлагает, а одобряют финансы. При 0 она предлагает каждый возврат.',
+  supportHint: 'Не больше, с одного платежа',
   limit: 'Лимит запросов',
   limitNow: (perSecond, burst) => `${perSecond} в секунду, разом до ${burst}`,
   limitSet: 'Изменить лимит',

@@ -44,6 +44,7 @@ const listsOfSubject: Readonly<Record<string, readonly ChangedList[]>> = {
   payout_draft: ['payout_drafts'],
   reconciliation: ['reconciliation_differences'],
   reconciliation_difference: ['reconciliation_differences'],
+  refund_draft: ['refund_drafts'],
   webhook_delivery: ['webhook_deliveries', 'webhook_failures'],
 };
 

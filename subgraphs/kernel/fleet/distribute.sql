@@ -52,6 +52,7 @@ select create_distributed_table('receipt', 'merchant_id', colocate_with => 'merc
 select create_distributed_table('receipt_terms', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('reconciliation_difference', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('refund', 'merchant_id', colocate_with => 'merchant');
+select create_distributed_table('refund_draft', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('saved_view', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('set_aside', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('shop', 'merchant_id', colocate_with => 'merchant');

@@ -56,6 +56,7 @@ export const retention = {
   payment_link: money,
   link_payment: money,
   payment_note: money,
+  refund_draft: money,
   receipt: money,
   receipt_terms: money,
   payout: money,

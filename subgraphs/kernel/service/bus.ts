@@ -37,6 +37,7 @@ export const changedLists = [
   'audit_log',
   'payout_drafts',
   'reconciliation_differences',
+  'refund_drafts',
   'refunds',
   'webhook_deliveries',
   'webhook_failures',

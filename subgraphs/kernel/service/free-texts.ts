@@ -49,6 +49,8 @@ export const freeTexts: Readonly<Record<string, Readonly<Record<string, Erasure>
   Receipt: { failureReason: stays.program },
   ReceiptItem: { description: stays.merchant, markCode: stays.merchant },
   Refund: { reason: 'refund.reason', metadata: 'refund.metadata' },
+  RefundDraft: { reason: 'refund_draft.reason', rejectReason: 'refund_draft.reject_reason' },
+  RefundDraftRefusal: { message: stays.program },
   Payout: { orderId: stays.number, metadata: 'payout.metadata' },
   PayoutRecipient: { fullName: 'payout.recipient_name' },
   PayoutDraft: { reason: 'payout_draft.reason', rejectReason: 'payout_draft.reject_reason' },

@@ -54,6 +54,7 @@ const leftIn: Readonly<Record<string, string>> = {
   'subscription.customer_ref': `'erased'`,
   // The service's own texts for an outcome are not free text.
   'subscription.cancel_reason': `case when cancel_reason ~ '^[a-z_]+$' then cancel_reason end`,
+  'refund_draft.reason': `'erased'`,
   'payment_note.text': `'erased'`,
   'alert.note': `case when note is not null then 'erased' end`,
   'reconciliation_difference.note': `case when note is not null then 'erased' end`,
@@ -119,11 +120,14 @@ const erasePayments = (whose: string, alsoAbout = ''): string => `chosen as (
     ), notes as (
       update payment_note set ${emptied('payment_note')} from payments
       where payment_note.merchant_id = $1 and payment_note.payment_id = payments.id
+    ), drafts as (
+      update refund_draft set ${emptied('refund_draft')} from payments
+      where refund_draft.merchant_id = $1 and refund_draft.payment_id = payments.id returning refund_draft.id
     ), refunds as (
       update refund set ${emptied('refund')} from payments
       where refund.merchant_id = $1 and refund.payment_id = payments.id returning refund.id
     ), ${eraseWritten(
-      `select id from payments union all select id from refunds union all select id from receipts union all select id from links${alsoAbout}`,
+      `select id from payments union all select id from refunds union all select id from receipts union all select id from links union all select id from drafts${alsoAbout}`,
     )}`;
 
 const eraseCustomer: Statement = {

@@ -120,7 +120,8 @@ const statements = {
   },
   audit: {
     name: 'timeline.audit',
-    text: `select ${columns(propertyNames(AuditEntryEntity))} from audit_entry where merchant_id = $1 and subject_id = any ($2::text[]) order by at desc, id desc ${last}`,
+    text: `select ${columns(propertyNames(AuditEntryEntity))} from audit_entry where merchant_id = $1
+      and subject_id = any ($2::text[] || array(select id::text from refund_draft where merchant_id = $1 and payment_id = $3)) order by at desc, id desc ${last}`,
   },
 } as const;
 
@@ -210,7 +211,8 @@ export const readTimeline = async (
   const postings = await run<LedgerRow>(runner, statements.postings, [merchantId, subjects]);
   // Actions on the payment's webhooks belong to its timeline.
   const acted = new Set([...subjects, ...attempts.map(({ delivery }) => delivery.id)]);
-  const entries = await run<AuditEntry>(runner, statements.audit, [merchantId, [...acted]]);
+  const about = [merchantId, [...acted], id];
+  const entries = await run<AuditEntry>(runner, statements.audit, about);
   const audit = await readTexts(runner, entries);
   const rows: TimelineRow[] = [
     createdOf(life),

@@ -3,10 +3,12 @@
  * makes it prompt.
  */
 import { object, pipe, string, uuid } from 'valibot';
-import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
+import { earliest, type ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
+import { expireDrafts } from '../../kernel/drafts/expire-drafts.ts';
 import { done, type Job, jobWithPayload } from '../../kernel/queue/run-job.ts';
 import type { PaymentJobs } from '../jobs.ts';
 import type { PageParts } from '../../kernel/service/graph/page-address.ts';
+import { refundDrafts } from '../refund-drafts/store-draft.ts';
 import { refundAsks, sendDueRefunds, sendRefund } from './send-refund.ts';
 
 const refundKey = object({
@@ -50,14 +52,31 @@ export const refundJobs = ({
       return done;
     },
   },
+  {
+    name: 'expire-refund-drafts',
+    queue: 'schedules',
+    due: [refundDrafts.lives.isDue],
+    run: async () => {
+      await expireDrafts(refundDrafts, database, now);
+      return done;
+    },
+  },
 ];
 
-/** How refunds follow a shop's test clock. */
+/** How refunds and their drafts follow a shop's test clock. */
 export const refundClockParticipant = ({
   database,
   banks,
 }: Pick<PaymentJobs, 'database' | 'banks'>): ClockParticipant => ({
-  due: [refundAsks.byClock],
-  next: (shop, now) => refundAsks.next(database.pool, shop, now),
-  work: (shop, now) => sendDueRefunds(database, banks, () => now, shop),
+  due: [refundAsks.byClock, refundDrafts.lives.byClock],
+  next: async (shop, now) =>
+    earliest(
+      await Promise.all(
+        [refundAsks, refundDrafts.lives].map((due) => due.next(database.pool, shop, now)),
+      ),
+    ),
+  work: async (shop, now) => {
+    const expired = await expireDrafts(refundDrafts, database, () => now, shop);
+    return expired + (await sendDueRefunds(database, banks, () => now, shop));
+  },
 });

@@ -8,14 +8,15 @@ import type { Banks } from '../../kernel/banks/route.ts';
 import { releaseKeys, tryClaims, type CallClaim } from '../../kernel/database/claim-page.ts';
 import { gathered } from '../../kernel/database/gather-calls.ts';
 import { createOnce, type Created } from '../../kernel/database/idempotency.ts';
-import { inTransaction, unlessHeld } from '../../kernel/database/statement.ts';
+import { inTransaction, run, unlessHeld, type Statement } from '../../kernel/database/statement.ts';
 import { rememberTrace } from '../../kernel/database/subject-trace.ts';
 import { writeEntries, type Acting, type WrittenEntry } from '../../kernel/database/audit.ts';
+import type { MinorUnits } from '../../kernel/rules/money.ts';
 import { modes } from '../../kernel/rules/mode.ts';
 import { refundOpened } from '../../kernel/rules/postings.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
+import { isOfCaller, principalOf, type PaymentCaller, type PersonCaller } from '../caller.ts';
 import { loadRefunds } from '../find-payments.ts';
 import { capturedOf } from '../holds/rules.ts';
 import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
@@ -25,7 +26,7 @@ import { partReceiptMistake } from '../receipts/part-receipt.ts';
 import type { Refund } from './entities.ts';
 import { refundCreated } from './events.ts';
 import { refundedByPeople, refundEntry, newRefund } from './record-refund.ts';
-import { personLimit, refundAmount } from './rules.ts';
+import { personLimit, refundAmount, supportLimit } from './rules.ts';
 
 /** When a refund that we lost sight of is ordered again: later than any call to a bank may take. */
 const lostRefund_s = 30;
@@ -39,8 +40,8 @@ export interface RefundOpening extends Omit<CallClaim, 'caller'> {
   readonly amount: bigint | null;
   readonly reason: string | null;
   readonly metadata: Record<string, string> | null;
-  /** Null: what the payment's own receipt says. */
-  readonly receipt: GivenReceipt | null;
+  /** Null: what the payment's own receipt says. `written`: its terms stand under its id. */
+  readonly receipt: GivenReceipt | 'written' | null;
   /** For the audit log. */
   readonly requestId: string;
 }
@@ -53,43 +54,65 @@ interface Opened {
   readonly terms: readonly object[];
 }
 
-/** The new refund with its effect on the payment, or the refusal. */
-const decide = async (
+/** The payment with the amount that is to be refunded of it, or the refusal. */
+export const agreedRefund = async (
   client: pg.PoolClient,
   locked: LockedPayment | null,
-  {
-    caller,
-    banks,
-    amount,
-    reason,
-    metadata,
-    receipt,
-    requestId,
-    resourceId: id,
-    at,
-  }: RefundOpening,
-): Promise<Opened | Refused> => {
+  { caller, amount, receipt }: Pick<RefundOpening, 'caller' | 'amount' | 'receipt'>,
+): Promise<(LockedPayment & { readonly amount: MinorUnits }) | Refused> => {
   if (!locked || !isOfCaller(locked.payment, caller))
     return refused('not_found', 'there is no such payment');
-  const agreed = refundAmount(locked.payment, locked.refunds, amount);
+  const { payment, refunds } = locked;
+  const agreed = refundAmount(payment, refunds, amount);
   if (isRefused(agreed)) return agreed;
-  const { payment } = locked;
-  if (caller.kind === 'person') {
-    const before = await refundedByPeople(client, payment, locked.refunds);
-    const limit = personLimit(caller.principal.role, before + agreed.amount, reason);
+  const isGiven = receipt !== null && receipt !== 'written';
+  const mistake = isGiven
+    ? (receiptCurrencyMistake(payment.currency) ?? sumMistake(receipt.terms, agreed.amount))
+    : receipt === null &&
+      agreed.amount < capturedOf(payment) &&
+      (await partReceiptMistake(client, caller, payment, null, 'refund'));
+  return mistake || { payment, refunds, ...agreed };
+};
+
+const supportMax: Statement = {
+  name: 'merchant.support_refund_max',
+  text: 'select support_refund_max as max from merchant where id = $1',
+};
+
+/** Why a person may not refund so much; null if they may. */
+const limitOf = async (
+  client: pg.PoolClient,
+  { principal, merchantId }: PersonCaller,
+  { payment, refunds, amount }: LockedPayment & { readonly amount: MinorUnits },
+  reason: string | null,
+): Promise<Refused | null> => {
+  if (principal.role === 'support') {
+    const [merchant] = await run<{ max: bigint }>(client, supportMax, [merchantId]);
+    const limit = supportLimit(payment, refunds, amount, merchant?.max ?? 0n);
     if (limit) return limit;
   }
-  const mistake = receipt
-    ? (receiptCurrencyMistake(payment.currency) ?? sumMistake(receipt.terms, agreed.amount))
-    : agreed.amount < capturedOf(payment) &&
-      (await partReceiptMistake(client, caller, payment, receipt, 'refund'));
-  if (mistake) return mistake;
+  const before = await refundedByPeople(client, payment, refunds);
+  return personLimit(principal.role, before + amount, reason);
+};
+
+/** The new refund with its effect on the payment, or the refusal. */
+export const decideRefund = async (
+  client: pg.PoolClient,
+  locked: LockedPayment | null,
+  opening: Omit<RefundOpening, 'claim'>,
+): Promise<Opened | Refused> => {
+  const { caller, banks, reason, metadata, receipt, requestId, resourceId: id, at } = opening;
+  const agreed = await agreedRefund(client, locked, opening);
+  if (isRefused(agreed)) return agreed;
+  const { payment } = agreed;
+  const limit = caller.kind === 'person' && (await limitOf(client, caller, agreed, reason));
+  if (limit) return limit;
   const bank = banks.bankOf(payment);
   if (isRefused(bank)) return bank;
   const askAt = at.add({ seconds: lostRefund_s });
   const asked = { id, amount: agreed.amount, reason, metadata, askAt };
   const repeated = newRefund(payment, asked, at);
-  const refund = receipt ? { ...repeated, receiptTermsId: id } : repeated;
+  const refund = receipt === null ? repeated : { ...repeated, receiptTermsId: id };
   const whose = { ...payment, subjectId: id, paymentId: payment.id, createdAt: at };
   const acting: Acting = { principal: principalOf(caller), requestId, now: () => at };
   return {
@@ -98,10 +121,10 @@ const decide = async (
       patch: {},
       postings: [],
       events: () => [refundCreated(refund, at)],
-      refund: { row: refund, postings: refundOpened(agreed) },
+      refund: { row: refund, postings: refundOpened({ amount: agreed.amount }) },
     },
     entry: refundEntry(acting, payment, refund),
-    terms: receipt ? [termsRow(receipt, whose)] : [],
+    terms: receipt === null || receipt === 'written' ? [] : [termsRow(receipt, whose)],
   };
 };
 
@@ -116,7 +139,7 @@ const openAlone = (pool: pg.Pool, opening: RefundOpening): Promise<Created<Refun
     (await loadRefunds(pool, [{ merchantId, id }]))[0] ?? null;
   return createOnce(pool, { ...opening, find }, async (client) => {
     const locked = await lockPayment(client, paymentOf(opening), opening.at);
-    const opened = await decide(client, locked, opening);
+    const opened = await decideRefund(client, locked, opening);
     if (isRefused(opened) || !locked) return isRefused(opened) ? opened : opened.refund;
     await storeLocked(client, locked, opened.change, opening.at);
     await insertTerms(client, opened.terms);
@@ -154,7 +177,7 @@ const openTogether = (
     const answerOf = async (opening: RefundOpening): Promise<Answer> => {
       const payment = locked.of(opening.paymentId);
       if (!payment || !mine.has(opening.resourceId)) return 'left';
-      const opened = await decide(client, payment, opening);
+      const opened = await decideRefund(client, payment, opening);
       if (isRefused(opened)) {
         unused.push(opening);
         return opened;

@@ -43,7 +43,8 @@ export interface CreatedRefund {
   readonly replayed: boolean;
 }
 
-const beyondBound = refused(
+/** The refusal where a balance stands at its lower bound. */
+export const beyondBound = refused(
   'insufficient_balance',
   'the refund would take the available balance below -(2^53-1)',
 );

@@ -49,7 +49,7 @@ export const refundQueries = (parts: PaymentsParts): Pick<QueryResolvers, 'refun
 });
 
 /** Publishes a change, and queries the bank about an open result. */
-const changed = (
+export const changedRefund = (
   { wakeRelay, sendRefundLater }: ReadingParts,
   { merchantId, id: refundId, askAt }: Refund,
   at: Temporal.Instant,
@@ -94,7 +94,7 @@ export const refundMutations = (
     );
     if (isRefused(created)) return created;
     const { refund, replayed } = created;
-    if (!replayed) changed(parts, refund, at);
+    if (!replayed) changedRefund(parts, refund, at);
     return { __typename: 'RefundCreated', refund, idempotent: replayed };
   },
   refundRetry: async (_, { merchantId, id }, { principal, requestId, now }) => {
@@ -107,7 +107,7 @@ export const refundMutations = (
     const acting = { principal, requestId, now: () => calling.now };
     const refund = await retryRefund(database, banks, acting, failed, calling.now);
     if (isRefused(refund)) return refund;
-    changed(parts, refund, calling.now);
+    changedRefund(parts, refund, calling.now);
     return { __typename: 'RefundRetried', refund };
   },
 });

@@ -133,6 +133,23 @@ export const retryObstacle = (
     : null;
 };
 
+/**
+ * Why support may not make this refund by itself; null if it may. What was already refunded of the
+ * payment counts, by whomever, so that no number of small refunds passes the merchant's limit.
+ */
+export const supportLimit = (
+  payment: Refundable,
+  refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
+  amount: bigint,
+  max: bigint,
+): Refused | null =>
+  capturedOf(payment) - remainderOf(payment, refunds) + amount > max
+    ? refused(
+        'scope_required',
+        `support can refund at most ${max} of a payment: propose the refund instead`,
+      )
+    : null;
+
 /** Whether a refund of `amount` that succeeds gives back the last of the payment. */
 export const isLastOf = (payment: Refundable, amount: bigint): boolean =>
   payment.amountRefunded + amount === capturedOf(payment);

@@ -3,10 +3,18 @@
  * transaction that decides the draft, under its row's lock, so concurrent approvals create one
  * payout. A refusal is stored with the draft, which stays pending.
  */
-import type pg from 'pg';
 import { isSameRequest, type ClaimingCaller } from '../../kernel/database/idempotency.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { rememberTrace } from '../../kernel/database/subject-trace.ts';
+import {
+  keepApproval,
+  keepRefusal,
+  noDraft,
+  noteRefusal,
+  type Approving,
+} from '../../kernel/drafts/decide-draft.ts';
+import { approval } from '../../kernel/drafts/rules.ts';
+import type { PersonActing } from '../../kernel/drafts/store-drafts.ts';
 import { withinBound } from '../../kernel/ledger/bound.ts';
 import type { PolicyLists } from '../../kernel/policies/policies.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
@@ -18,10 +26,9 @@ import type { Payout } from '../entities.ts';
 import { loadPayouts } from '../find-payouts.ts';
 import { beyondBound, openPayouts } from '../open-payouts.ts';
 import type { PayoutTerms } from '../rules/create.ts';
-import { cardDigests, type DraftParts, type PersonActing } from './create-draft.ts';
+import { cardDigests, type DraftParts } from './create-draft.ts';
 import type { PayoutDraft } from './entities.ts';
-import { approval } from './rules.ts';
-import { loadDrafts, lockDraft, moveDraft, recordDraft } from './store-draft.ts';
+import { payoutDrafts } from './store-draft.ts';
 
 export interface ApprovalRequest {
   readonly merchantId: string;
@@ -38,8 +45,6 @@ export interface ApprovedDraft {
   /** Whether the same person had approved it before. */
   readonly replayed: boolean;
 }
-
-const noDraft = refused('not_found', 'there is no such draft');
 
 /** The draft's recipient; a card's number comes with the approval, and must match the draft's. */
 const recipientOf = (
@@ -88,41 +93,6 @@ type Opened =
   | { readonly draft: PayoutDraft; readonly payout: Payout | null }
   | { readonly refusal: Refused };
 
-interface Approving {
-  readonly acting: PersonActing;
-  readonly at: Temporal.Instant;
-}
-
-const isPending = (draft: PayoutDraft, { acting, at }: Approving): boolean =>
-  approval(draft, { subject: acting.principal.subject, at }) === 'approved';
-
-/** Stores a refusal with a locked draft. */
-const keepRefusal = async (
-  client: pg.PoolClient,
-  { acting, at }: Approving,
-  draft: PayoutDraft,
-  refusal: Refused,
-): Promise<void> => {
-  const { code: refusalCode, message: refusalMessage } = refusal;
-  const after = { ...draft, refusalCode, refusalMessage, refusedAt: at };
-  await moveDraft(client, after);
-  await recordDraft(client, acting, 'refuse', { before: draft, after });
-};
-
-/** The same for a draft that is not locked, if it may still be approved. */
-const noteRefusal = async (
-  { database: { pool } }: DraftParts,
-  approving: Approving,
-  key: Pick<PayoutDraft, 'merchantId' | 'id'>,
-  refusal: Refused,
-): Promise<Refused> => {
-  await inTransaction(pool, async (client) => {
-    const draft = await lockDraft(client, key);
-    if (draft && isPending(draft, approving)) await keepRefusal(client, approving, draft, refusal);
-  });
-  return refusal;
-};
-
 const open = (
   { database: { pool } }: DraftParts,
   approving: Approving,
@@ -131,7 +101,7 @@ const open = (
 ): Promise<Opened> =>
   inTransaction(pool, async (client): Promise<Opened> => {
     const { acting, at } = approving;
-    const draft = await lockDraft(client, key);
+    const draft = await payoutDrafts.lock(client, key);
     if (!draft) return { refusal: noDraft };
     const status = approval(draft, { subject: acting.principal.subject, at });
     if (status === 'again') return { draft, payout: null };
@@ -143,14 +113,10 @@ const open = (
     const payout = isRefused(opened) ? opened : opened[0];
     if (!payout) throw new Error(`draft ${draft.id} made no payout`);
     if (isRefused(payout)) {
-      await keepRefusal(client, approving, draft, payout);
+      await keepRefusal(payoutDrafts, client, approving, draft, payout);
       return { refusal: payout };
     }
-    const decided = { status, decidedBy: acting.principal.subject, decidedAt: at };
-    const none = { refusalCode: null, refusalMessage: null, refusedAt: null };
-    const after = { ...draft, ...decided, ...none };
-    await moveDraft(client, after);
-    await recordDraft(client, acting, 'approve', { before: draft, after });
+    const after = await keepApproval(payoutDrafts, client, approving, draft);
     await rememberTrace(client, { merchantId: draft.merchantId, subjectId: draft.id });
     return { draft: after, payout };
   });
@@ -173,7 +139,7 @@ export const approveDraft = async (
   { merchantId, id, cardPan, policies }: ApprovalRequest,
 ): Promise<ApprovedDraft | Refused> => {
   const since_ms = performance.now();
-  const [draft] = await loadDrafts(parts.database.pool, [{ merchantId, id }]);
+  const [draft] = await payoutDrafts.load(parts.database.pool, [{ merchantId, id }]);
   if (!draft) return noDraft;
   const { shopId, mode } = draft;
   const at = await parts.clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
@@ -186,11 +152,12 @@ export const approveDraft = async (
   const bank = await payoutBank(parts.banks, draft, draft.method);
   const checking = { policies, merchantId, bank, log: parts.log };
   const checked = await checkRecipient(checking, recipient);
-  if (isRefused(checked)) return noteRefusal(parts, approving, draft, checked);
+  const { pool } = parts.database;
+  if (isRefused(checked)) return noteRefusal(payoutDrafts, pool, approving, draft, checked);
   const terms = termsOf(draft, recipient);
   const opened = await withinBound(open(parts, approving, draft, { terms, checked }), beyondBound);
   // The balance's bound was reached, and the transaction was rolled back.
-  if (isRefused(opened)) return noteRefusal(parts, approving, draft, opened);
+  if (isRefused(opened)) return noteRefusal(payoutDrafts, pool, approving, draft, opened);
   if ('refusal' in opened) return opened.refusal;
   if (!opened.payout) return again(parts, opened.draft);
   const now = mode === 'live' ? acting.now : () => at;

@@ -4,32 +4,30 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
-import type { Acting } from '../../kernel/database/audit.ts';
 import {
   claimOf,
   createOnce,
   type Created,
   type IdempotencyArgument,
 } from '../../kernel/database/idempotency.ts';
+import {
+  draftLife_h,
+  draftReason_max_chars,
+  pendingDrafts_max,
+} from '../../kernel/drafts/rules.ts';
+import type { PersonActing } from '../../kernel/drafts/store-drafts.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import type { OperatorPrincipal } from '../../kernel/service/access/principal.ts';
 import { keyedClaim, keyedFingerprints, type CreatingParts } from '../create-payout.ts';
 import { keptOf } from '../open-payouts.ts';
 import { payoutTerms, type PayoutInput, type PayoutTerms } from '../rules/create.ts';
 import type { PayoutDraft } from './entities.ts';
-import { draftLife_h, draftReason_max_chars, pendingDrafts_max } from './rules.ts';
-import { hasManyWaiting, insertDraft, loadDrafts, recordDraft } from './store-draft.ts';
+import { payoutDrafts } from './store-draft.ts';
 
 export interface DraftParts extends CreatingParts {
   readonly clocks: Pick<TestClocks, 'timeOf'>;
-}
-
-/** The acting person. */
-export interface PersonActing extends Acting {
-  readonly principal: OperatorPrincipal;
 }
 
 export interface DraftRequest {
@@ -110,17 +108,17 @@ export const createDraft = async (
   const draft = draftOf(parts, acting, request, terms, at);
   const { pool } = parts.database;
   const find = async (id: string): Promise<PayoutDraft | null> =>
-    (await loadDrafts(pool, [{ merchantId, id }]))[0] ?? null;
+    (await payoutDrafts.load(pool, [{ merchantId, id }]))[0] ?? null;
   const keyed = claim && keyedClaim(parts, claim);
   const creation = { caller, claim: keyed, resourceId: draft.id, at, find };
   return createOnce(pool, creation, async (client): Promise<PayoutDraft | Refused> => {
-    if (await hasManyWaiting(client, draft))
+    if (await payoutDrafts.hasManyWaiting(client, draft))
       return refused(
         'bad_request',
         `${pendingDrafts_max} drafts are already pending: approve or reject some first`,
       );
-    if (!(await insertDraft(client, draft))) return noShop;
-    await recordDraft(client, acting, 'create', { before: null, after: draft });
+    if (!(await payoutDrafts.insert(client, draft))) return noShop;
+    await payoutDrafts.record(client, acting, 'create', { before: null, after: draft });
     return draft;
   });
 };

@@ -2,10 +2,10 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';
+import type { DraftStatus } from '../../kernel/drafts/rules.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { RefusalCode } from '../../kernel/rules/refusal.ts';
 import type { PayoutMethod } from '../rules/payout.ts';
-import type { DraftStatus } from './rules.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 

@@ -4,35 +4,25 @@ import type {
   PayoutDraftResolvers,
   QueryResolvers,
 } from '../../../schema/generated/payouts.ts';
-import type { RowFilter } from '../../kernel/database/list-statements.ts';
 import { oneOf } from '../../kernel/database/open-list.ts';
+import { ofCaller, personOf, rejectDraft } from '../../kernel/drafts/decide-draft.ts';
 import type { Policies } from '../../kernel/policies/policies.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
-import type { Acting } from '../../kernel/database/audit.ts';
-import type { Principal } from '../../kernel/service/access/principal.ts';
-import { merchantOf, orThrow, refusal } from '../../kernel/service/access/reach.ts';
+import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import type { Payout } from '../entities.ts';
 import { loadPayouts } from '../find-payouts.ts';
 import { approveDraft } from './approve-draft.ts';
-import { createDraft, type DraftParts, type PersonActing } from './create-draft.ts';
+import { createDraft, type DraftParts } from './create-draft.ts';
 import type { PayoutDraft } from './entities.ts';
-import { rejectDraft } from './reject-draft.ts';
 import { shownRecipient } from './rules.ts';
-import { loadDrafts, pageOfDrafts } from './store-draft.ts';
+import { payoutDrafts } from './store-draft.ts';
 
 export interface DraftsParts extends DraftParts {
   readonly policies: Policies;
   readonly wakeRelay: () => void;
   readonly wakeSenders: () => void;
 }
-
-/** The calling person. Access rows keep others out; this only narrows the type. */
-const personOf = ({ principal, requestId, now }: Acting): PersonActing => {
-  if (principal.kind !== 'operator')
-    throw refusal('scope_required', 'this operation is for people');
-  return { principal, requestId, now };
-};
 
 /** The computed fields of a draft. */
 export const draftFields = ({
@@ -52,28 +42,21 @@ export const draftFields = ({
   };
 };
 
-/** Drafts of the caller, or of other people. */
-const ofCaller = (principal: Principal, isMine: boolean | null | undefined): RowFilter[] => {
-  if (isMine === null || isMine === undefined || principal.kind !== 'operator') return [];
-  const sign = isMine ? '=' : '<>';
-  const { subject } = principal;
-  return [{ sql: (parameter) => `payout_draft.created_by ${sign} ${parameter}`, value: subject }];
-};
-
 /** The queries of drafts. */
 export const draftQueries = ({
   database: { pool },
 }: Pick<DraftsParts, 'database'>): Pick<QueryResolvers, 'payoutDraft' | 'payoutDrafts'> => ({
   payoutDraft: async (_, { id, merchantId }, { principal }) =>
-    (await loadDrafts(pool, [{ merchantId: merchantOf(principal, merchantId), id }]))[0] ?? null,
+    (await payoutDrafts.load(pool, [{ merchantId: merchantOf(principal, merchantId), id }]))[0] ??
+    null,
   payoutDrafts: async (_, { status, filter, ...asked }, { principal }) => {
     const rows = [
       oneOf('payout_draft.method', filter?.method),
       oneOf('payout_draft.created_by', filter?.createdBy),
-      ...ofCaller(principal, filter?.isMine),
+      ...ofCaller(payoutDrafts, principal, filter?.isMine),
     ];
     const request = { ...asked, filter, columns: { status }, rows };
-    return orThrow(await pageOfDrafts(pool, principal, request));
+    return orThrow(await payoutDrafts.page(pool, principal, request));
   },
 });
 
@@ -103,7 +86,10 @@ export const draftMutations = (parts: DraftsParts): Pick<MutationResolvers, Muta
     return { __typename: 'PayoutDraftApproved', draft, payout, idempotent };
   },
   payoutDraftReject: async (_, { merchantId, id, reason }, context) => {
-    const draft = await rejectDraft(parts, personOf(context), { merchantId, id, reason });
+    const { database, clocks } = parts;
+    const asked = { merchantId, id, reason };
+    const acting = personOf(context);
+    const draft = await rejectDraft(payoutDrafts, { ...database, clocks }, acting, asked);
     return isRefused(draft) ? draft : { __typename: 'PayoutDraftRejected', draft };
   },
 });

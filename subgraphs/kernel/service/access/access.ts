@@ -54,7 +54,14 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.paymentCancel': { key: free, operator: 'support' },
   'Mutation.paymentCapture': { key: free, operator: 'finance' },
   'Mutation.paymentNoteAdd': { operator: 'support' },
-  'Mutation.refundCreate': { key: free, operator: 'finance' },
+  // Support refunds up to the amount that its merchant sets, and proposes more.
+  'Mutation.refundCreate': { key: free, operator: 'support' },
+  'Query.refundDraft': { operator: 'viewer' },
+  'Query.refundDrafts': { operator: 'viewer' },
+  'Mutation.refundDraftCreate': { operator: 'support' },
+  'Mutation.refundDraftApprove': { operator: 'finance' },
+  // Support withdraws its own.
+  'Mutation.refundDraftReject': { operator: 'support' },
   'Mutation.receiptClose': { key: free, operator: 'finance' },
   'Mutation.refundRetry': { operator: 'finance', platform: true },
   'Mutation.receiptResend': { operator: 'finance' },
@@ -137,6 +144,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.merchantCreate': { operator: 'admin', platform: true },
   'Mutation.merchantOnboard': { operator: 'admin', platform: true },
   'Mutation.merchantRateLimitSet': { operator: 'admin', platform: true },
+  'Mutation.merchantSupportRefundSet': { operator: 'admin' },
   'Mutation.shopCreate': { operator: 'admin' },
   'Mutation.apiKeyIssue': { operator: 'admin' },
   // The approver of a payout may approve a key that makes payouts.

@@ -16,11 +16,15 @@ create table merchant (
   created_at timestamptz(3) not null,
   rate_per_second int,
   rate_burst int,
+  support_refund_max bigint not null default 0,
   primary key (id),
   constraint merchant_rate_limit check (
     ((rate_per_second is null) = (rate_burst is null))
     and rate_per_second > 0
     and rate_burst > 0
+  ),
+  constraint merchant_support_refund check (
+    support_refund_max >= 0 and support_refund_max <= 9007199254740991
   )
 );
 create index merchant_list on merchant (created_at, id);

@@ -203,3 +203,38 @@ create index refund_filter on refund (merchant_id, shop_id, mode, status, create
 create index refund_pending on refund (created_at) where status = 'pending';
 create index refund_newest on refund (mode, created_at, id);
 create index refund_due_of_merchant on refund (merchant_id, ask_at) where ask_at is not null;
+
+-- A refund that one person proposes and another approves or rejects. The refund that is made of it
+-- has its id.
+create table refund_draft (
+  merchant_id uuid not null,
+  id uuid not null,
+  payment_id uuid not null,
+  shop_id uuid not null,
+  mode text not null,
+  amount bigint not null,
+  currency text not null,
+  status text not null,
+  reason text not null,
+  receipt_terms_id uuid,
+  created_by text not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  decided_by text,
+  decided_at timestamptz(3),
+  reject_reason text,
+  refusal_code text,
+  refusal_message text,
+  refused_at timestamptz(3),
+  primary key (merchant_id, id),
+  constraint refund_draft_amount check (amount >= 1 and amount <= 9007199254740991),
+  constraint refund_draft_status check (status in ('pending', 'approved', 'rejected', 'expired')),
+  constraint refund_draft_decided check ((status = 'pending') = (decided_at is null)),
+  constraint refund_draft_two check (status <> 'approved' or decided_by <> created_by)
+);
+create index refund_draft_registry on refund_draft (merchant_id, shop_id, mode, created_at, id);
+create index refund_draft_filter on refund_draft (merchant_id, shop_id, mode, status, created_at, id);
+create index refund_draft_newest on refund_draft (mode, created_at, id);
+create index refund_draft_pending on refund_draft (merchant_id, mode) where status = 'pending';
+create index refund_draft_ends on refund_draft (expires_at) where status = 'pending';
+create index refund_draft_payment on refund_draft (merchant_id, payment_id, created_at, id);

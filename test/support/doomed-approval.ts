@@ -1,6 +1,6 @@
 /**
  * A process that approves drafts and is killed by the test between two statements of each:
- * `node doomed-approval.ts <database> <drafts, JSON>`. Of the n-th draft, from 0, it prints
+ * `node doomed-approval.ts <payout or refund> <database> <drafts, JSON>`. Of the n-th draft, from 0, it prints
  * `here n` before the statement behind n others, and goes no further; it prints `done n` when there
  * were no more.
  */
@@ -10,12 +10,13 @@ import { pino } from 'pino';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
-import { noPolicies } from '../support/no-policies.ts';
+import { noPolicies } from './no-policies.ts';
 import { entities } from '../../subgraphs/entities.ts';
+import { approveRefundDraft } from '../../subgraphs/payments/refund-drafts/approve-draft.ts';
 import { approveDraft } from '../../subgraphs/payouts/drafts/approve-draft.ts';
-import { partsAt, person } from './drafts-harness.ts';
+import { partsAt, person } from '../payouts/drafts-harness.ts';
 
-const [, , url = '', given = '[]'] = process.argv;
+const [, , kind = '', url = '', given = '[]'] = process.argv;
 const drafts = JSON.parse(given) as readonly { readonly merchantId: string; readonly id: string }[];
 const database = await openDatabase({ url, entities, pool: drafts.length });
 const stop = (word: string, place: number): Promise<never> => {
@@ -56,7 +57,8 @@ await Promise.all(
   drafts.map(({ merchantId, id }, place) =>
     approvals.run({ place, left: place }, async () => {
       const asked = { merchantId, id, cardPan: null, policies: noPolicies };
-      await approveDraft(partsAt(parts), person('boris'), asked);
+      if (kind === 'payout') await approveDraft(partsAt(parts), person('boris'), asked);
+      else await approveRefundDraft(partsAt(parts), person('boris'), asked);
       await stop('done', place);
     }),
   ),

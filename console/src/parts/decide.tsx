@@ -1,0 +1,173 @@
+/** What deciding a draft of any kind looks like: its state, its buttons, its rejection. */
+import { useState, type ReactNode } from 'react';
+import type { Permission } from '../viewer.tsx';
+import { ActButton } from './act-button.tsx';
+import { ActForm } from './act-form.tsx';
+import { refusedBy, type Outcome, type Refusal } from './outcome.ts';
+import { useFaultText } from './refusal.tsx';
+import { Status } from './status.tsx';
+import { Moment } from './texts.tsx';
+
+type DraftStatus = 'pending' | 'approved' | 'rejected' | 'expired';
+
+interface Decided {
+  readonly status: DraftStatus;
+  readonly lastRefusal: Refusal | null;
+  readonly rejectReason: string | null;
+  readonly decidedBy: string | null;
+  readonly expiresAt: string;
+}
+
+export interface DecisionWords {
+  readonly statuses: Readonly<Record<DraftStatus, string>>;
+  readonly until: string;
+  readonly by: (who: string) => string;
+  readonly approve: string;
+  readonly reject: string;
+  readonly rejectText: string;
+  readonly rejectReason: string;
+  readonly rejectReasonHint: string;
+  readonly rejectedNow: string;
+  /** Known refusals of an approval, by their codes. */
+  readonly refusals: Readonly<Record<string, string>>;
+}
+
+const tones = {
+  pending: 'waiting',
+  approved: 'good',
+  rejected: 'bad',
+  expired: 'over',
+} as const;
+
+/** Why an approval was refused; known cases of drafts have their own texts. */
+export const refusalOutcome = ({ refusals }: DecisionWords, refusal: Refusal): Outcome => {
+  const { code, message } = refusal;
+  const isCard = code === 'bad_request' && message.startsWith('card_pan');
+  const text = refusals[isCard ? 'card' : code];
+  return text === undefined ? refusedBy(refusal) : { refused: text };
+};
+
+const LastRefusal = ({
+  refusal,
+  own,
+}: {
+  readonly refusal: Refusal;
+  readonly own: DecisionWords;
+}) => {
+  const textOf = useFaultText();
+  const outcome = refusalOutcome(own, refusal);
+  return 'refused' in outcome ? outcome.refused : textOf(refusal, undefined);
+};
+
+/** The state of a draft, with who decided it and what stands against it. */
+export const DraftState = ({
+  draft: { status, lastRefusal, rejectReason, decidedBy, expiresAt },
+  own,
+}: {
+  readonly draft: Decided;
+  readonly own: DecisionWords;
+}) => (
+  <span className="stack">
+    <Status tone={tones[status]}>{own.statuses[status]}</Status>
+    {status === 'pending' && lastRefusal && (
+      <span className="quiet wrap">
+        <LastRefusal refusal={lastRefusal} own={own} />
+      </span>
+    )}
+    {status === 'pending' && (
+      <span className="quiet">
+        {own.until} <Moment at={expiresAt} />
+      </span>
+    )}
+    {decidedBy && <span className="quiet">{own.by(decidedBy)}</span>}
+    {rejectReason && <span className="quiet wrap">{rejectReason}</span>}
+  </span>
+);
+
+interface Decision {
+  readonly permission: Permission;
+  /** Why this draft is not this person's to decide so; undefined: it is. */
+  readonly barred: string | undefined;
+  readonly dialog: (close: () => void) => ReactNode;
+}
+
+/** The buttons of a pending draft, and the dialog that is open. */
+export const DecideActs = ({
+  status,
+  own,
+  approve,
+  reject,
+  again,
+  hold,
+}: {
+  readonly status: DraftStatus;
+  readonly own: DecisionWords;
+  readonly approve: Decision;
+  readonly reject: Decision;
+  readonly again: () => void;
+  /** Called with true when a dialog opens, with false when it is closed. */
+  readonly hold?: ((isHeld: boolean) => void) | undefined;
+}) => {
+  const [open, setOpen] = useState<'approve' | 'reject' | null>(null);
+  const show = (dialog: 'approve' | 'reject'): void => {
+    hold?.(true);
+    setOpen(dialog);
+  };
+  const close = (): void => {
+    setOpen(null);
+    hold?.(false);
+    again();
+  };
+  const barring = ({ barred }: Decision) => (barred === undefined ? {} : { barred });
+  // A decision by another person stays visible until the dialog is closed.
+  if (status !== 'pending' && open === null) return null;
+  return (
+    <div className="acts">
+      <ActButton
+        permission={approve.permission}
+        {...barring(approve)}
+        isMain
+        onPress={() => show('approve')}
+      >
+        {own.approve}
+      </ActButton>
+      <ActButton permission={reject.permission} {...barring(reject)} onPress={() => show('reject')}>
+        {own.reject}
+      </ActButton>
+      {open === 'approve' && approve.dialog(close)}
+      {open === 'reject' && reject.dialog(close)}
+    </div>
+  );
+};
+
+/** Rejects a draft, with a reason. */
+export const RejectForm = ({
+  own,
+  reject,
+  close,
+}: {
+  readonly own: DecisionWords;
+  readonly reject: (reason: string) => Promise<Outcome>;
+  readonly close: () => void;
+}) => {
+  const [reason, setReason] = useState('');
+  return (
+    <ActForm
+      title={own.reject}
+      consequence={own.rejectText}
+      isReady={reason.trim() !== ''}
+      close={close}
+      act={() => reject(reason.trim())}
+    >
+      <label className="field">
+        {own.rejectReason}
+        <input
+          value={reason}
+          maxLength={1_000}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <span className="quiet">{own.rejectReasonHint}</span>
+      </label>
+    </ActForm>
+  );
+};

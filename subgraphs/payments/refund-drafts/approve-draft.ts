@@ -1,0 +1,121 @@
+/**
+ * Approves a proposed refund and orders it at the bank. The refund has the draft's id and is
+ * created in the transaction that decides the draft, under the locks of the payment and the draft,
+ * so concurrent approvals create one refund. A crash before the bank's answer leaves a pending
+ * refund, which the sweep orders. A refusal is stored with the draft, which stays pending.
+ */
+import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
+import { writeEntries } from '../../kernel/database/audit.ts';
+import type { RowKey } from '../../kernel/database/load-by-key.ts';
+import { inTransaction } from '../../kernel/database/statement.ts';
+import { rememberTrace } from '../../kernel/database/subject-trace.ts';
+import {
+  keepApproval,
+  keepRefusal,
+  noDraft,
+  noteRefusal,
+  type Approving,
+} from '../../kernel/drafts/decide-draft.ts';
+import { approval } from '../../kernel/drafts/rules.ts';
+import type { PersonActing } from '../../kernel/drafts/store-drafts.ts';
+import { withinBound } from '../../kernel/ledger/bound.ts';
+import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { loadRefunds } from '../find-payments.ts';
+import { lockPayment, storeLocked } from '../lock-payment.ts';
+import type { PaymentsParts } from '../parts.ts';
+import type { Refund } from '../refunds/entities.ts';
+import { decideRefund } from '../refunds/open-refund.ts';
+import { beyondBound } from '../refunds/refund-payment.ts';
+import { sendRefund } from '../refunds/send-refund.ts';
+import type { RefundDraft } from './entities.ts';
+import { refundDrafts } from './store-draft.ts';
+
+/** What approving needs. */
+export type ApprovingParts = Pick<PaymentsParts, 'database' | 'banks'> & {
+  readonly clocks: Pick<TestClocks, 'timeOf'>;
+};
+
+/** An approved draft with its refund as it is now. */
+export interface ApprovedRefund {
+  readonly draft: RefundDraft;
+  readonly refund: Refund;
+  /** Whether the same person had approved it before. */
+  readonly replayed: boolean;
+}
+
+/** The result of an approval in a transaction; `refund` is null when it was approved before. */
+type Opened =
+  | { readonly draft: RefundDraft; readonly refund: Refund | null }
+  | { readonly refusal: Refused };
+
+const open = (
+  { database: { pool }, banks }: ApprovingParts,
+  approving: Approving,
+  { merchantId, id, paymentId }: RefundDraft,
+): Promise<Opened> =>
+  inTransaction(pool, async (client): Promise<Opened> => {
+    const { acting, at } = approving;
+    const { principal, requestId } = acting;
+    const locked = await lockPayment(client, { merchantId, paymentId }, at);
+    const draft = await refundDrafts.lock(client, { merchantId, id });
+    if (!locked || !draft) return { refusal: noDraft };
+    const status = approval(draft, { subject: principal.subject, at });
+    if (status === 'again') return { draft, refund: null };
+    if (typeof status === 'object') return { refusal: status };
+    const { shopId, mode, amount, reason, receiptTermsId } = draft;
+    const opened = await decideRefund(client, locked, {
+      caller: { kind: 'person', principal, merchantId, shopId, mode },
+      banks,
+      paymentId,
+      amount,
+      reason,
+      metadata: null,
+      receipt: receiptTermsId === null ? null : 'written',
+      requestId,
+      resourceId: id,
+      at,
+    });
+    if (isRefused(opened)) {
+      await keepRefusal(refundDrafts, client, approving, draft, opened);
+      return { refusal: opened };
+    }
+    await storeLocked(client, locked, opened.change, at);
+    await writeEntries(client, [opened.entry]);
+    const after = await keepApproval(refundDrafts, client, approving, draft);
+    await rememberTrace(client, { merchantId, subjectId: id });
+    return { draft: after, refund: opened.refund };
+  });
+
+const again = async ({ database }: ApprovingParts, draft: RefundDraft): Promise<ApprovedRefund> => {
+  const [refund] = await loadRefunds(database.pool, [draft]);
+  if (!refund) throw new Error(`draft ${draft.id} was approved and has no refund`);
+  return { draft, refund, replayed: true };
+};
+
+/**
+ * Approves a draft; returns it with its refund, once the bank was asked. Repeated by the same
+ * person, it returns the refund as it is. Refuses with `not_found`, `scope_required` (the
+ * proposer), `not_pending`, and, leaving the draft pending with the refusal, as a refund does.
+ */
+export const approveRefundDraft = async (
+  parts: ApprovingParts,
+  acting: PersonActing,
+  key: RowKey,
+): Promise<ApprovedRefund | Refused> => {
+  const { database, banks, clocks } = parts;
+  const [draft] = await refundDrafts.load(database.pool, [key]);
+  if (!draft) return noDraft;
+  const { merchantId, id, shopId, mode } = draft;
+  const at = await clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
+  const approving = { acting, at };
+  const status = approval(draft, { subject: acting.principal.subject, at });
+  if (status === 'again') return again(parts, draft);
+  if (typeof status === 'object') return status;
+  const opened = await withinBound(open(parts, approving, draft), beyondBound);
+  // The balance's bound was reached, and the transaction was rolled back.
+  if (isRefused(opened)) return noteRefusal(refundDrafts, database.pool, approving, draft, opened);
+  if ('refusal' in opened) return opened.refusal;
+  if (!opened.refund) return again(parts, opened.draft);
+  const sent = await sendRefund(database, banks, { merchantId, refundId: id }, at);
+  return { draft: opened.draft, refund: sent ?? opened.refund, replayed: false };
+};

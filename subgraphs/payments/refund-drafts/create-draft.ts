@@ -1,0 +1,98 @@
+/**
+ * Proposes a refund, which another person makes by approving it. Its terms are checked like those
+ * of a refund; limits of people and the bank are checked on approval. No money moves.
+ */
+import type pg from 'pg';
+import {
+  claimOf,
+  createOnce,
+  type Created,
+  type IdempotencyArgument,
+} from '../../kernel/database/idempotency.ts';
+import { newRowId } from '../../kernel/database/new-id.ts';
+import {
+  draftLife_h,
+  draftReason_max_chars,
+  pendingDrafts_max,
+} from '../../kernel/drafts/rules.ts';
+import { insertTerms, termsRow, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { textMistake } from '../../kernel/rules/text-mistake.ts';
+import type { PersonCaller } from '../caller.ts';
+import { lockPayment } from '../lock-payment.ts';
+import { agreedRefund } from '../refunds/open-refund.ts';
+import type { RefundDraft } from './entities.ts';
+import { refundDrafts } from './store-draft.ts';
+
+export interface RefundDraftRequest {
+  readonly paymentId: string;
+  /** Null or 0: the whole remainder. */
+  readonly amount: bigint | null;
+  /** For the approver, and for the refund. */
+  readonly reason: string;
+  /** The refunded items; null: those of the payment's own receipt. */
+  readonly receipt: GivenReceipt | null;
+  readonly requestId: string;
+  readonly idempotency: IdempotencyArgument;
+}
+
+/**
+ * Proposes a refund, or finds the draft that an earlier call with the same idempotency key created.
+ * Refuses as a refund does, with `bad_request` also an empty reason and too many pending drafts.
+ */
+export const createRefundDraft = async (
+  pool: pg.Pool,
+  caller: PersonCaller,
+  { requestId, idempotency, ...asked }: RefundDraftRequest,
+  at: Temporal.Instant,
+): Promise<Created<RefundDraft> | Refused> => {
+  const { merchantId, shopId, mode, principal } = caller;
+  const { paymentId, amount, reason, receipt } = asked;
+  const named = { paymentId, amount, reason, ...(receipt ? { receipt: receipt.terms } : {}) };
+  const claim = claimOf(idempotency, 'refundDraftCreate', named);
+  if (claim && isRefused(claim)) return claim;
+  const mistake = textMistake('reason', reason.trim(), 1, draftReason_max_chars);
+  if (mistake) return refused('bad_request', mistake);
+  const id = newRowId();
+  const find = async (made: string): Promise<RefundDraft | null> =>
+    (await refundDrafts.load(pool, [{ merchantId, id: made }]))[0] ?? null;
+  const creation = { caller, claim, resourceId: id, at, find };
+  return createOnce(pool, creation, async (client): Promise<RefundDraft | Refused> => {
+    const locked = await lockPayment(client, { merchantId, paymentId }, at);
+    const agreed = await agreedRefund(client, locked, { caller, amount, receipt });
+    if (isRefused(agreed)) return agreed;
+    if (await refundDrafts.hasManyWaiting(client, caller))
+      return refused(
+        'bad_request',
+        `${pendingDrafts_max} drafts are already pending: approve or reject some first`,
+      );
+    const draft: RefundDraft = {
+      merchantId,
+      id,
+      paymentId,
+      shopId,
+      mode,
+      amount: agreed.amount,
+      currency: agreed.payment.currency,
+      status: 'pending',
+      reason: reason.trim(),
+      receiptTermsId: receipt ? id : null,
+      createdBy: principal.subject,
+      createdAt: at,
+      expiresAt: at.add({ hours: draftLife_h }),
+      decidedBy: null,
+      decidedAt: null,
+      rejectReason: null,
+      refusalCode: null,
+      refusalMessage: null,
+      refusedAt: null,
+    };
+    if (!(await refundDrafts.insert(client, draft)))
+      return refused('not_found', 'there is no such shop');
+    const whose = { ...draft, subjectId: id };
+    await insertTerms(client, receipt ? [termsRow(receipt, whose)] : []);
+    const acting = { principal, requestId, now: () => at };
+    await refundDrafts.record(client, acting, 'create', { before: null, after: draft });
+    return draft;
+  });
+};

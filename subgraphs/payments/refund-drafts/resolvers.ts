@@ -1,0 +1,112 @@
+/** GraphQL resolvers for proposed refunds. */
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  RefundDraftResolvers,
+} from '../../../schema/generated/payments.ts';
+import { ofPaymentId, oneOf } from '../../kernel/database/open-list.ts';
+import { noDraft, ofCaller, personOf, rejectDraft } from '../../kernel/drafts/decide-draft.ts';
+import { givenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import { isRefused, refused } from '../../kernel/rules/refusal.ts';
+import { merchantOf, orThrow, refusal } from '../../kernel/service/access/reach.ts';
+import { perCall } from '../../kernel/service/graph/per-call.ts';
+import { settleBefore } from '../bank-answers/refresh-payment.ts';
+import { callerOf } from '../caller.ts';
+import type { Payment } from '../entities.ts';
+import { loadPayments, loadRefunds } from '../find-payments.ts';
+import type { PaymentsParts, ReadingParts } from '../parts.ts';
+import type { Refund } from '../refunds/entities.ts';
+import { changedRefund } from '../refunds/resolvers.ts';
+import { approveRefundDraft } from './approve-draft.ts';
+import { createRefundDraft } from './create-draft.ts';
+import type { RefundDraft } from './entities.ts';
+import { refundDrafts } from './store-draft.ts';
+
+/** The computed fields of a proposed refund. */
+export const refundDraftFields = ({
+  database: { pool },
+}: Pick<PaymentsParts, 'database'>): RefundDraftResolvers => {
+  const refundOf = perCall<RefundDraft, Refund | null>((drafts) => loadRefunds(pool, drafts));
+  const paymentOf = perCall<RefundDraft, Payment>(async (drafts) => {
+    const keys = drafts.map(({ merchantId, paymentId: id }) => ({ merchantId, id }));
+    return (await loadPayments(pool, keys)).map((payment, index) => {
+      if (!payment) throw new Error(`draft ${drafts[index]?.id} has no payment`);
+      return payment;
+    });
+  });
+  return {
+    isMine: ({ createdBy }, _, { principal }) =>
+      principal.kind === 'operator' && principal.subject === createdBy,
+    lastRefusal: ({ refusalCode: code, refusalMessage: message, refusedAt: at }) =>
+      code !== null && message !== null && at ? { code, message, at } : null,
+    refund: (draft, _, context) =>
+      draft.status === 'approved' ? refundOf(context).load(draft) : null,
+    payment: (draft, _, context) => paymentOf(context).load(draft),
+  };
+};
+
+/** The queries of proposed refunds. */
+export const refundDraftQueries = ({
+  database: { pool },
+}: Pick<PaymentsParts, 'database'>): Pick<QueryResolvers, 'refundDraft' | 'refundDrafts'> => ({
+  refundDraft: async (_, { id, merchantId }, { principal }) =>
+    (await refundDrafts.load(pool, [{ merchantId: merchantOf(principal, merchantId), id }]))[0] ??
+    null,
+  refundDrafts: async (_, { status, filter, ...asked }, { principal }) => {
+    const rows = [
+      orThrow(ofPaymentId('refund_draft.payment_id', filter?.paymentId)),
+      oneOf('refund_draft.created_by', filter?.createdBy),
+      ...ofCaller(refundDrafts, principal, filter?.isMine),
+    ];
+    const request = { ...asked, filter, columns: { status }, rows };
+    return orThrow(await refundDrafts.page(pool, principal, request));
+  },
+});
+
+type Mutations = 'refundDraftCreate' | 'refundDraftApprove' | 'refundDraftReject';
+
+/** The mutations of proposed refunds; such a refund needs two people. */
+export const refundDraftMutations = (parts: ReadingParts): Pick<MutationResolvers, Mutations> => ({
+  refundDraftCreate: async (
+    _,
+    { merchantId, paymentId, amount, reason, receipt, idempotency },
+    { principal, requestId, now },
+  ) => {
+    const calling = await callerOf(parts, principal, { id: paymentId, merchantId }, now);
+    if (isRefused(calling)) return calling;
+    const { caller, now: at } = calling;
+    if (caller.kind !== 'person') throw refusal('scope_required', 'this operation is for people');
+    const given = givenReceipt(parts.customers, receipt, at);
+    if (given && isRefused(given)) return given;
+    const asked = { paymentId, amount: amount ?? null, reason, receipt: given };
+    const request = { ...asked, requestId, idempotency };
+    const created = await createRefundDraft(parts.database.pool, caller, request, at);
+    if (isRefused(created)) return created;
+    const { made: draft, replayed: idempotent } = created;
+    return { __typename: 'RefundDraftCreated', draft, idempotent };
+  },
+  refundDraftApprove: async (_, key, context) => {
+    const acting = personOf(context);
+    const [found] = await refundDrafts.load(parts.database.pool, [key]);
+    if (!found) return noDraft;
+    const caller = { kind: 'person', principal: acting.principal, ...found } as const;
+    await settleBefore(parts, caller, found.paymentId, context.now());
+    const approved = await approveRefundDraft(parts, acting, key);
+    if (isRefused(approved)) return approved;
+    const { draft, refund, replayed: idempotent } = approved;
+    if (!idempotent) changedRefund(parts, refund, refund.createdAt);
+    return { __typename: 'RefundDraftApproved', draft, refund, idempotent };
+  },
+  refundDraftReject: async (_, { merchantId, id, reason }, context) => {
+    const acting = personOf(context);
+    const { pool } = parts.database;
+    const [found] = await refundDrafts.load(pool, [{ merchantId, id }]);
+    const { role, subject } = acting.principal;
+    if (found && role === 'support' && found.createdBy !== subject)
+      return refused('scope_required', 'support can withdraw only its own proposals');
+    const { clocks } = parts;
+    const asked = { merchantId, id, reason };
+    const draft = await rejectDraft(refundDrafts, { pool, clocks }, acting, asked);
+    return isRefused(draft) ? draft : { __typename: 'RefundDraftRejected', draft };
+  },
+});

@@ -1,0 +1,37 @@
+/** Kills a process between the statements of its approvals. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { RowKey } from '../../subgraphs/kernel/database/load-by-key.ts';
+import type { Database } from '../../subgraphs/kernel/database/orm.ts';
+import { eventually } from './eventually.ts';
+
+/**
+ * Approves drafts in a process that is killed when each has come as far as it may: the n-th, from 0,
+ * has sent n statements. Gives what it printed of each, in their order.
+ */
+export const killBetween = async (
+  { url }: Pick<Database, 'url'>,
+  kind: 'payout' | 'refund',
+  approved: readonly RowKey[],
+): Promise<readonly string[]> => {
+  const script = join(import.meta.dirname, 'doomed-approval.ts');
+  const given = JSON.stringify(approved.map(({ merchantId, id }) => ({ merchantId, id })));
+  const child = spawn(process.execPath, [script, kind, url, given], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  let output = '';
+  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+  const lines = (): readonly string[] => output.trim().split('\n');
+  await eventually(
+    () => {
+      assert.equal(child.exitCode, null, 'it ended by itself');
+      return lines().length === approved.length;
+    },
+    () => `the moments of the approvals; it printed ${output}`,
+  ).finally(() => child.kill('SIGKILL'));
+  await ended;
+  return lines().toSorted((one, other) => Number(one.split(' ')[1]) - Number(other.split(' ')[1]));
+};
