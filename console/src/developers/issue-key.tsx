@@ -65,6 +65,34 @@ const LifeField = ({
   );
 };
 
+/** The mode of a key, and what a shop without live mode must know. */
+const ModeField = ({
+  mode,
+  set,
+  isLive,
+}: {
+  readonly mode: 'test' | 'live';
+  readonly set: (mode: 'test' | 'live') => void;
+  readonly isLive: boolean;
+}) => {
+  const words = useWords();
+  const own = useDeveloperWords();
+  return (
+    <>
+      <PickField
+        label={words.mode.label}
+        value={mode}
+        set={set}
+        options={[
+          ['test', words.mode.test],
+          ['live', words.mode.live],
+        ]}
+      />
+      {mode === 'live' && !isLive && <p className="note">{own.liveOff}</p>}
+    </>
+  );
+};
+
 /** Issues a key of a shop, which is shown once; it may no more than what is chosen. */
 export const IssueDialog = ({
   shop,
@@ -115,16 +143,7 @@ export const IssueDialog = ({
       }
     >
       <TextField label={own.name} value={name} set={setName} hint={own.nameHint} />
-      <PickField
-        label={words.mode.label}
-        value={mode}
-        set={setMode}
-        options={[
-          ['test', words.mode.test],
-          ['live', words.mode.live],
-        ]}
-      />
-      {mode === 'live' && !isLive && <p className="note">{own.liveOff}</p>}
+      <ModeField mode={mode} set={setMode} isLive={isLive} />
       <LifeField value={life} set={setLife} />
       <Scopes chosen={scopes} toggle={toggle} />
       {isOfMerchant && scopes.some(paysOut) && <p className="note">{own.needsSecond}</p>}
