@@ -60,7 +60,7 @@ const LifeField = ({
       label={own.expires}
       value={value}
       set={set}
-      options={lives.map((life) => [life, life === '0' ? own.never : own.after(Number(life))])}
+      options={lives.map((life) => [life, life === '0' ? own.endless : own.after(Number(life))])}
     />
   );
 };

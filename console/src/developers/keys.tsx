@@ -51,7 +51,7 @@ const columnsOf = (
   {
     name: own.expires,
     isNamed: true,
-    cell: ({ expiresAt }) => (expiresAt === null ? own.never : <Moment at={expiresAt} />),
+    cell: ({ expiresAt }) => (expiresAt === null ? own.endless : <Moment at={expiresAt} />),
   },
   { name: own.owner, isWide: true, cell: ({ owner }) => owner },
   { name: words.columns.created, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },

@@ -36,6 +36,7 @@ const en = {
   name: 'Name',
   nameHint: 'What it is for: shop backend, accounting ...',
   expires: 'Expires',
+  endless: 'never',
   after: (days: number) => `after ${days} days`,
   owner: 'Issued by',
   replaceText: (prefix: string) =>
@@ -160,7 +161,8 @@ const ru: typeof en = {
   used: 'Использован',
   name: 'Название',
   nameHint: 'Для чего он: сервер магазина, бухгалтерия ...',
-  expires: 'Истекает',
+  expires: 'Срок',
+  endless: 'бессрочный',
   after: (days) => `через ${days} ${plural(days, 'день', 'дня', 'дней')}`,
   owner: 'Выпустил',
   replaceText: (prefix) =>
