@@ -127,6 +127,19 @@ describe("a payment's timeline", { skip: noChromium }, () => {
     await receiver.close();
   });
 
+  test('says in Russian why the bank declined', async () => {
+    const merchant = await makeMerchant(service);
+    // The simulator declines this amount.
+    const { body } = await merchant.call('POST', '/payments', { amount: 120_001, method: 'cards' });
+    await payByCard(body.payment_url);
+    const cookie = await makeSession(service, 'viewer', merchant.id);
+    const { page } = await openConsole(service.rest, cookie, { language: 'ru-RU' });
+    await page.goto(`${service.rest}/console/payments/${merchant.id}/${body.payment.id}?mode=test`);
+    const declined = page.locator('.timeline li').getByText(/отклонено, [а-яё]/);
+    await declined.first().waitFor();
+    assert.doesNotMatch(await declined.first().innerText(), /[a-z]_[a-z]/);
+  });
+
   test('has the receipt that the cash register refused, which finance sends again', async () => {
     const merchant = await makeMerchant(service);
     const { body } = await merchant.call('POST', '/payments', {

@@ -4,6 +4,7 @@ import { useMutation } from 'urql';
 import { ResolveAlert, type AlertsQuery } from '../../../schema/generated/console.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { useAlertWords } from '../words/alerts.ts';
 import { useWords } from '../words/words.ts';
 
 type Alert = AlertsQuery['alerts']['nodes'][number];
@@ -13,17 +14,18 @@ export const ResolveDialog = ({
   alert,
   close,
 }: {
-  readonly alert: Pick<Alert, 'id' | 'merchantId' | 'detail'>;
+  readonly alert: Pick<Alert, 'id' | 'merchantId' | 'kind'>;
   readonly close: () => void;
 }) => {
   const words = useWords();
+  const { sentences } = useAlertWords();
   const [note, setNote] = useState('');
   const [, resolve] = useMutation(ResolveAlert);
   const { merchantId, id } = alert;
   return (
     <ActForm
       title={words.alert.resolve}
-      consequence={alert.detail}
+      consequence={sentences[alert.kind]}
       isReady={note.trim() !== ''}
       close={close}
       act={async () =>

@@ -28,7 +28,7 @@ export const RetryRefundAct = ({
   const permission = usePermission('refundRetry');
   const [isOpen, setOpen] = useState(false);
   const [, retry] = useMutation(RetryRefund);
-  const { payment, subjectId: id, detail } = alert;
+  const { payment, subjectId: id } = alert;
   if (!payment) return null;
   const { merchantId } = payment;
   return (
@@ -39,7 +39,7 @@ export const RetryRefundAct = ({
       {isOpen && (
         <ActForm
           title={words.retryRefund}
-          consequence={`${words.retryRefundText} ${detail}`}
+          consequence={words.retryRefundText}
           close={() => {
             setOpen(false);
             again();

@@ -3,6 +3,7 @@ import type { TodayQuery } from '../../../schema/generated/console.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { wholeNumber } from '../format.ts';
 import { useReportWords } from '../words/reports.ts';
+import { FailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import type { DayTotals } from './use-today.ts';
 
@@ -89,7 +90,10 @@ const Codes = ({ today }: { readonly today: TodayQuery }) => {
     <Table
       label={words.codes}
       columns={[
-        { name: words.codes, cell: ({ code }) => (code === '' ? words.noCode : code) },
+        {
+          name: words.codes,
+          cell: ({ code }) => (code === '' ? words.noCode : <FailureName code={code} />),
+        },
         {
           name: words.now,
           isNumber: true,

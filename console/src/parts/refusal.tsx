@@ -1,4 +1,4 @@
-/** A refusal in the person's language, with the graph's own text as details. */
+/** A refusal in the person's language. */
 import { useOutcomeWords } from '../words/outcome.ts';
 import { refusalOf, type Refusal } from './outcome.ts';
 
@@ -30,7 +30,7 @@ export const Behind = ({
   </details>
 );
 
-/** The text, and the details where they add something. */
+/** The text. */
 export const RefusalText = ({
   refusal,
   before = '',
@@ -39,14 +39,10 @@ export const RefusalText = ({
   readonly before?: string;
 }) => {
   const words = useOutcomeWords();
-  const text = words.refusal(refusal);
   return (
-    <>
-      <p>
-        {before}
-        {text}
-      </p>
-      {text !== refusal.message && <Behind name={words.details}>{refusal.message}</Behind>}
-    </>
+    <p>
+      {before}
+      {words.refusal(refusal)}
+    </p>
   );
 };

@@ -36,6 +36,8 @@ interface Speech {
   readonly line: TimelineWords;
   /** What a person did, in words. */
   readonly actionName: (action: string) => string;
+  /** A failure code in words. */
+  readonly failureOf: (code: string) => string;
 }
 
 type Entry = Whole['timeline'][number];
@@ -58,9 +60,11 @@ const bankTone = (answer: string): Tone => {
   return answer === 'declined' || answer === 'threw' ? 'bad' : 'moving';
 };
 
-const bankLine = (entry: Of<'TimelineBankCall'>, { words, line }: Speech): Line => {
+const bankLine = (entry: Of<'TimelineBankCall'>, { words, line, failureOf }: Speech): Line => {
   const { at, connector, call, answer, failureCode, durationMs } = entry;
-  const answered = [line.answers[answer] ?? answer, failureCode].filter(Boolean).join(' ');
+  const answered = [line.answers[answer] ?? answer, failureCode && failureOf(failureCode)]
+    .filter(Boolean)
+    .join(', ');
   return {
     kind: 'bank',
     at,

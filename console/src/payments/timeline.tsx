@@ -3,6 +3,7 @@ import { listOf, useAddress } from '../address.ts';
 import { useActionName } from '../audit/action-name.ts';
 import { Raw } from '../parts/raw.tsx';
 import { Moment } from '../parts/texts.tsx';
+import { useFailureName } from '../words/failures.tsx';
 import { useTimelineWords } from '../words/timeline.ts';
 import { useWords } from '../words/words.ts';
 import { lineKinds, linesOf, type Line, type LineKind } from './timeline-lines.ts';
@@ -74,7 +75,7 @@ export const Timeline = ({ payment }: { readonly payment: Whole }) => {
   const line = useTimelineWords();
   const { search } = useAddress();
   const actionName = useActionName();
-  const lines = linesOf(payment, { words, line, actionName });
+  const lines = linesOf(payment, { words, line, actionName, failureOf: useFailureName() });
   const chosen = listOf(search.kinds, lineKinds);
   const shown = chosen.length === 0 ? lines : lines.filter(({ kind }) => chosen.includes(kind));
   return (

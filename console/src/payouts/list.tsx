@@ -20,6 +20,7 @@ import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filt
 import { usePermission, useViewer } from '../viewer.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
+import { FailureName } from '../words/failures.tsx';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { DraftsList } from './drafts.tsx';
@@ -42,7 +43,9 @@ const columnsOf = (words: Words, own: DraftWords): readonly ChoosableColumn<Row>
     cell: ({ status, failReason }) => (
       <span className="two">
         <Status tone={tones[status]}>{words.payout.statuses[status]}</Status>
-        <span className="quiet">{failReason}</span>
+        <span className="quiet">
+          <FailureName code={failReason} />
+        </span>
       </span>
     ),
   },

@@ -20,6 +20,7 @@ import { useFollow } from '../parts/use-follow.ts';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
+import { useFailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import { recipientOf } from './recipient.ts';
 
@@ -40,10 +41,11 @@ const linesOf = (
   { payout, payoutDraft: draft, webhookDeliveries }: PayoutQuery,
   words: Words,
   own: DraftWords,
+  failureOf: (code: string) => string,
 ): readonly Line[] => {
   if (!payout) return [];
   const { createdAt, completedAt, status, failReason } = payout;
-  const ended = `${words.payout.statuses[status]}${failReason === '' ? '' : `: ${failReason}`}`;
+  const ended = `${words.payout.statuses[status]}${failReason === '' ? '' : `: ${failureOf(failReason)}`}`;
   const lines: readonly Line[] = [
     ...(draft
       ? [
@@ -142,6 +144,7 @@ const Booked = ({ payout }: { readonly payout: Whole }) => {
 
 const View = ({ merchantId, id }: { readonly merchantId: string; readonly id: string }) => {
   const words = useWords();
+  const failureOf = useFailureName();
   const own = useDraftWords();
   const shared = useSharedWords();
   const { data, error, again } = useAsk(Payout, { merchantId, id });
@@ -178,7 +181,7 @@ const View = ({ merchantId, id }: { readonly merchantId: string; readonly id: st
       <section>
         <h2>{own.history}</h2>
         <ol className="timeline">
-          {linesOf(data, words, own).map((line) => (
+          {linesOf(data, words, own, failureOf).map((line) => (
             <TimelineLine key={line.key} line={line} />
           ))}
         </ol>

@@ -20,6 +20,7 @@ import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filt
 import type { Words } from '../words/en.ts';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useSharedWords } from '../words/shared.ts';
+import { FailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import { RefundDraftsList } from './drafts.tsx';
 
@@ -55,7 +56,7 @@ const columnsOf = (words: Words): readonly ChoosableColumn<Row>[] => [
     id: 'reason',
     name: words.columns.reason,
     isWide: true,
-    cell: ({ reason, failReason }) => reason ?? failReason,
+    cell: ({ reason, failReason }) => reason ?? <FailureName code={failReason} />,
   },
   { id: 'shop', name: words.columns.shop, isWide: true, cell: ({ payment }) => payment.shopName },
   {

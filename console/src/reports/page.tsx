@@ -6,6 +6,7 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useReportWords } from '../words/reports.ts';
+import { useFailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import { Chart } from './chart.tsx';
 import { dayBefore, endOfHour, hoursBefore, ownZone } from './spans.ts';
@@ -74,10 +75,12 @@ const useNames = (): ((group: string) => string) => {
   const words = useReportWords();
   const { payment } = useWords();
   const { by } = useChoices();
+  const failureOf = useFailureName();
   const known: Readonly<Record<string, string>> = { ...payment.methods, ...payment.statuses };
   return (group) => {
     if (by === 'nothing') return words.all;
     if (group === '') return by === 'bank' ? words.noBank : words.noCode;
+    if (by === 'failure_code') return failureOf(group);
     return by === 'method' || by === 'status' ? (known[group] ?? group) : group;
   };
 };

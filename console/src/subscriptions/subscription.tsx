@@ -14,6 +14,7 @@ import { Id, Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
+import { FailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import { SubscriptionActs } from './acts.tsx';
 import type { WholeSubscription } from './whole.ts';
@@ -44,7 +45,7 @@ const ChargeLine = ({
         <span>
           {kind === 'subscription_init' ? own.binding : own.charge(period, attempt)}:{' '}
           {own.chargeStatuses[status]} <Money amount={amount} currency={currency} />{' '}
-          {failureCode !== null && <code>{failureCode}</code>}{' '}
+          {failureCode !== null && <FailureName code={failureCode} />}{' '}
           {paymentId !== null && (
             <Link
               to="/payments/$merchantId/$id"

@@ -7,7 +7,6 @@ interface Refusal {
 }
 
 const en = {
-  details: 'Details',
   unknown: 'No answer came: it is not known whether it was done.',
   once: 'Press again to find out: it is not done twice.',
   twice: 'Look at what is there first: pressing again may do it twice.',
@@ -54,7 +53,6 @@ const inRussian: Readonly<Record<string, string>> = {
 };
 
 const ru: typeof en = {
-  details: 'Подробности',
   unknown: 'Ответ не пришёл: неизвестно, выполнено ли это.',
   once: 'Нажмите ещё раз, чтобы узнать: дважды это не выполнится.',
   twice: 'Сначала проверьте, что получилось: повторное нажатие может выполнить это дважды.',
