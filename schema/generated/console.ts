@@ -1321,6 +1321,18 @@ export type LedgerQueryVariables = Exact<{
 
 export type LedgerQuery = { ledger: { nodes: Array<{ id: string, type: LedgerEntryType, amount: number, currency: string, description: string, paymentId: string | null, payoutId: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
+export type TurnoverFragment = { payment: number, fee: number, refund: number, payout: number, payoutFee: number, settlement: number, adjustment: number };
+
+export type ClosingQueryVariables = Exact<{
+  merchantId: string | number;
+  mode: Mode;
+  from: string;
+  to: string;
+}>;
+
+
+export type ClosingQuery = { closing: { currency: string, opening: number, closing: number, closingAvailable: number, turnover: { payment: number, fee: number, refund: number, payout: number, payoutFee: number, settlement: number, adjustment: number }, shops: Array<{ shopId: string, shopName: string, opening: number, closing: number, turnover: { payment: number, fee: number, refund: number, payout: number, payoutFee: number, settlement: number, adjustment: number } }> } };
+
 export type LinkRowFragment = { id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, uses: number | null, usesLeft: number | null, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string };
 
 export type LinksQueryVariables = Exact<{
@@ -2499,7 +2511,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '81ededa65687f138';
+export const operationsVersion = 'e4c9e1157be0fe40';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2614,6 +2626,9 @@ export const Balance = typed<BalanceQuery, BalanceQueryVariables>(
 );
 export const Ledger = typed<LedgerQuery, LedgerQueryVariables>(
   "query Ledger($merchantId: ID, $mode: Mode!, $type: LedgerEntryType, $first: Int, $after: String, $last: Int, $before: String) {\n  ledger(\n    merchantId: $merchantId\n    mode: $mode\n    type: $type\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      type\n      amount\n      currency\n      description\n      paymentId\n      payoutId\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+);
+export const Closing = typed<ClosingQuery, ClosingQueryVariables>(
+  "fragment Turnover on LedgerTurnover {\n  payment\n  fee\n  refund\n  payout\n  payoutFee\n  settlement\n  adjustment\n}\n\nquery Closing($merchantId: ID!, $mode: Mode!, $from: DateTime!, $to: DateTime!) {\n  closing(merchantId: $merchantId, mode: $mode, from: $from, to: $to) {\n    currency\n    opening\n    turnover {\n      ...Turnover\n    }\n    closing\n    closingAvailable\n    shops {\n      shopId\n      shopName\n      opening\n      turnover {\n        ...Turnover\n      }\n      closing\n    }\n  }\n}",
 );
 export const Links = typed<LinksQuery, LinksQueryVariables>(
   "fragment LinkRow on PaymentLink {\n  id\n  merchantId\n  shopId\n  url\n  status\n  amount\n  amountMin\n  amountMax\n  currency\n  description\n  orderId\n  method\n  uses\n  usesLeft\n  paymentsCount\n  amountPaid\n  expiresAt\n  createdAt\n}\n\nquery Links($merchantId: ID!, $mode: Mode!, $status: [PaymentLinkStatus!], $first: Int, $after: String, $last: Int, $before: String) {\n  paymentLinks(\n    merchantId: $merchantId\n    mode: $mode\n    status: $status\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...LinkRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",

@@ -603,6 +603,47 @@ export type Balance = {
   shops: Array<ShopBalance>;
 };
 
+/** What the ledger's movements of each type came to: sums with their signs, which may be beyond 2^53-1. */
+export type LedgerTurnover = {
+  payment: Scalars['SignedMinorUnits']['output'];
+  fee: Scalars['SignedMinorUnits']['output'];
+  refund: Scalars['SignedMinorUnits']['output'];
+  payout: Scalars['SignedMinorUnits']['output'];
+  payoutFee: Scalars['SignedMinorUnits']['output'];
+  settlement: Scalars['SignedMinorUnits']['output'];
+  adjustment: Scalars['SignedMinorUnits']['output'];
+};
+
+/** One shop's part of a closing. */
+export type ShopClosing = {
+  /** The shop. */
+  shopId: Scalars['ID']['output'];
+  /** Its name. */
+  shopName: Scalars['String']['output'];
+  /** Its balance at the beginning. */
+  opening: Scalars['SignedMinorUnits']['output'];
+  /** What moved in between. */
+  turnover: LedgerTurnover;
+  /** Its balance at the end: the opening one and the turnover. */
+  closing: Scalars['SignedMinorUnits']['output'];
+};
+
+/** The ledger of a merchant over a span: what it had, what moved, what it has. */
+export type Closing = {
+  /** ISO 4217. */
+  currency: Scalars['String']['output'];
+  /** The balance at the beginning, over all shops. */
+  opening: Scalars['SignedMinorUnits']['output'];
+  /** What moved in between. */
+  turnover: LedgerTurnover;
+  /** The balance at the end: the opening one and the turnover. */
+  closing: Scalars['SignedMinorUnits']['output'];
+  /** Of the closing balance: what was not reserved for pending payouts and refunds. */
+  closingAvailable: Scalars['SignedMinorUnits']['output'];
+  /** Oldest shop first. */
+  shops: Array<ShopClosing>;
+};
+
 /** A movement on the merchant's account. */
 export type LedgerEntry = {
   /** Unique within the merchant. */
@@ -1948,11 +1989,10 @@ export type Query = {
   balance: Balance;
   /** Rates of the key's shop. */
   rates: Array<Rate>;
-  /**
-   * The balance of a merchant as it was at a moment, from what had been booked until then, that moment included. A cabinet user need not name the merchant. It reads
-   * the whole ledger up to the moment: a second or so for a million movements.
-   */
+  /** The balance of a merchant as it was at a moment, from what had been booked until then, that moment included. A cabinet user need not name the merchant. */
   balanceAt: Balance;
+  /** A merchant's balance at the beginning and at the end of a span, and what moved from `from` until before `to`, by shop. A cabinet user need not name the merchant. */
+  closing: Closing;
   /**
    * Movements, newest first: for keys of their shop in their mode; for operators of all shops of the merchant that they name, in live mode unless `mode` is set.
    * Operators who name none read the movements of all merchants without those of payments: refunds, payouts, settlements, adjustments.
@@ -2176,6 +2216,15 @@ export type QuerybalanceAtArgs = {
   mode?: Mode;
   currency?: Scalars['String']['input'];
   at: Scalars['DateTime']['input'];
+};
+
+
+export type QueryclosingArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  mode?: Mode;
+  currency?: Scalars['String']['input'];
+  from: Scalars['DateTime']['input'];
+  to: Scalars['DateTime']['input'];
 };
 
 
@@ -3369,6 +3418,9 @@ export type ResolversTypes = {
   BillingSubscription: ResolverTypeWrapper<EntityReference>;
   ShopBalance: ResolverTypeWrapper<ShopBalance>;
   Balance: ResolverTypeWrapper<Balance>;
+  LedgerTurnover: ResolverTypeWrapper<LedgerTurnover>;
+  ShopClosing: ResolverTypeWrapper<ShopClosing>;
+  Closing: ResolverTypeWrapper<Closing>;
   LedgerEntry: ResolverTypeWrapper<LedgerRow>;
   WebhookFailures: ResolverTypeWrapper<WebhookFailures>;
   WebhookFailure: ResolverTypeWrapper<WebhookFailure>;
@@ -3553,6 +3605,9 @@ export type ResolversParentTypes = {
   BillingSubscription: EntityReference;
   ShopBalance: ShopBalance;
   Balance: Balance;
+  LedgerTurnover: LedgerTurnover;
+  ShopClosing: ShopClosing;
+  Closing: Closing;
   LedgerEntry: LedgerRow;
   WebhookFailures: WebhookFailures;
   WebhookFailure: WebhookFailure;
@@ -3958,6 +4013,33 @@ export type BalanceResolvers<ContextType = SubgraphContext, ParentType extends R
   available?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
   currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   shops?: Resolver<Array<ResolversTypes['ShopBalance']>, ParentType, ContextType>;
+};
+
+export type LedgerTurnoverResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LedgerTurnover'] = ResolversParentTypes['LedgerTurnover']> = {
+  payment?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  fee?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  refund?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  payout?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  payoutFee?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  settlement?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  adjustment?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+};
+
+export type ShopClosingResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ShopClosing'] = ResolversParentTypes['ShopClosing']> = {
+  shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  shopName?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  opening?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  turnover?: Resolver<ResolversTypes['LedgerTurnover'], ParentType, ContextType>;
+  closing?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+};
+
+export type ClosingResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Closing'] = ResolversParentTypes['Closing']> = {
+  currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  opening?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  turnover?: Resolver<ResolversTypes['LedgerTurnover'], ParentType, ContextType>;
+  closing?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  closingAvailable?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  shops?: Resolver<Array<ResolversTypes['ShopClosing']>, ParentType, ContextType>;
 };
 
 export type LedgerEntryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LedgerEntry'] = ResolversParentTypes['LedgerEntry']> = {
@@ -4724,6 +4806,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   balance?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, RequireFields<QuerybalanceArgs, 'currency'>>;
   rates?: Resolver<Array<ResolversTypes['Rate']>, ParentType, ContextType>;
   balanceAt?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, RequireFields<QuerybalanceAtArgs, 'mode' | 'currency' | 'at'>>;
+  closing?: Resolver<ResolversTypes['Closing'], ParentType, ContextType, RequireFields<QueryclosingArgs, 'mode' | 'currency' | 'from' | 'to'>>;
   ledger?: Resolver<ResolversTypes['LedgerConnection'], ParentType, ContextType, Partial<QueryledgerArgs>>;
   ledgerFile?: Resolver<ResolversTypes['LedgerFilePart'], ParentType, ContextType, RequireFields<QueryledgerFileArgs, 'first'>>;
   apiKeyHolder?: Resolver<Maybe<ResolversTypes['ApiKeyHolder']>, ParentType, ContextType, RequireFields<QueryapiKeyHolderArgs, 'digest'>>;
@@ -4860,6 +4943,9 @@ export type Resolvers<ContextType = SubgraphContext> = {
   BillingSubscription?: BillingSubscriptionResolvers<ContextType>;
   ShopBalance?: ShopBalanceResolvers<ContextType>;
   Balance?: BalanceResolvers<ContextType>;
+  LedgerTurnover?: LedgerTurnoverResolvers<ContextType>;
+  ShopClosing?: ShopClosingResolvers<ContextType>;
+  Closing?: ClosingResolvers<ContextType>;
   LedgerEntry?: LedgerEntryResolvers<ContextType>;
   WebhookFailures?: WebhookFailuresResolvers<ContextType>;
   WebhookFailure?: WebhookFailureResolvers<ContextType>;

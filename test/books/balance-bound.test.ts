@@ -9,7 +9,7 @@ import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { isBeyondBound } from '../../subgraphs/kernel/ledger/bound.ts';
-import { readBalancesAt } from '../../subgraphs/kernel/ledger/balance-at.ts';
+import { readBalancesAt } from '../../subgraphs/kernel/ledger/closing.ts';
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';

@@ -147,6 +147,12 @@ const mistakes: Readonly<
     ['delete from balance_delta where id = (select id from balance_delta limit 1)'],
     'balance_adds_up',
   ],
+  'an hour of the ledger that was changed': () => [
+    [
+      `insert into ledger_hour select merchant_id, mode, currency, hour, shop_id, account, 'fee', 1 from balance_delta limit 1`,
+    ],
+    'ledger_hours_add_up',
+  ],
   'reserved money that belongs to nothing': () => [
     [`update balance set amount = amount + 1 where account = 'merchant_reserved'`],
     'balance_adds_up',

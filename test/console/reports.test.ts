@@ -1,7 +1,10 @@
-/** The chart of reports: its axes, and a bar that is read by the keyboard. */
+/** Reports: the chart with its axes, read by the keyboard too, and the closing of a month. */
+import { readFile } from 'node:fs/promises';
+import { parse } from 'csv-parse/sync';
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { noChromium } from '../browser/chromium.ts';
+import { payByCard } from '../support/buyer.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { markedPlaces, roundMost } from '../../console/src/reports/axes.ts';
@@ -46,6 +49,75 @@ describe('the chart', { skip: noChromium }, () => {
     assert.match(await readout.innerText(), /\s0$/);
     await page.keyboard.press('End');
     assert.equal(await readout.innerText(), last);
+    assert.deepEqual(complaints, []);
+  });
+});
+
+describe('the closing', { skip: noChromium }, () => {
+  test('of a month has what the ledger has, on the screen and in a file that a Russian spreadsheet reads', async () => {
+    const merchant = await makeMerchant(service);
+    const order = { amount: 123_450, order_id: 'order-1', method: 'cards' };
+    const ordered = await merchant.call('POST', '/payments', order);
+    await payByCard(ordered.body.payment_url);
+    const refund = `/payments/${ordered.body.payment.id}/refund`;
+    await eventually(
+      async () => (await merchant.call('POST', refund, { amount: 20_000 })).status === 201,
+      'a payment to refund',
+    );
+    const entries = await eventually(async () => {
+      const { items } = (await merchant.call('GET', '/ledger')).body;
+      return items.length === 2 ? (items as { type: string; amount: number }[]) : null;
+    }, 'the movements');
+    const sum = (types: readonly string[]): string =>
+      (
+        entries
+          .filter(({ type }) => types.includes(type))
+          .reduce((total, { amount }) => total + amount, 0) / 100
+      )
+        .toFixed(2)
+        .replace('.', ',');
+    const cookie = await makeSession(service, 'viewer', merchant.id);
+    const { page, complaints } = await openConsole(service.rest, cookie, { language: 'ru-RU' });
+    await page.goto(`${service.rest}/console/reports?mode=test&tab=closing`);
+    const amountIn = async (line: string): Promise<string> =>
+      (await page.getByRole('row', { name: line }).locator('td').nth(1).innerText()).replaceAll(
+        /[^\d,-]/g,
+        '',
+      );
+    assert.equal(await amountIn('Платежи'), '0,00');
+    const month = page.getByRole('combobox', { name: 'Месяц' });
+    await month.selectOption({ index: 0 });
+    await page.getByText('Последний день ещё не кончился').waitFor();
+    assert.deepEqual(
+      [await amountIn('Платежи'), await amountIn('Исходящий остаток')],
+      [sum(['payment']), sum(['payment', 'refund'])],
+    );
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Сохранить закрытие в CSV' }).click(),
+    ]);
+    const text = await readFile(await download.path(), 'utf8');
+    assert.match(text, /^\uFEFF"Магазин";"Первый день \(.+\)"/);
+    const rows: Record<string, string>[] = parse(text, {
+      columns: true,
+      bom: true,
+      delimiter: ';',
+    });
+    assert.deepEqual(
+      rows.map((row) => [row['Платежи, RUB'], row['Возвраты, RUB'], row['Исходящий остаток, RUB']]),
+      [1, 2].map(() => [sum(['payment']), sum(['refund']), sum(['payment', 'refund'])]),
+    );
+    if (process.env['SHOTS']) {
+      for (const [width, colorScheme] of [
+        [1440, 'light'],
+        [768, 'dark'],
+        [390, 'light'],
+      ] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 900 });
+        await page.screenshot({ path: `${process.env['SHOTS']}/closing-${width}.png` });
+      }
+    }
     assert.deepEqual(complaints, []);
   });
 });

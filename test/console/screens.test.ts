@@ -124,6 +124,7 @@ const screens: readonly (readonly [path: string, ready: string])[] = [
   ['balance', '.strip'],
   ['reports', '.chart'],
   ['reports?by=bank&span=day', '.chart'],
+  ['reports?tab=closing', 'tbody tr'],
   ['webhooks', 'tbody tr'],
   ['banks', 'tbody tr'],
   ['reconciliation', 'h1'],

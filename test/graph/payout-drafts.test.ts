@@ -23,7 +23,7 @@ before(async () => {
   own = await plant(pool, 'own', { merchant: randomUUID(), shop: randomUUID() }, tables);
   other = await plant(pool, 'other', { merchant: randomUUID(), shop: randomUUID() }, tables);
   await pool.query(
-    `insert into balance_delta (merchant_id, id, shop_id, mode, currency, account, amount) values ($1, gen_random_uuid(), $2, 'test', 'RUB', 'merchant', 100000)`,
+    `insert into balance_delta (merchant_id, id, shop_id, mode, currency, account, amount, hour, moved) values ($1, gen_random_uuid(), $2, 'test', 'RUB', 'merchant', 100000, date_trunc('hour', now()), '{}')`,
     [own.id('merchant'), own.id('shop')],
   );
 });

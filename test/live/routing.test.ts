@@ -115,7 +115,7 @@ describe('two acquirers behind the routes of one shop', () => {
     await routeTo(key, 'payment', 'sbp', ['first', 'second']);
     for (const method of ['sbp', 'card'] as const)
       await routeTo(key, 'payout', method, ['first', 'second']);
-    const funding = `insert into balance_delta (merchant_id, id, shop_id, mode, currency, account, amount) values ($1, gen_random_uuid(), $2, 'live', 'RUB', 'merchant', 100000)`;
+    const funding = `insert into balance_delta (merchant_id, id, shop_id, mode, currency, account, amount, hour, moved) values ($1, gen_random_uuid(), $2, 'live', 'RUB', 'merchant', 100000, date_trunc('hour', now()), '{}')`;
     await migrated.database.pool.query(funding, [key.merchantId, key.shopId]);
     return key;
   };

@@ -306,7 +306,7 @@ test('refunds may take the balance below zero', async () => {
   const payment = await paid(key, 5_000n);
   // The merchant was settled in the meantime.
   await migrated.database.pool.query(
-    `insert into balance_delta (merchant_id, id, shop_id, mode, currency, account, amount) values ($1, gen_random_uuid(), $2, $3, 'RUB', 'merchant', -5000)`,
+    `insert into balance_delta (merchant_id, id, shop_id, mode, currency, account, amount, hour, moved) values ($1, gen_random_uuid(), $2, $3, 'RUB', 'merchant', -5000, date_trunc('hour', now()), '{}')`,
     [key.merchantId, key.shopId, key.mode],
   );
   granted(await refund(key, payment, null));

@@ -86,7 +86,7 @@ export class Harness {
   /** Money that arrived, as the statement of a payment would add it. */
   async credit({ merchantId, shopId, mode }: KeyPrincipal, amount: bigint): Promise<void> {
     await this.pool.query(
-      `insert into balance_delta (merchant_id, id, shop_id, mode, currency, account, amount) values ($1, gen_random_uuid(), $2, $3, 'RUB', 'merchant', $4)`,
+      `insert into balance_delta (merchant_id, id, shop_id, mode, currency, account, amount, hour, moved) values ($1, gen_random_uuid(), $2, $3, 'RUB', 'merchant', $4, date_trunc('hour', now()), '{}')`,
       [merchantId, shopId, mode, amount.toString()],
     );
   }

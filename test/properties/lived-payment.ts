@@ -7,7 +7,7 @@ import type { Bank, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
 import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { readBalancesAt } from '../../subgraphs/kernel/ledger/balance-at.ts';
+import { readBalancesAt } from '../../subgraphs/kernel/ledger/closing.ts';
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';

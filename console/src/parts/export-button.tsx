@@ -27,7 +27,7 @@ const refusalIn = async (answer: Response): Promise<Refusal | null> => {
 };
 
 /** Offers a file to the browser. */
-const offer = (blob: Blob, name: string): void => {
+export const offer = (blob: Blob, name: string): void => {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = name;

@@ -4,11 +4,15 @@ import { wholeNumber } from '../format.ts';
 import { PickField } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Money } from '../parts/texts.tsx';
+import { useClosingWords } from '../words/closing-report.ts';
 import { useReportWords } from '../words/reports.ts';
 import { useFailureName } from '../words/failures.tsx';
+import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { Chart } from './chart.tsx';
+import { ClosingPart } from './closing.tsx';
 import { dayBefore, endOfHour, hoursBefore, ownZone } from './spans.ts';
 import { useTotals, type TotalsData, type TotalsRow } from './use-totals.ts';
 
@@ -171,10 +175,8 @@ const Drawn = ({ totals }: { readonly totals: TotalsData }) => {
   );
 };
 
-/** The screen. */
-export const ReportsPage = () => {
+const Statistics = () => {
   const words = useReportWords();
-  const { sections } = useWords();
   const { of, by, span } = useChoices();
   const timeZone = ownZone();
   const { totals, error, again } = useTotals({
@@ -186,9 +188,6 @@ export const ReportsPage = () => {
   });
   return (
     <>
-      <header className="page-head">
-        <h1>{sections.reports}</h1>
-      </header>
       <Choices />
       <p className="quiet">
         {words.explained} {words.zone(timeZone)}.
@@ -197,6 +196,25 @@ export const ReportsPage = () => {
       {error && !totals && <Failure error={error} again={again} />}
       {!error && !totals && <Skeleton />}
       {totals && <Drawn totals={totals} />}
+    </>
+  );
+};
+
+const tabs = ['statistics', 'closing'] as const;
+
+/** The screen. */
+export const ReportsPage = () => {
+  const { sections } = useWords();
+  const { tabs: names } = useClosingWords();
+  const { parts } = useSharedWords();
+  const tab = useTab(tabs);
+  return (
+    <>
+      <header className="page-head">
+        <h1>{sections.reports}</h1>
+      </header>
+      <Tabs label={parts} tabs={tabs} names={names} />
+      {tab === 'closing' ? <ClosingPart /> : <Statistics />}
     </>
   );
 };

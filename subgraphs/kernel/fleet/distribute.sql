@@ -47,6 +47,7 @@ select create_distributed_table('payment_link', 'merchant_id', colocate_with => 
 select create_distributed_table('payment_note', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('payout', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('payout_draft', 'merchant_id', colocate_with => 'merchant');
+select create_distributed_table('ledger_hour', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('posting', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('receipt', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('receipt_terms', 'merchant_id', colocate_with => 'merchant');

@@ -1,7 +1,7 @@
 /**
  * The books. A posting moves one amount from one account to another; balances append: a business
- * fact adds deltas, the fold moves them into the balance rows, and a balance is the row plus its
- * unfolded deltas.
+ * fact adds deltas, the fold moves them into the balance rows and the ledger's hours, and a balance is
+ * the row plus its unfolded deltas.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';
@@ -74,6 +74,10 @@ const BalanceDelta = defineEntity({
     account: p.text().$type<Account>(),
     /** Signed. */
     amount: p.bigint(),
+    /** The hour of the fact, in UTC. */
+    hour: p.type(InstantType).$type<Temporal.Instant>(),
+    /** What `amount` consists of, by the type of the postings. */
+    moved: p.json<Partial<Record<PostingType, string>>>().columnType('jsonb'),
   },
   // The function keeps the bounds of balances (`ledger/bound`). Its text: `initial/6-ledger.sql`.
   triggers: [
@@ -100,6 +104,24 @@ const Balance = defineEntity({
     account: p.text().$type<Account>().primary(),
     /** Signed: refunds may take it below zero. */
     amount: p.bigint(),
+  },
+});
+
+/** What an account gained and lost by postings of a type in an hour. */
+const LedgerHour = defineEntity({
+  name: 'LedgerHour',
+  tableName: 'ledger_hour',
+  properties: {
+    merchantId: p.uuid().primary(),
+    mode: p.text().$type<Mode>().primary(),
+    currency: p.text().primary(),
+    /** When the hour began, in UTC. */
+    hour: p.type(InstantType).$type<Temporal.Instant>().primary(),
+    shopId: p.uuid().primary(),
+    account: p.text().$type<Account>().primary(),
+    type: p.text().$type<PostingType>().primary(),
+    /** Signed; an hour of the largest amounts is more than a bigint holds. */
+    amount: p.decimal().columnType('numeric'),
   },
 });
 
@@ -148,4 +170,11 @@ export const RateEntity = defineEntity({
 
 export type Rate = Row<InferEntity<typeof RateEntity>>;
 
-export const ledgerEntities = [PostingEntry, BalanceDelta, Balance, BooksCheckEntity, RateEntity];
+export const ledgerEntities = [
+  PostingEntry,
+  BalanceDelta,
+  Balance,
+  LedgerHour,
+  BooksCheckEntity,
+  RateEntity,
+];

@@ -1,5 +1,5 @@
 /**
- * The fold: moves deltas into the balance rows. One statement folds thousands of deltas of all
+ * The fold: moves deltas into the balance rows and the ledger's hours. One statement folds thousands of deltas of all
  * merchants; when it fails, each account is folded separately, and one that fails is set aside with
  * an alert. A balance is the row plus the deltas, so it is correct meanwhile, whatever is not
  * folded.
@@ -15,13 +15,22 @@ const account = (row: string): string =>
   `${row}.shop_id || '/' || ${row}.mode || '/' || ${row}.currency || '/' || ${row}.account`;
 const notAside = notSetAside(task, 'waiting.merchant_id', account('waiting'));
 
+// The hours come behind the balances, whose rows are their locks.
+const hoursOf = (merchant: string): string =>
+  `hours as (insert into ledger_hour (merchant_id, mode, currency, hour, shop_id, account, type, amount)
+      select ${merchant}, mode, currency, hour, shop_id, account, part.type, sum(part.amount::numeric)
+      from due cross join jsonb_each_text(due.moved) as part (type, amount) where (select count(*) from folded) > 0
+      group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
+      on conflict (merchant_id, mode, currency, hour, shop_id, account, type) do update set amount = ledger_hour.amount + excluded.amount)`;
+
 // A sum of bigint is numeric: one that fits no balance fails here, for its account alone.
 const foldText = (whose: string): string =>
   `with due as (delete from balance_delta where ctid = any (array(
       select ctid from balance_delta as waiting where ${whose} limit $1 for update skip locked)) returning *),
     sums as (select merchant_id, shop_id, mode, currency, account, sum(amount) as amount from due group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5),
     folded as (insert into balance (merchant_id, shop_id, mode, currency, account, amount) select * from sums
-      on conflict (merchant_id, shop_id, mode, currency, account) do update set amount = balance.amount + excluded.amount returning 1)
+      on conflict (merchant_id, shop_id, mode, currency, account) do update set amount = balance.amount + excluded.amount returning 1),
+    ${hoursOf('merchant_id')}
     select count(*)::int as count from due`;
 
 // Of one merchant, whose id is `$2` wherever it is named, so that one shard runs it.
@@ -31,7 +40,8 @@ const ofMerchantText = (whose: string): string =>
     sums as (select shop_id, mode, currency, account, sum(amount) as amount from due group by 1, 2, 3, 4 order by 1, 2, 3, 4),
     folded as (insert into balance (merchant_id, shop_id, mode, currency, account, amount)
       select $2::uuid, shop_id, mode, currency, account, amount from sums
-      on conflict (merchant_id, shop_id, mode, currency, account) do update set amount = balance.amount + excluded.amount returning 1)
+      on conflict (merchant_id, shop_id, mode, currency, account) do update set amount = balance.amount + excluded.amount returning 1),
+    ${hoursOf('$2::uuid')}
     select count(*)::int as count from due`;
 
 const foldAny: Statement = { name: 'balance.fold', text: foldText(notAside) };

@@ -49,19 +49,29 @@ export const postingRows = (
 /** The accounts with a stored balance: those that a merchant is paid from. */
 const balanced: readonly Account[] = ['merchant', 'merchant_reserved'];
 
+const hour_ms = 3_600_000;
+const hourOf = (at: Temporal.Instant): Temporal.Instant =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(at.epochMilliseconds / hour_ms) * hour_ms);
+
+/** What each type of posting adds to an account. */
+const movedIn = (account: Account, postings: readonly Posting[]): ReadonlyMap<string, bigint> => {
+  const moved = new Map<string, bigint>();
+  for (const { type, from, to, amount } of postings) {
+    if (from !== account && to !== account) continue;
+    moved.set(type, (moved.get(type) ?? 0n) + (to === account ? amount : -amount));
+  }
+  return moved;
+};
+
 /** Rows of `balance_delta` for `insertDeltas`: one per account that changes. */
 export const deltaRows = (
-  source: Pick<PostingSource, 'merchantId' | 'shopId' | 'mode' | 'currency'>,
+  source: Pick<PostingSource, 'merchantId' | 'shopId' | 'mode' | 'currency' | 'at'>,
   postings: readonly Posting[],
 ): readonly object[] =>
   balanced.flatMap((account) => {
-    const amount = postings.reduce(
-      (sum, { from, to, amount: moved }) =>
-        sum + (to === account ? moved : 0n) - (from === account ? moved : 0n),
-      0n,
-    );
-    if (amount === 0n) return [];
-    const { merchantId, shopId, mode, currency } = source;
+    const moved = [...movedIn(account, postings)];
+    if (moved.length === 0) return [];
+    const { merchantId, shopId, mode, currency, at } = source;
     return [
       {
         merchant_id: merchantId,
@@ -70,7 +80,9 @@ export const deltaRows = (
         mode,
         currency,
         account,
-        amount: amount.toString(),
+        amount: moved.reduce((sum, [, amount]) => sum + amount, 0n).toString(),
+        hour: rfc3339(hourOf(at)),
+        moved: Object.fromEntries(moved.map(([type, amount]) => [type, amount.toString()])),
       },
     ];
   });

@@ -63,6 +63,7 @@ export const retention = {
   payout_draft: money,
   posting: money,
   balance: money,
+  ledger_hour: money,
   balance_delta: whileNeeded('until it is folded into the balance, within seconds'),
   subscription: money,
   subscription_charge: money,

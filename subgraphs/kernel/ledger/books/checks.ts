@@ -28,6 +28,7 @@ export const checkNames = [
   'payout_booked',
   'posting_sourced',
   'balance_adds_up',
+  'ledger_hours_add_up',
   'reserve_covers',
   'event_delivered',
   'event_relayed',
@@ -224,6 +225,18 @@ const balanceChecks: readonly Check[] = [
       select shop_id as "shopId", mode, shop_id || '/' || mode || '/' || currency || '/' || account as "subjectId",
         'the balance ' || mode || '/' || currency || '/' || account || ' of the shop is ' || coalesce(kept.amount, 0)
           || ', its entries sum to ' || coalesce(entered.amount, 0) as detail
+      from kept full join entered using (shop_id, mode, currency, account)
+      where coalesce(kept.amount, 0) <> coalesce(entered.amount, 0) ${enough}`,
+  },
+  {
+    name: 'ledger_hours_add_up',
+    step: 'balance',
+    values: ({ merchantId }) => [merchantId],
+    text: `with kept as (select shop_id, mode, currency, account, sum(amount) as amount from balance where merchant_id = $1 group by 1, 2, 3, 4),
+      entered as (select shop_id, mode, currency, account, sum(amount) as amount from ledger_hour where merchant_id = $1 group by 1, 2, 3, 4)
+      select shop_id as "shopId", mode, shop_id || '/' || mode || '/' || currency || '/' || account as "subjectId",
+        'the balance ' || mode || '/' || currency || '/' || account || ' of the shop is ' || coalesce(kept.amount, 0)
+          || ', its hours sum to ' || coalesce(entered.amount, 0) as detail
       from kept full join entered using (shop_id, mode, currency, account)
       where coalesce(kept.amount, 0) <> coalesce(entered.amount, 0) ${enough}`,
   },

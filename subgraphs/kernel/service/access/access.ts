@@ -135,6 +135,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Query.balance': { key: { allOf: ['api:balance:read'] }, operator: 'viewer' },
   'Query.rates': { key: reports },
   'Query.balanceAt': { operator: 'viewer' },
+  'Query.closing': { operator: 'viewer' },
   'Query.ledger': { key: reports, operator: 'viewer' },
   'Query.ledgerFile': { key: reports },
   'Query.apiKeyHolder': { edge: true },

@@ -63,8 +63,24 @@ create table balance (
   primary key (merchant_id, shop_id, mode, currency, account)
 );
 
--- A change of a balance that is not folded into its row yet. The table is small and hot: it is
--- vacuumed by count, not by share.
+-- What a balance gained and lost by postings of a type in an hour (UTC), so that a balance at a
+-- moment and the turnover of a span are read without the postings. Whatever changes a balance row
+-- changes its hours, behind it: the balance row is the lock of its hours.
+create table ledger_hour (
+  merchant_id uuid not null,
+  mode text not null,
+  currency text not null,
+  hour timestamptz(3) not null,
+  shop_id uuid not null,
+  account text not null,
+  type text not null,
+  amount numeric not null,
+  primary key (merchant_id, mode, currency, hour, shop_id, account, type)
+) with (fillfactor = 80);
+
+-- A change of a balance that is not folded into its row yet: `moved` is what it consists of, by the
+-- type of the postings, and `hour` the hour of the fact. The table is small and hot: it is vacuumed
+-- by count, not by share.
 create table balance_delta (
   merchant_id uuid not null,
   id uuid not null,
@@ -73,6 +89,8 @@ create table balance_delta (
   currency text not null,
   account text not null,
   amount bigint not null,
+  hour timestamptz(3) not null,
+  moved jsonb not null,
   primary key (merchant_id, id)
 ) with (
   autovacuum_vacuum_scale_factor = 0,
@@ -122,6 +140,10 @@ begin
   insert into balance as kept (merchant_id, shop_id, mode, currency, account, amount)
     values (new.merchant_id, new.shop_id, new.mode, new.currency, new.account, new.amount)
     on conflict (merchant_id, shop_id, mode, currency, account) do update set amount = kept.amount + excluded.amount;
+  insert into ledger_hour as kept (merchant_id, mode, currency, hour, shop_id, account, type, amount)
+    select new.merchant_id, new.mode, new.currency, new.hour, new.shop_id, new.account, part.type, part.amount::numeric
+    from jsonb_each_text(new.moved) as part (type, amount)
+    on conflict (merchant_id, mode, currency, hour, shop_id, account, type) do update set amount = kept.amount + excluded.amount;
   return null;
 end;
 $$;

@@ -1,0 +1,217 @@
+/** The closing of a month or of any days: what there was, what moved, what there is, by shop. */
+import { useState } from 'react';
+import { Closing, type ClosingQuery } from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { money } from '../amounts.ts';
+import { offer } from '../parts/export-button.tsx';
+import { PickField } from '../parts/fields.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import { Money } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { settingsNow } from '../settings.ts';
+import { useViewer } from '../viewer.tsx';
+import { useClosingWords, type ClosingWords } from '../words/closing-report.ts';
+import { useWords } from '../words/words.ts';
+import { zoneName } from '../zone.ts';
+import { closingCsv } from './closing-csv.ts';
+import { isDay, momentsOf, monthAgo, today, type Days } from './days.ts';
+
+type Found = ClosingQuery['closing'];
+type Shop = Found['shops'][number];
+
+/** The closing of a shop, or of all of them. */
+export interface ClosingLine extends Pick<Shop, 'opening' | 'turnover' | 'closing'> {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** More shops than this have no columns of their own beside each other. */
+const columns_max = 3;
+const months = Array.from({ length: 25 }, (_, ago) => ago);
+
+/** The days in the address; the last whole month without them. */
+const useDays = (): Days => {
+  const { search } = useAddress();
+  const { from, to } = search;
+  return isDay(from) && isDay(to) ? { first: from, last: to } : monthAgo(1);
+};
+
+const isSame = (one: Days, other: Days): boolean =>
+  one.first === other.first && one.last === other.last;
+
+const MonthField = ({ days }: { readonly days: Days }) => {
+  const words = useClosingWords();
+  const { locale } = useWords();
+  const { set } = useAddress();
+  const nameOf = new Intl.DateTimeFormat(locale, {
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
+  const options = months.map((ago) => {
+    const { first } = monthAgo(ago);
+    return [first, nameOf.format(new Date(first))] as const;
+  });
+  const isMonth = months.some((ago) => isSame(monthAgo(ago), days));
+  return (
+    <PickField
+      label={words.month}
+      value={isMonth ? days.first : ''}
+      set={(first) => {
+        const month = months.map(monthAgo).find((one) => one.first === first);
+        if (month) set({ from: month.first, to: month.last });
+      }}
+      options={isMonth ? options : [['', words.otherDays], ...options]}
+    />
+  );
+};
+
+const DaysForm = ({ days }: { readonly days: Days }) => {
+  const words = useClosingWords();
+  const { set } = useAddress();
+  const [typed, setTyped] = useState(days);
+  const isSpan = momentsOf(typed) !== null;
+  const field = (name: keyof Days) => (
+    <label className="field">
+      {words[name]}
+      <input
+        type="date"
+        value={typed[name]}
+        onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
+      />
+    </label>
+  );
+  return (
+    <form
+      className="filter-row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isSpan) set({ from: typed.first, to: typed.last });
+      }}
+    >
+      <MonthField days={days} />
+      {field('first')}
+      {field('last')}
+      <button type="submit" className="button" disabled={!isSpan || isSame(typed, days)}>
+        {words.show}
+      </button>
+      {isDay(typed.first) && isDay(typed.last) && !isSpan && (
+        <p className="quiet" role="status">
+          {words.wrongDays}
+        </p>
+      )}
+    </form>
+  );
+};
+
+interface Line {
+  readonly name: string;
+  readonly amountIn: (of: ClosingLine) => number;
+}
+
+const linesOf = (words: ClosingWords): readonly Line[] => [
+  { name: words.opening, amountIn: ({ opening }) => opening },
+  ...(Object.keys(words.kinds) as (keyof ClosingWords['kinds'])[]).map((kind) => ({
+    name: words.kinds[kind],
+    amountIn: ({ turnover }: ClosingLine) => turnover[kind],
+  })),
+  { name: words.closing, amountIn: ({ closing }) => closing },
+];
+
+const ShopPick = ({ shops }: { readonly shops: readonly ClosingLine[] }) => {
+  const words = useClosingWords();
+  const { search, set } = useAddress();
+  return (
+    <PickField
+      label={words.chooseShop}
+      value={search.shop ?? ''}
+      set={(shop) => set({ shop: shop || undefined })}
+      options={[['', words.allShops], ...shops.map(({ id, name }) => [id, name] as const)]}
+    />
+  );
+};
+
+const Drawn = ({ found, days }: { readonly found: Found; readonly days: Days }) => {
+  const words = useClosingWords();
+  const { locale } = useWords();
+  const { search } = useAddress();
+  const { currency } = found;
+  const all: ClosingLine = { id: '', name: words.allShops, ...found };
+  const shops = found.shops.map(({ shopId: id, shopName: name, ...rest }) => ({
+    id,
+    name,
+    ...rest,
+  }));
+  const isBeside = shops.length <= columns_max;
+  const beside = shops.length === 1 ? [] : shops.filter(({ id }) => isBeside || id === search.shop);
+  const columns: readonly Column<Line>[] = [
+    { name: currency, cell: ({ name }) => name },
+    ...[all, ...beside].map((of) => ({
+      name: of.name,
+      isNumber: true,
+      isNamed: beside.length > 0,
+      cell: ({ amountIn }: Line) => <Money amount={amountIn(of)} currency={currency} />,
+    })),
+  ];
+  const daysText = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
+  const reserved = found.closing - found.closingAvailable;
+  const text = (amount: number): string => money(amount, currency, locale);
+  const save = (): void => {
+    const { language } = settingsNow();
+    const csv = closingCsv([...shops, all], { days, zone: zoneName(), currency, language }, words);
+    offer(new Blob([csv], { type: 'text/csv;charset=utf-8' }), `${days.first}_${days.last}.csv`);
+  };
+  return (
+    <section className="closing" data-columns={columns.length}>
+      <h2 className="part-title">
+        {daysText.formatRange(new Date(days.first), new Date(days.last))}
+        <button type="button" className="button" aria-label={words.saveLabel} onClick={save}>
+          <Icon name="save" />
+          {words.save}
+        </button>
+      </h2>
+      {!isBeside && <ShopPick shops={shops} />}
+      <Table
+        label={words.tabs.closing}
+        columns={columns}
+        rows={linesOf(words)}
+        keyOf={({ name }) => name}
+      />
+      <p className="quiet">
+        {reserved !== 0 && `${words.reserved(text(found.closingAvailable), text(reserved))} `}
+        {days.last >= today() && words.underWay}
+      </p>
+    </section>
+  );
+};
+
+const Asked = ({ merchantId, days }: { readonly merchantId: string; readonly days: Days }) => {
+  const { mode } = useAddress();
+  const moments = momentsOf(days) ?? { from: '', to: '' };
+  const { data, error, again } = useAsk(
+    Closing,
+    { merchantId, mode, ...moments },
+    moments.from === '',
+  );
+  if (data) return <Drawn found={data.closing} days={days} />;
+  return error ? <Failure error={error} again={again} /> : <Skeleton />;
+};
+
+/** The part of the screen. */
+export const ClosingPart = () => {
+  const words = useClosingWords();
+  const viewer = useViewer();
+  const { merchantId: named } = useAddress();
+  const merchantId = viewer.merchantId ?? named;
+  const days = useDays();
+  if (merchantId === null) return <Empty title={words.chooseMerchant} />;
+  return (
+    <>
+      <DaysForm key={`${days.first} ${days.last}`} days={days} />
+      <p className="quiet">{words.explained(zoneName())}</p>
+      <Asked merchantId={merchantId} days={days} />
+    </>
+  );
+};
