@@ -33,6 +33,8 @@ const fields = [
   'by',
   'span',
   'link',
+  'payment',
+  'payout',
   'act',
 ] as const;
 type Field = (typeof fields)[number];

@@ -25,8 +25,11 @@ import {
 
 /** One column: its name, and where its value is in a row. */
 export interface ExportColumn {
+  /** An amount or a moment says its unit or its zone. */
   readonly name: string;
   readonly path: readonly string[];
+  /** Of an amount: where its currency is in the row; null for what is no amount, or has none. */
+  readonly currency: readonly string[] | null;
 }
 
 export interface ExportPlan {
@@ -79,9 +82,13 @@ const fieldsOf = (
     return inner && on === typeName ? fieldsOf(inner.selectionSet, typeName, fragments) : [];
   });
 
+interface Leaf extends Omit<ExportColumn, 'currency'> {
+  readonly type: string;
+}
+
 interface Kept {
   readonly selections: readonly SelectionNode[];
-  readonly columns: readonly ExportColumn[];
+  readonly columns: readonly Leaf[];
 }
 
 /** The fields of a row that have a column, and the columns. */
@@ -99,7 +106,7 @@ const keepLeaves = (
     if (!found || kept.has(nameOf(field))) continue;
     const named = getNamedType(found.type);
     if (!isCompositeType(named)) {
-      const columns = [{ name: columnName(path), path }];
+      const columns = [{ name: columnName(path), path, type: named.name }];
       kept.set(nameOf(field), { selections: [field], columns });
     } else if (field.selectionSet && !isListType(getNullableType(found.type))) {
       const inner = keepLeaves(field.selectionSet, named, fragments, path);
@@ -113,6 +120,27 @@ const keepLeaves = (
     selections: all.flatMap(({ selections }) => selections),
     columns: all.flatMap(({ columns }) => columns),
   };
+};
+
+const amounts: ReadonlySet<string> = new Set(['MinorUnits', 'SignedMinorUnits']);
+
+/** Where the currency of an amount is: beside it, or the only one of the row. */
+const currencyOf = ({ path }: Leaf, leaves: readonly Leaf[]): readonly string[] | null => {
+  const known = leaves.filter((leaf) => leaf.path.at(-1) === 'currency');
+  const beside = [...path.slice(0, -1), 'currency'].join();
+  return (
+    (known.find((leaf) => leaf.path.join() === beside) ?? (known.length === 1 ? known[0] : null))
+      ?.path ?? null
+  );
+};
+
+/** A column with its unit: amounts are in the row's currency where it is known, moments in UTC. */
+const withUnit = (leaf: Leaf, leaves: readonly Leaf[]): ExportColumn => {
+  const { name, path, type } = leaf;
+  if (type === 'DateTime') return { name: `${name} (UTC)`, path, currency: null };
+  if (!amounts.has(type)) return { name, path, currency: null };
+  const currency = currencyOf(leaf, leaves);
+  return { name: `${name} (${currency ? 'in currency' : 'minor units'})`, path, currency };
 };
 
 const fieldNode = (name: string, selections?: readonly SelectionNode[]): FieldNode => ({
@@ -187,9 +215,9 @@ export const planExport = (schema: GraphQLSchema, text: string): ExportPlan | nu
   const { field, shape, nodes, row } = found;
   const { selections, columns: all } = keepLeaves(found.nodes.selectionSet, row, fragments);
   // `paymentId` and `payment { id }` are one column: what has the same name is the same thing.
-  const columns = all.filter(
-    ({ name }, index) => all.findIndex((column) => column.name === name) === index,
-  );
+  const columns = all
+    .filter(({ name }, index) => all.findIndex((column) => column.name === name) === index)
+    .map((leaf, _, leaves) => withUnit(leaf, leaves));
   if (columns.length === 0) return null;
   const { alias: _, ...plainNodes } = nodes;
   const root = {

@@ -122,6 +122,31 @@ export type LedgerEntryType =
   | 'settlement'
   | 'adjustment';
 
+/**
+ * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
+ * none, while `hasNextPage` is true.
+ */
+export type LedgerFilter = {
+  /** Of one of these shops. */
+  shopId?: Array<string | number> | null | undefined;
+  /** In one of these modes; a key never leaves its own. Absent: as without a filter. */
+  mode?: Array<Mode> | null | undefined;
+  /** Of one of these types. */
+  type?: Array<LedgerEntryType> | null | undefined;
+  /** Of this payment, by its id or its number such as P-100001: with its fee and its refunds. */
+  paymentId?: string | number | null | undefined;
+  /** Of this payout, its fee included. */
+  payoutId?: string | number | null | undefined;
+  /** At least so much, minor units, with its sign. */
+  amountFrom?: number | null | undefined;
+  /** At most so much, minor units, with its sign. */
+  amountTo?: number | null | undefined;
+  /** Booked at this moment or later. */
+  since?: string | null | undefined;
+  /** Booked before this moment. */
+  until?: string | null | undefined;
+};
+
 /** Kinds of the live stream: intermediate changes included. These are not the webhook events. The last one is published only in the graph, not by SSE. */
 export type LiveEventKind =
   | 'payment_created'
@@ -1311,7 +1336,7 @@ export type BalanceQuery = { balance: { balance: number, available: number, curr
 export type LedgerQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
   mode: Mode;
-  type?: LedgerEntryType | null | undefined;
+  filter?: LedgerFilter | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
   last?: number | null | undefined;
@@ -1319,7 +1344,7 @@ export type LedgerQueryVariables = Exact<{
 }>;
 
 
-export type LedgerQuery = { ledger: { nodes: Array<{ id: string, type: LedgerEntryType, amount: number, currency: string, description: string, paymentId: string | null, payoutId: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
+export type LedgerQuery = { ledger: { nodes: Array<{ id: string, type: LedgerEntryType, amount: number, currency: string, shopId: string, shopBalance: number | null, balance: number | null, description: string, paymentId: string | null, payoutId: string | null, createdAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type TurnoverFragment = { payment: number, fee: number, refund: number, payout: number, payoutFee: number, settlement: number, adjustment: number };
 
@@ -1644,7 +1669,7 @@ export type PaymentsQueryVariables = Exact<{
 }>;
 
 
-export type PaymentsQuery = { payments: { nodes: Array<{ id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
+export type PaymentsQuery = { payments: { nodes: Array<{ fee: number | null, net: number | null, id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type PaymentsCountQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
@@ -2511,7 +2536,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = 'e4c9e1157be0fe40';
+export const operationsVersion = 'bd4e76edd4ec22d4';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2625,7 +2650,7 @@ export const Balance = typed<BalanceQuery, BalanceQueryVariables>(
   "query Balance($merchantId: ID!, $mode: Mode!) {\n  balance(merchantId: $merchantId, mode: $mode) {\n    balance\n    available\n    currency\n    shops {\n      shopId\n      shopName\n      balance\n    }\n  }\n}",
 );
 export const Ledger = typed<LedgerQuery, LedgerQueryVariables>(
-  "query Ledger($merchantId: ID, $mode: Mode!, $type: LedgerEntryType, $first: Int, $after: String, $last: Int, $before: String) {\n  ledger(\n    merchantId: $merchantId\n    mode: $mode\n    type: $type\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      type\n      amount\n      currency\n      description\n      paymentId\n      payoutId\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Ledger($merchantId: ID, $mode: Mode!, $filter: LedgerFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  ledger(\n    merchantId: $merchantId\n    mode: $mode\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      type\n      amount\n      currency\n      shopId\n      shopBalance\n      balance\n      description\n      paymentId\n      payoutId\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const Closing = typed<ClosingQuery, ClosingQueryVariables>(
   "fragment Turnover on LedgerTurnover {\n  payment\n  fee\n  refund\n  payout\n  payoutFee\n  settlement\n  adjustment\n}\n\nquery Closing($merchantId: ID!, $mode: Mode!, $from: DateTime!, $to: DateTime!) {\n  closing(merchantId: $merchantId, mode: $mode, from: $from, to: $to) {\n    currency\n    opening\n    turnover {\n      ...Turnover\n    }\n    closing\n    closingAvailable\n    shops {\n      shopId\n      shopName\n      opening\n      turnover {\n        ...Turnover\n      }\n      closing\n    }\n  }\n}",
@@ -2709,7 +2734,7 @@ export const Needed = typed<NeededQuery, NeededQueryVariables>(
   "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment NeededAlert on Alert {\n  id\n  kind\n  merchantId\n  detail\n  raisedAt\n  severity\n  assignee\n  payment {\n    id\n    merchantId\n    publicId\n  }\n}\n\nquery Needed($merchantId: ID, $mode: Mode!, $me: String!, $failedSince: DateTime!, $platform: Boolean!, $decides: Boolean!) {\n  mine: alerts(merchantId: $merchantId, resolved: false, assignee: $me, last: 20) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n  alerts(merchantId: $merchantId, resolved: false, unassigned: true, last: 20) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n  reconciliationDifferences(merchantId: $merchantId, resolved: false, last: 20) @include(if: $platform) {\n    nodes {\n      id\n      merchantId\n      runId\n      kind\n      detail\n      foundAt\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n  webhookFailures(merchantId: $merchantId, since: $failedSince) {\n    nodes {\n      merchantId\n      shopId\n      endpointId\n      url\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  payoutDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    last: 20\n  ) @include(if: $decides) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n}",
 );
 export const Payments = typed<PaymentsQuery, PaymentsQueryVariables>(
-  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payments($merchantId: ID, $status: [PaymentStatus!], $filter: PaymentFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payments(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    includeTest: true\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...PaymentRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payments($merchantId: ID, $status: [PaymentStatus!], $filter: PaymentFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payments(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    includeTest: true\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...PaymentRow\n      fee\n      net\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const PaymentsCount = typed<PaymentsCountQuery, PaymentsCountQueryVariables>(
   "query PaymentsCount($merchantId: ID, $status: [PaymentStatus!], $filter: PaymentFilter) {\n  payments(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    includeTest: true\n    first: 1\n  ) {\n    totalCount {\n      count\n      isExact\n    }\n  }\n}",

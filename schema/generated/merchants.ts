@@ -648,6 +648,8 @@ export type Closing = {
 export type LedgerEntry = {
   /** Unique within the merchant. */
   id: Scalars['ID']['output'];
+  /** The shop on whose account it is. */
+  shopId: Scalars['ID']['output'];
   /** Why money moved. */
   type: LedgerEntryType;
   /** Minor units: what the merchant gained, or below zero lost. */
@@ -662,6 +664,10 @@ export type LedgerEntry = {
   payoutId: Maybe<Scalars['ID']['output']>;
   /** When it was booked. */
   createdAt: Scalars['DateTime']['output'];
+  /** The balance of its shop right after it. Null in a list over several merchants. */
+  shopBalance: Maybe<Scalars['SignedMinorUnits']['output']>;
+  /** The balance of the merchant over all shops right after it. Null in a list over several merchants, and for keys. */
+  balance: Maybe<Scalars['SignedMinorUnits']['output']>;
   /** The payment that it belongs to; null when there is none. */
   payment: Maybe<Payment>;
   /** The payout that it belongs to; null when there is none. */
@@ -708,6 +714,8 @@ export type LedgerFilter = {
   mode?: InputMaybe<Array<Mode>>;
   /** Of one of these types. */
   type?: InputMaybe<Array<LedgerEntryType>>;
+  /** Of this payment, by its id or its number such as P-100001: with its fee and its refunds. */
+  paymentId?: InputMaybe<Scalars['ID']['input']>;
   /** Of this payout, its fee included. */
   payoutId?: InputMaybe<Scalars['ID']['input']>;
   /** At least so much, minor units, with its sign. */
@@ -4044,6 +4052,7 @@ export type ClosingResolvers<ContextType = SubgraphContext, ParentType extends R
 
 export type LedgerEntryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LedgerEntry'] = ResolversParentTypes['LedgerEntry']> = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   type?: Resolver<ResolversTypes['LedgerEntryType'], ParentType, ContextType>;
   amount?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
   currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -4051,6 +4060,8 @@ export type LedgerEntryResolvers<ContextType = SubgraphContext, ParentType exten
   paymentId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   payoutId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  shopBalance?: Resolver<Maybe<ResolversTypes['SignedMinorUnits']>, ParentType, ContextType>;
+  balance?: Resolver<Maybe<ResolversTypes['SignedMinorUnits']>, ParentType, ContextType>;
   payment?: Resolver<Maybe<ResolversTypes['Payment']>, ParentType, ContextType>;
   payout?: Resolver<Maybe<ResolversTypes['Payout']>, ParentType, ContextType>;
 };

@@ -39,7 +39,7 @@ import { alertFields, alertMutations, alertQueries } from './alerts/resolvers.ts
 import { eraseMutations } from './erasure/resolvers.ts';
 import { eventLogFields, eventLogQueries } from './event-log/resolvers.ts';
 import { requestFields, requestMutations, requestQueries } from './requests/resolvers.ts';
-import { balanceQueries } from './ledger/resolvers.ts';
+import { balanceQueries, ledgerEntryFields } from './ledger/resolvers.ts';
 import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
 import type { Merchant, WebhookDelivery } from './entities.ts';
 import { clockMutations, clockQueries } from './clocks/resolvers.ts';
@@ -219,12 +219,7 @@ const typeFields = ({ database, bus }: MerchantsParts) => {
       event: ({ webhookEvent }) => webhookEvent,
       eventId: ({ eventId }) => `evt_${eventId}`,
     },
-    LedgerEntry: {
-      payment: ({ merchantId, paymentId }) =>
-        paymentId === null ? null : { merchantId, id: paymentId },
-      payout: ({ merchantId, payoutId }) =>
-        payoutId === null ? null : { merchantId, id: payoutId },
-    },
+    LedgerEntry: ledgerEntryFields({ database }),
   };
   return fields;
 };

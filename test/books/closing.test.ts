@@ -10,6 +10,7 @@ import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
 import * as rules from '../../subgraphs/kernel/rules/postings.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import * as payouts from '../../subgraphs/payouts/rules/postings.ts';
+import { balancesAfter } from '../../subgraphs/merchants/ledger/running-balance.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;
@@ -98,8 +99,30 @@ const asRead = async (span: ClosingSpan) =>
     ),
   }));
 
+/** Every movement with its running balances, from the postings alone. */
+const runFromPostings = async (merchantId: string) => {
+  const owned = `case when to_account like 'merchant%' then amount else 0 end - case when from_account like 'merchant%' then amount else 0 end`;
+  const { rows } = await migrated.database.pool.query<{ id: string; all: string; shop: string }>(
+    `select id, (sum(${owned}) over (partition by mode, currency order by created_at, id))::text as all,
+        (sum(${owned}) over (partition by mode, currency, shop_id order by created_at, id))::text as shop
+      from posting where merchant_id = $1 order by created_at, id`,
+    [merchantId],
+  );
+  return rows;
+};
+
+const proveRunning = async (merchantId: string): Promise<void> => {
+  const rows = await runFromPostings(merchantId);
+  const movements = rows.map(({ id }) => ({ merchantId, id }));
+  const after = await balancesAfter(migrated.database.pool, movements);
+  assert.deepEqual(
+    after.map((one) => [one?.ofAll.toString(), one?.ofShop.toString()]),
+    rows.map(({ all, shop }) => [all, shop]),
+  );
+};
+
 describe('the closing of a span', () => {
-  test('equals the postings of every kind to the kopeck, by shop, while the fold is under way', async () => {
+  test('equals the postings of every kind to the kopeck, by shop, and so do running balances, while the fold is under way', async () => {
     const { pool } = migrated.database;
     const one = await migrated.merchant('live');
     const shops = [one, await addShop(one)];
@@ -123,6 +146,7 @@ describe('the closing of a span', () => {
             const span = { merchantId: one.merchantId, mode: 'live', currency, from, to } as const;
             assert.deepEqual(await asRead(span), await fromPostings(span), `${from} to ${to}`);
           }
+      await proveRunning(one.merchantId);
     };
     const waiting = await pool.query('select from balance_delta limit 1');
     assert.equal(waiting.rowCount, 1, 'a part is not folded yet');

@@ -93,8 +93,8 @@ describe('an export', () => {
       known,
     );
     assert.ok(rows.every(({ merchant_id }) => merchant_id === merchant.id));
-    const { amount, currency, status, order_id } = rows[0] ?? {};
-    assert.match(`${amount} ${currency} ${status} ${order_id}`, /^10\d RUB pending order-\d+$/);
+    const { 'amount (in currency)': amount, currency, status, order_id } = rows[0] ?? {};
+    assert.match(`${amount} ${currency} ${status} ${order_id}`, /^1\.0\d RUB pending order-\d+$/);
   });
 
   test('has exactly the rows that the filters of the list leave', async () => {
@@ -170,7 +170,7 @@ describe('an export', () => {
   };
 
   test('holds nothing that a spreadsheet would take for a formula, whatever separates its cells', async () => {
-    const writer = csvWriter([{ name: 'text', path: ['text'] }], 'ru');
+    const writer = csvWriter([{ name: 'text', path: ['text'], currency: null }], 'ru');
     for (const [text, cell] of Object.entries(formulas))
       assert.equal(writer.lines([{ text }]), `"${cell.replaceAll('"', '""')}"\r\n`);
     assert.equal(
@@ -194,12 +194,18 @@ describe('an export', () => {
     const asked = { operation: 'Payments', variables: { first: 1 }, language: 'ru' };
     const bytes = await (await visitor.call('POST', '/console/exports', asked)).bytes();
     assert.equal(Buffer.from(bytes.subarray(0, 3)).toString('hex'), 'efbbbf');
-    const rows: { id: string }[] = parse(Buffer.from(bytes), {
+    const rows: (Record<string, string> & { id: string })[] = parse(Buffer.from(bytes), {
       columns: true,
       bom: true,
       delimiter: ';',
     });
     assert.ok(rows.length >= payments_count && rows.every(({ id }) => id.length === 36));
+    const [first] = rows;
+    assert.match(
+      `${first?.['amount (in currency)']} ${first?.['created_at (UTC)']}`,
+      /^1,0\d \d{4}-\d\d-\d\dT.+Z$/,
+    );
+    assert.ok(first && 'fee (in currency)' in first && 'net (in currency)' in first);
     const other = { ...asked, language: 'fr' };
     assert.equal((await visitor.call('POST', '/console/exports', other)).status, 400);
   });

@@ -107,17 +107,36 @@ describe('the closing', { skip: noChromium }, () => {
       rows.map((row) => [row['Платежи, RUB'], row['Возвраты, RUB'], row['Исходящий остаток, RUB']]),
       [1, 2].map(() => [sum(['payment']), sum(['refund']), sum(['payment', 'refund'])]),
     );
-    if (process.env['SHOTS']) {
-      for (const [width, colorScheme] of [
-        [1440, 'light'],
-        [768, 'dark'],
-        [390, 'light'],
-      ] as const) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width, height: 900 });
-        await page.screenshot({ path: `${process.env['SHOTS']}/closing-${width}.png` });
-      }
-    }
+    const { public_id } = (await merchant.call('GET', `/payments/${ordered.body.payment.id}`)).body;
+    const ledger = `${service.rest}/console/balance?mode=test`;
+    const linesAt = async (search: string): Promise<string[]> => {
+      await page.goto(`${ledger}&${search}`);
+      const table = page.getByRole('table', { name: 'Движения' });
+      await table.or(page.getByText('С такими фильтрами движений нет')).waitFor();
+      const rows = await table.locator('tbody tr').all();
+      return Promise.all(
+        rows.map(async (row) =>
+          (await row.locator('td').allInnerTexts())
+            .slice(0, 3)
+            .join(' ')
+            .replaceAll(/[^А-яё \d,-]|\u00a0/g, '')
+            .trim(),
+        ),
+      );
+    };
+    const [paid, returned] = ['Платёж 1234,50 1234,50', 'Возврат -200,00 1034,50'];
+    assert.deepEqual(await linesAt(''), [returned, paid]);
+    assert.deepEqual(await linesAt('status=payment,fee'), [paid]);
+    assert.deepEqual(await linesAt(`payment=${public_id}`), [returned, paid]);
+    assert.deepEqual(await linesAt('payout=none'), []);
+    const range = 'status=payment&since=2026-01-01T00:00:00.000Z';
+    assert.deepEqual(await linesAt(range), [paid]);
+    const ends = page.locator('.strip').nth(1).locator('dd');
+    await eventually(
+      async () => (await ends.nth(1).innerText()).replaceAll(/[^\d,]/g, '') === '1034,50',
+      'the balance at the end of the range',
+    );
+    assert.match(await ends.nth(0).innerText(), /^0,00/);
     assert.deepEqual(complaints, []);
   });
 });

@@ -60,13 +60,38 @@ test('payments of a link are those that were made through it, in everybody’s r
   assert.deepEqual(await ask(all, person(other.id('merchant'))), []);
 });
 
+test('movements of a payment are its own and those of its refunds, by its id and by its number', async () => {
+  const { pool } = harness.database;
+  const [merchantId, paymentId] = [own.id('merchant'), own.id('payment')];
+  const { rows } = await pool.query<{ number: string }>(
+    'select public_id as number from payment where id = $1',
+    [paymentId],
+  );
+  const ledger = (id: string) =>
+    ask(
+      `{ ledger(merchantId: "${merchantId}", mode: test, filter: { mode: [test], paymentId: "${id}" }) { nodes { id } } }`,
+      person(merchantId),
+    );
+  for (const kind of ['payment', 'refund'] as const) {
+    await pool.query('update posting set source_kind = $2, source_id = $3 where id = $1', [
+      own.id('posting'),
+      kind,
+      own.id(kind),
+    ]);
+    for (const named of [paymentId.toUpperCase(), rows[0]?.number ?? ''])
+      assert.deepEqual(await ledger(named), [own.id('posting')], `${kind} by ${named}`);
+  }
+  for (const none of [randomUUID(), other.id('payment'), 'P-1', 'nothing'])
+    assert.deepEqual(await ledger(none), [], none);
+});
+
 test('movements and webhooks of a payout are its own', async () => {
   const { pool } = harness.database;
   const payoutId = own.id('payout');
-  await pool.query('update posting set payout_id = $2 where id = $1', [
-    own.id('posting'),
-    payoutId,
-  ]);
+  await pool.query(
+    `update posting set payout_id = $2, source_kind = 'payout', source_id = $2 where id = $1`,
+    [own.id('posting'), payoutId],
+  );
   await pool.query('update webhook_delivery set subject_id = $2 where id = $1', [
     own.id('webhook_delivery'),
     payoutId,

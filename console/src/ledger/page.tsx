@@ -1,7 +1,9 @@
 /** A merchant's balance by shop, with every movement. */
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Balance, Ledger, type LedgerQuery } from '../../../schema/generated/console.ts';
-import { useAddress } from '../address.ts';
+import { kept, useAddress, type Search } from '../address.ts';
+import { money } from '../amounts.ts';
 import { ExportButton } from '../parts/export-button.tsx';
 import { Pager, usePageArguments } from '../parts/pager.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -9,20 +11,32 @@ import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { PaymentDrawer } from '../payments/drawer.tsx';
+import { isNarrowed } from '../payments/filters.tsx';
 import { useViewer } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
+import { useLedgerWords, type LedgerWords } from '../words/ledger.ts';
 import { useWords } from '../words/words.ts';
 import { AtMoment } from './at-moment.tsx';
+import { LedgerFilters, RangeStrip, useNarrowing } from './filters.tsx';
 import { RecordActs } from './record.tsx';
 
 type Row = LedgerQuery['ledger']['nodes'][number];
 
-const columnsOf = (words: Words): readonly Column<Row>[] => [
+const columnsOf = (words: Words, own: LedgerWords, shop?: string): readonly Column<Row>[] => [
   { name: words.columns.type, cell: ({ type }) => words.ledger.types[type] },
   {
     name: words.columns.amount,
     isNumber: true,
     cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+  },
+  {
+    name: shop === undefined ? own.after : own.afterOfShop,
+    isNumber: true,
+    isWide: true,
+    cell: ({ balance, shopBalance, currency }) => {
+      const after = shop === undefined ? balance : shopBalance;
+      return after === null ? null : <Money amount={after} currency={currency} />;
+    },
   },
   { name: words.columns.description, isWide: true, cell: ({ description }) => description },
   { name: words.columns.at, cell: ({ createdAt }) => <Moment at={createdAt} /> },
@@ -59,15 +73,42 @@ const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
   );
 };
 
+/** Why less is available than there is. */
+const Reserved = ({ merchantId }: { readonly merchantId: string }) => {
+  const own = useLedgerWords();
+  const { locale } = useWords();
+  const { mode } = useAddress();
+  const { data } = useAsk(Balance, { merchantId, mode });
+  const { balance = 0, available = 0, currency = '' } = data?.balance ?? {};
+  if (balance === available) return null;
+  const pending = (before: Search): Search => ({ ...kept(before), status: 'pending' });
+  return (
+    <p className="quiet">
+      {own.reserved(money(balance - available, currency, locale))}{' '}
+      <Link to="/refunds" search={pending}>
+        {own.pendingRefunds}
+      </Link>
+      {', '}
+      <Link to="/payouts" search={pending}>
+        {own.pendingPayouts}
+      </Link>
+    </p>
+  );
+};
+
 const Movements = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
-  const { mode, set } = useAddress();
-  const { data, error, again } = useAsk(Ledger, { merchantId, mode, ...usePageArguments() });
+  const own = useLedgerWords();
+  const { search, set } = useAddress();
+  const narrowing = useNarrowing(merchantId);
+  const { data, error, again } = useAsk(Ledger, { ...narrowing, ...usePageArguments() });
   if (error && !data) return <Failure error={error} again={again} />;
   if (!data) return <Skeleton />;
   const { nodes, pageInfo } = data.ledger;
-  if (nodes.length === 0)
-    return (
+  if (nodes.length === 0 && !pageInfo.hasNextPage)
+    return isNarrowed(search) ? (
+      <Empty title={own.none} />
+    ) : (
       <Empty title={words.ledger.empty}>
         <p>{words.ledger.emptyText}</p>
       </Empty>
@@ -76,7 +117,7 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
     <>
       <Table
         label={words.ledger.movements}
-        columns={columnsOf(words)}
+        columns={columnsOf(words, own, search.shop)}
         rows={nodes}
         keyOf={({ id }) => id}
         onOpen={({ paymentId }) => {
@@ -89,13 +130,17 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
   );
 };
 
+const ExportMovements = ({ merchantId }: { readonly merchantId: string }) => (
+  <ExportButton of={Ledger} variables={useNarrowing(merchantId)} />
+);
+
 /** The screen. */
 export const BalancePage = () => {
   // Reloads after a booking.
   const [booked, setBooked] = useState(0);
   const words = useWords();
   const viewer = useViewer();
-  const { merchantId: named, mode } = useAddress();
+  const { merchantId: named } = useAddress();
   const merchantId = viewer.merchantId ?? named;
   return (
     <>
@@ -107,12 +152,15 @@ export const BalancePage = () => {
       ) : (
         <>
           <BalanceStrip key={`balance ${booked}`} merchantId={merchantId} />
+          <Reserved key={`reserved ${booked}`} merchantId={merchantId} />
           <RecordActs merchantId={merchantId} again={() => setBooked(booked + 1)} />
           <AtMoment merchantId={merchantId} />
           <h2 className="part-title">
             {words.ledger.movements}
-            <ExportButton of={Ledger} variables={{ merchantId, mode }} />
+            <ExportMovements merchantId={merchantId} />
           </h2>
+          <LedgerFilters />
+          <RangeStrip key={`range ${booked}`} merchantId={merchantId} />
           <Movements key={`movements ${booked}`} merchantId={merchantId} />
         </>
       )}

@@ -1,8 +1,16 @@
 /** A closing as a file for spreadsheets: a line for each shop, and one for all of them. */
+import type { ClosingQuery } from '../../../schema/generated/console.ts';
 import { amountText } from '../amounts.ts';
 import type { ClosingWords } from '../words/closing-report.ts';
-import type { ClosingLine } from './closing.tsx';
 import type { Days } from './days.ts';
+
+type Shop = ClosingQuery['closing']['shops'][number];
+
+/** The closing of a shop, or of all of them. */
+export interface ClosingLine extends Pick<Shop, 'opening' | 'turnover' | 'closing'> {
+  readonly id: string;
+  readonly name: string;
+}
 
 /** What begins a formula in a cell. */
 const formula = /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/;

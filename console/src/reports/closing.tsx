@@ -15,17 +15,10 @@ import { useViewer } from '../viewer.tsx';
 import { useClosingWords, type ClosingWords } from '../words/closing-report.ts';
 import { useWords } from '../words/words.ts';
 import { zoneName } from '../zone.ts';
-import { closingCsv } from './closing-csv.ts';
+import { closingCsv, type ClosingLine } from './closing-csv.ts';
 import { isDay, momentsOf, monthAgo, today, type Days } from './days.ts';
 
 type Found = ClosingQuery['closing'];
-type Shop = Found['shops'][number];
-
-/** The closing of a shop, or of all of them. */
-export interface ClosingLine extends Pick<Shop, 'opening' | 'turnover' | 'closing'> {
-  readonly id: string;
-  readonly name: string;
-}
 
 /** More shops than this have no columns of their own beside each other. */
 const columns_max = 3;
@@ -203,7 +196,7 @@ const Asked = ({ merchantId, days }: { readonly merchantId: string; readonly day
 export const ClosingPart = () => {
   const words = useClosingWords();
   const viewer = useViewer();
-  const { merchantId: named } = useAddress();
+  const { merchantId: named, mode } = useAddress();
   const merchantId = viewer.merchantId ?? named;
   const days = useDays();
   if (merchantId === null) return <Empty title={words.chooseMerchant} />;
@@ -211,7 +204,12 @@ export const ClosingPart = () => {
     <>
       <DaysForm key={`${days.first} ${days.last}`} days={days} />
       <p className="quiet">{words.explained(zoneName())}</p>
-      <Asked merchantId={merchantId} days={days} />
+      {/* The numbers of other days never stand under these. */}
+      <Asked
+        key={`${merchantId} ${mode} ${days.first} ${days.last}`}
+        merchantId={merchantId}
+        days={days}
+      />
     </>
   );
 };

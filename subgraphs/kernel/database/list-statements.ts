@@ -123,7 +123,8 @@ const ranges = (listed: ListedTable, query: ListQuery, parameters: Parameters) =
     where.push(`${table.name}.${column} = wanted_${column}.value`);
   }
   const key = keyOf(query);
-  if (key) where.push(key.sql(parameters.add(key.value), () => null));
+  if (key)
+    where.push(key.sql(parameters.add(key.value), () => `${parameters.add(merchantId)}::uuid`));
   return { from: from.join(' cross join '), where };
 };
 

@@ -58,7 +58,10 @@ const movedIn = (account: Account, postings: readonly Posting[]): ReadonlyMap<st
   const moved = new Map<string, bigint>();
   for (const { type, from, to, amount } of postings) {
     if (from !== account && to !== account) continue;
-    moved.set(type, (moved.get(type) ?? 0n) + (to === account ? amount : -amount));
+    moved.set(
+      type,
+      (moved.get(type) ?? 0n) + (to === account ? amount : 0n) - (from === account ? amount : 0n),
+    );
   }
   return moved;
 };
