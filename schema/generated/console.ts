@@ -2030,7 +2030,7 @@ export type CloseReceiptMutation = { receiptClose:
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
-export type RunRowFragment = { id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, createdAt: string, createdBy: string, matchedAt: string | null };
+export type RunRowFragment = { id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null };
 
 export type RunsQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -2040,7 +2040,7 @@ export type RunsQueryVariables = Exact<{
 }>;
 
 
-export type RunsQuery = { reconciliationRuns: { nodes: Array<{ id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, createdAt: string, createdBy: string, matchedAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
+export type RunsQuery = { reconciliationRuns: { nodes: Array<{ id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type DifferencesQueryVariables = Exact<{
   runId?: string | number | null | undefined;
@@ -2054,7 +2054,7 @@ export type DifferencesQueryVariables = Exact<{
 }>;
 
 
-export type DifferencesQuery = { reconciliationDifferences: { nodes: Array<{ id: string, runId: string, merchantId: string | null, kind: ReconciliationDifferenceKind, operation: RegistryOperation, operationId: string | null, reference: string | null, detail: string, foundAt: string, resolvedAt: string | null, resolvedBy: string | null, note: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
+export type DifferencesQuery = { reconciliationDifferences: { nodes: Array<{ id: string, runId: string, merchantId: string | null, kind: ReconciliationDifferenceKind, operation: RegistryOperation, operationId: string | null, reference: string | null, detail: string, foundAt: string, resolvedAt: string | null, resolvedBy: string | null, note: string | null, atBank: { amount: number, currency: string, status: string } | null, here: { amount: number, currency: string, status: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type OpenRunMutationVariables = Exact<{
   connector: string;
@@ -2066,7 +2066,7 @@ export type OpenRunMutationVariables = Exact<{
 
 
 export type OpenRunMutation = { reconciliationOpen:
-    | { __typename: 'ReconciliationRun', id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, createdAt: string, createdBy: string, matchedAt: string | null }
+    | { __typename: 'ReconciliationRun', id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -2078,7 +2078,7 @@ export type AddPartMutationVariables = Exact<{
 
 
 export type AddPartMutation = { reconciliationPartAdd:
-    | { __typename: 'ReconciliationRun', id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, createdAt: string, createdBy: string, matchedAt: string | null }
+    | { __typename: 'ReconciliationRun', id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -2088,7 +2088,7 @@ export type MatchRunMutationVariables = Exact<{
 
 
 export type MatchRunMutation = { reconciliationMatch:
-    | { __typename: 'ReconciliationRun', id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, createdAt: string, createdBy: string, matchedAt: string | null }
+    | { __typename: 'ReconciliationRun', id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -2536,7 +2536,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = 'bd4e76edd4ec22d4';
+export const operationsVersion = '918acc7be10df6da';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2833,19 +2833,19 @@ export const CloseReceipt = typed<CloseReceiptMutation, CloseReceiptMutationVari
   "mutation CloseReceipt($merchantId: ID!, $paymentId: ID!, $receipt: ReceiptInput!, $key: String!) {\n  receiptClose(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on ReceiptCreated {\n      receipt {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Runs = typed<RunsQuery, RunsQueryVariables>(
-  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  createdAt\n  createdBy\n  matchedAt\n}\n\nquery Runs($first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationRuns(first: $first, after: $after, last: $last, before: $before) {\n    nodes {\n      ...RunRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nquery Runs($first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationRuns(first: $first, after: $after, last: $last, before: $before) {\n    nodes {\n      ...RunRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const Differences = typed<DifferencesQuery, DifferencesQueryVariables>(
-  "query Differences($runId: ID, $kind: ReconciliationDifferenceKind, $resolved: Boolean, $merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationDifferences(\n    runId: $runId\n    kind: $kind\n    resolved: $resolved\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      runId\n      merchantId\n      kind\n      operation\n      operationId\n      reference\n      detail\n      foundAt\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Differences($runId: ID, $kind: ReconciliationDifferenceKind, $resolved: Boolean, $merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationDifferences(\n    runId: $runId\n    kind: $kind\n    resolved: $resolved\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      runId\n      merchantId\n      kind\n      operation\n      operationId\n      reference\n      atBank {\n        amount\n        currency\n        status\n      }\n      here {\n        amount\n        currency\n        status\n      }\n      detail\n      foundAt\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const OpenRun = typed<OpenRunMutation, OpenRunMutationVariables>(
-  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation OpenRun($connector: String!, $mode: Mode!, $reference: String!, $since: DateTime!, $until: DateTime!) {\n  reconciliationOpen(\n    connector: $connector\n    mode: $mode\n    reference: $reference\n    since: $since\n    until: $until\n  ) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation OpenRun($connector: String!, $mode: Mode!, $reference: String!, $since: DateTime!, $until: DateTime!) {\n  reconciliationOpen(\n    connector: $connector\n    mode: $mode\n    reference: $reference\n    since: $since\n    until: $until\n  ) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const AddPart = typed<AddPartMutation, AddPartMutationVariables>(
-  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation AddPart($runId: ID!, $part: Int!, $csv: String!) {\n  reconciliationPartAdd(runId: $runId, part: $part, csv: $csv) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation AddPart($runId: ID!, $part: Int!, $csv: String!) {\n  reconciliationPartAdd(runId: $runId, part: $part, csv: $csv) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const MatchRun = typed<MatchRunMutation, MatchRunMutationVariables>(
-  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation MatchRun($runId: ID!) {\n  reconciliationMatch(runId: $runId) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation MatchRun($runId: ID!) {\n  reconciliationMatch(runId: $runId) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const ResolveDifference = typed<ResolveDifferenceMutation, ResolveDifferenceMutationVariables>(
   "mutation ResolveDifference($merchantId: ID, $id: ID!, $note: String!) {\n  reconciliationDifferenceResolve(merchantId: $merchantId, id: $id, note: $note) {\n    __typename\n    ... on ReconciliationDifference {\n      id\n      resolvedAt\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",

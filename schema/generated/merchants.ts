@@ -1527,6 +1527,10 @@ export type ReconciliationRun = {
   matched: Scalars['Int']['output'];
   /** Differences that were found so far; it grows while the registry is being matched. */
   differences: Scalars['Int']['output'];
+  /** Those of them that are unresolved. */
+  openDifferences: Scalars['Int']['output'];
+  /** Our operations before this moment were searched for in the registries. Later ones are younger than a day: the next registry that is matched looks for them. Null until it is matched. */
+  lookedUntil: Maybe<Scalars['DateTime']['output']>;
   /** When it was opened. */
   createdAt: Scalars['DateTime']['output'];
   /** The operator's subject, or `reconciliation` for one that was fetched. */
@@ -1538,6 +1542,15 @@ export type ReconciliationRun = {
 export type ReconciliationRunConnection = {
   nodes: Array<ReconciliationRun>;
   pageInfo: PageInfo;
+};
+
+/** An operation on one side of a difference. */
+export type ReconciledOperation = {
+  amount: Scalars['SignedMinorUnits']['output'];
+  /** ISO 4217. */
+  currency: Scalars['String']['output'];
+  /** As a registry calls it: succeeded, failed, pending. */
+  status: Scalars['String']['output'];
 };
 
 /** Where an acquirer's registry and our records differ, until a person says what became of it. */
@@ -1556,6 +1569,10 @@ export type ReconciliationDifference = {
   operationId: Maybe<Scalars['ID']['output']>;
   /** The bank's reference; null when there is none. */
   reference: Maybe<Scalars['String']['output']>;
+  /** The operation as the registry has it; null when it does not. */
+  atBank: Maybe<ReconciledOperation>;
+  /** The operation as we have it; null when we do not. */
+  here: Maybe<ReconciledOperation>;
   /** What differs, in words. */
   detail: Scalars['String']['output'];
   /** When the run was matched. */
@@ -3526,6 +3543,7 @@ export type ResolversTypes = {
   ReconciliationDifferenceKind: ReconciliationDifferenceKind;
   ReconciliationRun: ResolverTypeWrapper<ReconciliationRunRow>;
   ReconciliationRunConnection: ResolverTypeWrapper<Omit<ReconciliationRunConnection, 'nodes'> & { nodes: Array<ResolversTypes['ReconciliationRun']> }>;
+  ReconciledOperation: ResolverTypeWrapper<ReconciledOperation>;
   ReconciliationDifference: ResolverTypeWrapper<ReconciliationDifferenceRow>;
   ReconciliationDifferenceConnection: ResolverTypeWrapper<Omit<ReconciliationDifferenceConnection, 'nodes'> & { nodes: Array<ResolversTypes['ReconciliationDifference']> }>;
   ReconciliationOpenResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ReconciliationOpenResult']>;
@@ -3701,6 +3719,7 @@ export type ResolversParentTypes = {
   TestClockRemoveResult: ResolversUnionTypes<ResolversParentTypes>['TestClockRemoveResult'];
   ReconciliationRun: ReconciliationRunRow;
   ReconciliationRunConnection: Omit<ReconciliationRunConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ReconciliationRun']> };
+  ReconciledOperation: ReconciledOperation;
   ReconciliationDifference: ReconciliationDifferenceRow;
   ReconciliationDifferenceConnection: Omit<ReconciliationDifferenceConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ReconciliationDifference']> };
   ReconciliationOpenResult: ResolversUnionTypes<ResolversParentTypes>['ReconciliationOpenResult'];
@@ -4601,6 +4620,8 @@ export type ReconciliationRunResolvers<ContextType = SubgraphContext, ParentType
   lines?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   matched?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   differences?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  openDifferences?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  lookedUntil?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   createdBy?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   matchedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
@@ -4612,6 +4633,12 @@ export type ReconciliationRunConnectionResolvers<ContextType = SubgraphContext, 
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
 };
 
+export type ReconciledOperationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciledOperation'] = ResolversParentTypes['ReconciledOperation']> = {
+  amount?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
 export type ReconciliationDifferenceResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationDifference'] = ResolversParentTypes['ReconciliationDifference']> = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   runId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
@@ -4620,6 +4647,8 @@ export type ReconciliationDifferenceResolvers<ContextType = SubgraphContext, Par
   operation?: Resolver<ResolversTypes['RegistryOperation'], ParentType, ContextType>;
   operationId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   reference?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  atBank?: Resolver<Maybe<ResolversTypes['ReconciledOperation']>, ParentType, ContextType>;
+  here?: Resolver<Maybe<ResolversTypes['ReconciledOperation']>, ParentType, ContextType>;
   detail?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   foundAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   resolvedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
@@ -5038,6 +5067,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   TestClockRemoveResult?: TestClockRemoveResultResolvers<ContextType>;
   ReconciliationRun?: ReconciliationRunResolvers<ContextType>;
   ReconciliationRunConnection?: ReconciliationRunConnectionResolvers<ContextType>;
+  ReconciledOperation?: ReconciledOperationResolvers<ContextType>;
   ReconciliationDifference?: ReconciliationDifferenceResolvers<ContextType>;
   ReconciliationDifferenceConnection?: ReconciliationDifferenceConnectionResolvers<ContextType>;
   ReconciliationOpenResult?: ReconciliationOpenResultResolvers<ContextType>;

@@ -105,7 +105,7 @@ export const merchantsSubgraph = (
       ...eventLogFields(parts),
       ...requestFields,
       ...consoleFields(parts),
-      ...reconciliationFields,
+      ...reconciliationFields(parts),
       LedgerConnection: totalField,
       WebhookDeliveryConnection: totalField,
       ...sessionFields,

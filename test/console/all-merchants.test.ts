@@ -60,7 +60,7 @@ describe('an operator', { skip: noChromium }, () => {
       mimeType: 'text/csv',
       buffer: Buffer.from(registry.replace('succeeded', 'nonsense')),
     });
-    await dialog.getByLabel('Acquirer').fill('simulator');
+    await dialog.getByLabel('Acquirer').selectOption('Simulated bank');
     await dialog.getByLabel('Operations from').fill('2001-01-01');
     await dialog.getByLabel('Before').fill('2001-01-03');
     await dialog.getByRole('button', { name: 'Upload a registry' }).click();
@@ -73,10 +73,11 @@ describe('an operator', { skip: noChromium }, () => {
     await page.keyboard.press('Escape');
 
     // The service fetches registries of its own, too: this one has two lines.
-    const row = page.getByRole('row', { name: /Compared.*simulator.* 2 0 2 / });
+    const row = page.getByRole('row', { name: /Differs.*Simulated bank.* 2 0 2 / });
     await row.waitFor();
     await row.click();
     await page.getByRole('cell', { name: 'Unknown here' }).nth(1).waitFor();
+    await page.getByRole('cell', { name: /at the bank: ₽10\.01.*here: none/ }).waitFor();
     await page.reload();
     await page.getByRole('link', { name: 'Reconciliation 2' }).waitFor();
     await page.getByRole('button', { name: 'Choose all on this page' }).click();
@@ -89,6 +90,8 @@ describe('an operator', { skip: noChromium }, () => {
     await page.getByRole('heading', { name: 'Nothing fits these filters' }).waitFor();
     await page.getByRole('button', { name: 'Resolved' }).click();
     await page.getByText('The acquirer took them back').first().waitFor();
+    await page.getByRole('link', { name: 'Registries' }).click();
+    await page.getByRole('row', { name: /Agrees.*Simulated bank.* 2 0 2 / }).waitFor();
     assert.deepEqual(complaints, []);
   });
 
@@ -112,7 +115,6 @@ describe('an operator', { skip: noChromium }, () => {
       mimeType: 'text/csv',
       buffer: Buffer.from([header, lineOf(7).replaceAll('2001-01-01', '2001-02-02')].join('\n')),
     });
-    await typeInto(page, dialog.getByLabel('Acquirer'), 'simulator');
     // The field of a day takes its parts in the order of the machine's language.
     await tabTo(page, dialog.getByLabel('Operations from'));
     await page.keyboard.type('02022001');
@@ -123,7 +125,7 @@ describe('an operator', { skip: noChromium }, () => {
     await enter(page, dialog.getByRole('button', { name: 'Upload a registry' }));
     await dialog.getByText(/1 lines are compared/).waitFor();
     await escapeFrom(page, dialog);
-    await page.getByRole('row', { name: /Compared.*simulator.* 1 0 1 / }).waitFor();
+    await page.getByRole('row', { name: /Differs.*Simulated bank.* 1 0 1 / }).waitFor();
 
     await goTo(page, 'home', /Home/);
     const line = page

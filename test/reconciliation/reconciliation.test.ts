@@ -97,6 +97,17 @@ const differencesOf = async (runId: string) => {
     .toSorted((one, other) => (one < other ? -1 : 1));
 };
 
+type Side = { amount: string; currency: string; status: string } | null;
+
+/** What either side has of an operation that differs. */
+const sidesOf = async (runId: string, operationId: string | null) => {
+  const { rows } = await migrated.database.pool.query<{ at_bank: Side; here: Side }>(
+    'select at_bank, here from reconciliation_difference where run_id = $1 and operation_id = $2',
+    [runId, operationId],
+  );
+  return rows[0] ?? { at_bank: null, here: null };
+};
+
 const alerted = async (runId: string): Promise<number> =>
   (
     await migrated.database.pool.query(
@@ -148,6 +159,13 @@ test('every mistake in a registry is found, once, with one alert for the run', a
     ]),
   );
   assert.deepEqual([matched?.lines, matched?.matched, matched?.differences], [10, 4, 6]);
+  assert.deepEqual(await sidesOf(matched?.id ?? '', extra.operationId), {
+    at_bank: { amount: '5', currency: 'RUB', status: 'succeeded' },
+    here: null,
+  });
+  const { at_bank: atBank, here } = await sidesOf(matched?.id ?? '', one);
+  assert.notEqual(atBank?.amount, here?.amount);
+  assert.deepEqual({ ...atBank, amount: here?.amount }, here);
   assert.equal(await alerted(matched?.id ?? ''), 1);
   const again = await fetched(mistakes, afterwards, 'with mistakes');
   assert.deepEqual(
@@ -169,8 +187,10 @@ test('what the bank does not list is missing when it is a day old, and cleared w
     [],
     'too young to be missing',
   );
-  const { differences } = await fetched(missing);
+  const { matched, differences } = await fetched(missing);
   assert.deepEqual(differences, [`missing_at_bank payment ${lost}`]);
+  const sides = await sidesOf(matched?.id ?? '', lost);
+  assert.deepEqual([sides.at_bank, sides.here?.status], [null, 'succeeded']);
   assert.deepEqual((await fetched(missing)).differences, [], 'it is told once');
   await fetched();
   const { rows } = await migrated.database.pool.query(

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Differences, type DifferencesQuery } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
+import { money } from '../amounts.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Listing } from '../parts/listing.tsx';
@@ -43,6 +44,28 @@ const OperationOf = ({ row }: { readonly row: Row }) => {
   );
 };
 
+/** What either side has, in the person's words; a resolved difference says how it ended. */
+const DetailOf = ({ row }: { readonly row: Row }) => {
+  const own = useReconciliationWords();
+  const { locale } = useWords();
+  const { kind, note } = row;
+  const statuses: Readonly<Record<string, string>> = own.sideStatuses;
+  const textOf = (side: Row['here']): string => {
+    if (!side) return own.absent;
+    const status = statuses[side.status] ?? side.status;
+    return kind === 'status_differs'
+      ? `${money(side.amount, side.currency, locale)}, ${status}`
+      : money(side.amount, side.currency, locale);
+  };
+  return (
+    <span className="two">
+      <span>{own.sides.atBank(textOf(row.atBank))}</span>
+      <span>{own.sides.here(textOf(row.here))}</span>
+      {note !== null && <span className="quiet">{note}</span>}
+    </span>
+  );
+};
+
 const columnsOf = (
   words: Words,
   own: ReconciliationWords,
@@ -54,7 +77,7 @@ const columnsOf = (
   {
     name: own.detail,
     isWide: true,
-    cell: ({ detail, note }) => <span title={detail}>{note ?? detail}</span>,
+    cell: (row) => <DetailOf row={row} />,
   },
   { name: own.found, cell: ({ foundAt }) => <Moment at={foundAt} /> },
 ];

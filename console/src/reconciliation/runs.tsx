@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { Runs, type RunRowFragment } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { wholeNumber } from '../format.ts';
+import { plainMoment, wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { usePageArguments } from '../parts/pager.tsx';
@@ -23,12 +23,21 @@ const runTones = { open: 'waiting', ready: 'moving', matched: 'good' } as const 
   Record<Row['status'], Tone>
 >;
 
+const connectorName = (own: ReconciliationWords, connector: string): string =>
+  (own.connectors as Readonly<Record<string, string>>)[connector] ?? connector;
+
 const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>[] => [
   {
     name: words.columns.status,
-    cell: ({ status }) => <Status tone={runTones[status]}>{own.runStatuses[status]}</Status>,
+    // A registry agrees only when nothing of it is open.
+    cell: ({ status, openDifferences }) =>
+      status === 'matched' && openDifferences > 0 ? (
+        <Status tone="bad">{own.differs}</Status>
+      ) : (
+        <Status tone={runTones[status]}>{own.runStatuses[status]}</Status>
+      ),
   },
-  { name: own.connector, cell: ({ connector }) => <code>{connector}</code> },
+  { name: own.connector, cell: ({ connector }) => connectorName(own, connector) },
   {
     name: own.period,
     isWide: true,
@@ -48,15 +57,37 @@ const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>
   {
     name: own.differences,
     isNumber: true,
-    cell: ({ differences }) => (
-      <span className={differences > 0 ? 'bad' : undefined}>
-        {wholeNumber(differences, words.locale)}
+    cell: ({ differences, openDifferences }) => (
+      <span className={openDifferences > 0 ? 'bad' : undefined}>
+        {openDifferences > 0 && openDifferences < differences
+          ? own.openOf(
+              wholeNumber(openDifferences, words.locale),
+              wholeNumber(differences, words.locale),
+            )
+          : wholeNumber(differences, words.locale)}
       </span>
     ),
   },
   { name: own.by, isWide: true, cell: ({ createdBy }) => createdBy },
   { name: words.columns.createdHer, cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
+
+const day_ms = 86_400_000;
+
+/** What of ours is too young to be missed in the newest registry, and when it will be looked for. */
+const Young = ({ rows }: { readonly rows: readonly Row[] }) => {
+  const own = useReconciliationWords();
+  const { locale } = useWords();
+  const newest = rows.find(({ status }) => status === 'matched');
+  if (!newest || newest.lookedUntil === null || newest.lookedUntil >= newest.until) return null;
+  const { lookedUntil, until } = newest;
+  const countedFrom = new Date(Date.parse(until) + day_ms).toISOString();
+  return (
+    <p className="quiet">
+      {own.young(plainMoment(lookedUntil, locale), plainMoment(countedFrom, locale))}
+    </p>
+  );
+};
 
 /** The part of the screen. */
 export const RunsPart = () => {
@@ -75,6 +106,7 @@ export const RunsPart = () => {
           {own.upload}
         </ActButton>
       </div>
+      <Young rows={runs?.nodes ?? []} />
       <Listing
         label={own.tabs.runs}
         asked={{ error, again, list, rows: runs?.nodes, pageInfo: runs?.pageInfo }}

@@ -7,7 +7,7 @@ import { wholeNumber } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import type { Outcome, Refusal } from '../parts/outcome.ts';
 import { useFaultText } from '../parts/refusal.tsx';
-import { TextField } from '../parts/fields.tsx';
+import { PickField } from '../parts/fields.tsx';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
 import { fromZoneField, startOfDay, toZoneField } from '../zone.ts';
@@ -59,6 +59,13 @@ const dayField = (daysAgo: number): string => toZoneField(startOfDay(daysAgo)).s
 
 const startOf = (day: string): string => fromZoneField(`${day}T00:00`)?.toISOString() ?? '';
 
+/** Whose registries there are in a mode, the commonest first. */
+const connectorsIn = {
+  live: ['yookassa', 'tbank'],
+  test: ['simulator', 'yookassa', 'tbank'],
+} as const;
+type Connector = (typeof connectorsIn)['test'][number];
+
 /** The dialog. */
 export const UploadDialog = ({ close }: { readonly close: () => void }) => {
   const own = useReconciliationWords();
@@ -67,14 +74,14 @@ export const UploadDialog = ({ close }: { readonly close: () => void }) => {
   const client = useClient();
   const faultOf = useFaultText();
   const [file, setFile] = useState<File | null>(null);
-  const [connector, setConnector] = useState('');
+  const [connector, setConnector] = useState<Connector>(connectorsIn[mode][0]);
   const [days, setDays] = useState({ since: dayField(1), until: dayField(0) });
   const [done, setDone] = useState('');
   const act = async (): Promise<Outcome> => {
-    if (!file || connector.trim() === '') return { refused: own.fileHint };
+    if (!file) return { refused: own.fileHint };
     const since = startOf(days.since);
     const until = startOf(days.until);
-    const registry = { file, connector: connector.trim(), mode, since, until };
+    const registry = { file, connector, mode, since, until };
     return upload(client, registry, (part, all) => setDone(own.progress(part, all)), faultOf).then(
       (lines) => ({ done: own.uploaded(wholeNumber(lines, locale)) }),
       (error: unknown) => ({ refused: `${(error as Error).message} ${own.stopped}` }),
@@ -84,7 +91,7 @@ export const UploadDialog = ({ close }: { readonly close: () => void }) => {
     <ActForm
       title={own.upload}
       consequence={own.uploadText}
-      isReady={file !== null && connector.trim() !== '' && days.since < days.until}
+      isReady={file !== null && days.since < days.until}
       close={close}
       act={act}
     >
@@ -97,11 +104,11 @@ export const UploadDialog = ({ close }: { readonly close: () => void }) => {
         />
         <span className="quiet">{own.fileHint}</span>
       </label>
-      <TextField
+      <PickField
         label={own.connector}
         value={connector}
         set={setConnector}
-        hint={own.connectorHint}
+        options={connectorsIn[mode].map((name) => [name, own.connectors[name]] as const)}
       />
       {(['since', 'until'] as const).map((name) => (
         <label key={name} className="field">

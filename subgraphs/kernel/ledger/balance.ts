@@ -15,7 +15,7 @@ export interface ShopBalanceRow {
 }
 
 /** The sums of a shop, as PostgreSQL returns them. */
-export interface ShopSums {
+interface ShopSums {
   readonly shopId: string;
   readonly shopName: string;
   readonly balance: string;
@@ -23,7 +23,7 @@ export interface ShopSums {
 }
 
 /** Sums are read as text: every database type for a sum could be too small. */
-export const readSums = ({ balance, available, ...shop }: ShopSums): ShopBalanceRow => ({
+const readSums = ({ balance, available, ...shop }: ShopSums): ShopBalanceRow => ({
   ...shop,
   balance: BigInt(balance),
   available: BigInt(available),

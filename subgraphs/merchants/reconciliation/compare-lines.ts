@@ -7,7 +7,13 @@ import type pg from 'pg';
 import { reportedKinds, type ReportedKind } from '../../kernel/banks/settlement-bank.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
-import type { DifferenceKind, LinePlace, MatchProgress, ReconciliationRun } from './entities.ts';
+import type {
+  DifferenceKind,
+  LinePlace,
+  MatchProgress,
+  OperationSide,
+  ReconciliationRun,
+} from './entities.ts';
 import { firstLine } from './find-owners.ts';
 
 /*
@@ -145,10 +151,10 @@ const clear: Statement = {
 
 const insert: Statement = {
   name: 'reconciliation.add_differences',
-  text: `insert into reconciliation_difference (merchant_id, id, run_id, kind, operation, operation_id, reference, detail, found_at)
-    select $1, found.id, $2, found.kind, found.operation, found.operation_id, found.reference, found.detail, $3
-    from unnest($4::uuid[], $5::text[], $6::text[], $7::uuid[], $8::text[], $9::text[])
-      as found (id, kind, operation, operation_id, reference, detail)`,
+  text: `insert into reconciliation_difference (merchant_id, id, run_id, kind, operation, operation_id, reference, at_bank, here, detail, found_at)
+    select $1, found.id, $2, found.kind, found.operation, found.operation_id, found.reference, found.at_bank, found.here, found.detail, $3
+    from unnest($4::uuid[], $5::text[], $6::text[], $7::uuid[], $8::text[], $9::jsonb[], $10::jsonb[], $11::text[])
+      as found (id, kind, operation, operation_id, reference, at_bank, here, detail)`,
 };
 
 /** A difference, ready to store. */
@@ -157,8 +163,18 @@ export interface FoundDifference {
   readonly operation: ReportedKind;
   readonly operationId: string | null;
   readonly reference: string | null;
+  /** The operation as the registry has it, and as we have it; null when that side does not. */
+  readonly atBank: OurOperation | null;
+  readonly here: OurOperation | null;
   readonly detail: string;
 }
+
+/** A side of a difference as JSON. */
+const sideJson = (side: OurOperation | null): string | null => {
+  if (!side) return null;
+  const { amount, currency, status } = side;
+  return JSON.stringify({ amount: String(amount), currency, status } satisfies OperationSide);
+};
 
 /** Stores a merchant's differences; returns their number. */
 export const addDifferences = async (
@@ -179,6 +195,8 @@ export const addDifferences = async (
     of(({ operation }) => operation),
     of(({ operationId }) => operationId),
     of(({ reference }) => reference),
+    of(({ atBank }) => sideJson(atBank)),
+    of(({ here }) => sideJson(here)),
     of(({ detail }) => detail),
   ]);
   return found.length;
@@ -226,14 +244,16 @@ const compareLines = async (
       wronglyOwned.map(({ part }) => part),
       wronglyOwned.map(({ line }) => line),
     ]);
-  const found = compared.flatMap(({ line: { kind, operationId, reference }, operation, wrong }) =>
+  const found = compared.flatMap(({ line, operation, wrong }) =>
     wrong
       ? [
           {
             kind: wrong.wrong,
-            operation: kind,
-            operationId: operationId ?? operation?.id ?? null,
-            reference,
+            operation: line.kind,
+            operationId: line.operationId ?? operation?.id ?? null,
+            reference: line.reference,
+            atBank: line,
+            here: operation,
             detail: wrong.detail,
             isOurs: operation !== null,
           },

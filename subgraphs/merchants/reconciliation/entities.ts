@@ -158,6 +158,13 @@ const ReconciliationLineEntity = defineEntity({
   ],
 });
 
+/** An operation on one side of a difference; the amount in minor units as text. */
+export interface OperationSide {
+  readonly amount: string;
+  readonly currency: string;
+  readonly status: string;
+}
+
 export const ReconciliationDifferenceEntity = defineEntity({
   name: 'ReconciliationDifference',
   tableName: 'reconciliation_difference',
@@ -170,6 +177,10 @@ export const ReconciliationDifferenceEntity = defineEntity({
     /** As in the registry, or else as we know it; null when the registry has none. */
     operationId: p.uuid().strictNullable().groups('audit'),
     reference: p.text().strictNullable(),
+    /** The operation as the registry has it; null when it does not. */
+    atBank: p.json<OperationSide>().columnType('jsonb').strictNullable(),
+    /** As we have it; null when we do not. */
+    here: p.json<OperationSide>().columnType('jsonb').strictNullable(),
     detail: p.text(),
     foundAt: instant(),
     resolvedAt: instant().strictNullable().groups('audit'),

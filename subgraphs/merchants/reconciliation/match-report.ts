@@ -205,6 +205,8 @@ const reportMissing = async (
       operation: kind,
       operationId: id,
       reference: bankRef,
+      atBank: null,
+      here: { amount, currency, status: 'succeeded' },
       detail: `the ${kind} of ${amount} ${currency} that succeeded here is in no report of the bank`,
     }));
   return addDifferences(client, merchantId, ready.id, now, found);

@@ -7,12 +7,16 @@ import { isRefused, type Refused, refused } from '../../kernel/rules/refusal.ts'
 import { orThrow } from '../../kernel/service/access/reach.ts';
 import {
   type ReconciliationDifference,
+  type OperationSide,
   type ReconciliationRun,
   ReconciliationDifferenceEntity,
   ReconciliationRunEntity,
   type DifferenceKind,
 } from './entities.ts';
 import { addRegistryPart, matchReconciliation, openReconciliation } from './upload-report.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
+import { perCall } from '../../kernel/service/graph/per-call.ts';
+import type { SubgraphContext } from '../../kernel/service/graph/subgraph.ts';
 import { findPage, given } from '../../kernel/database/find-page.ts';
 import { forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Page, PageQuery } from '../../kernel/database/page.ts';
@@ -130,10 +134,31 @@ export const reconciliationMutations = ({ database }: Parts) =>
     },
   }) satisfies MutationResolvers;
 
-/** Fields of a difference that are shown differently from how they are stored. */
-export const reconciliationFields = {
-  ReconciliationDifference: {
-    merchantId: ({ merchantId }: ReconciliationDifference) =>
-      merchantId === platformMerchantId ? null : merchantId,
-  },
+const openOfRuns: Statement = {
+  name: 'reconciliation.open_of_runs',
+  text: `select run_id as id, count(*)::int as count from reconciliation_difference
+    where run_id = any ($1::uuid[]) and resolved_at is null group by 1`,
+};
+
+const shownSide = (side: OperationSide | null) => side && { ...side, amount: BigInt(side.amount) };
+
+/** Fields that are shown differently from how they are stored, or not stored. */
+export const reconciliationFields = ({ database: { pool } }: Pick<Parts, 'database'>) => {
+  const openOf = perCall<string, number>(async (ids) => {
+    const found = await run<{ id: string; count: number }>(pool, openOfRuns, [ids]);
+    const counts = new Map(found.map(({ id, count }) => [id, count]));
+    return ids.map((id) => counts.get(id) ?? 0);
+  });
+  return {
+    ReconciliationRun: {
+      openDifferences: ({ id }: ReconciliationRun, _: unknown, context: SubgraphContext) =>
+        openOf(context).load(id),
+    },
+    ReconciliationDifference: {
+      merchantId: ({ merchantId }: ReconciliationDifference) =>
+        merchantId === platformMerchantId ? null : merchantId,
+      atBank: ({ atBank }: ReconciliationDifference) => shownSide(atBank),
+      here: ({ here }: ReconciliationDifference) => shownSide(here),
+    },
+  };
 };

@@ -72,6 +72,8 @@ create table reconciliation_difference (
   operation text not null,
   operation_id uuid,
   reference text,
+  at_bank jsonb,
+  here jsonb,
   detail text not null,
   found_at timestamptz(3) not null,
   resolved_at timestamptz(3),
