@@ -166,6 +166,16 @@ export type OnDecline =
   | 'return'
   | 'stay';
 
+/** The receipt of a part of a payment. Without a customer it goes to the recipient of the payment's own receipt. */
+export type PartReceiptInput = {
+  /** Another recipient; required when the payment has no receipt. */
+  customer?: ReceiptCustomerInput | null | undefined;
+  /** 1 to 6; the cash register's own when absent. */
+  taxSystem?: number | null | undefined;
+  /** 1 to 100. */
+  items: Array<ReceiptItemInput>;
+};
+
 /** Input of a new payment. The limits are those of REST. */
 export type PaymentCreateInput = {
   /** 1 to 2^53-1, minor units. */
@@ -1724,7 +1734,7 @@ export type RefundPaymentMutationVariables = Exact<{
   paymentId: string | number;
   amount: number;
   reason?: string | null | undefined;
-  receipt?: ReceiptInput | null | undefined;
+  receipt?: PartReceiptInput | null | undefined;
   key: string;
 }>;
 
@@ -2193,7 +2203,7 @@ export type ProposeRefundMutationVariables = Exact<{
   paymentId: string | number;
   amount: number;
   reason: string;
-  receipt?: ReceiptInput | null | undefined;
+  receipt?: PartReceiptInput | null | undefined;
   key: string;
 }>;
 
@@ -2536,7 +2546,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '918acc7be10df6da';
+export const operationsVersion = '7c22cc97458661b4';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2749,7 +2759,7 @@ export const AddNote = typed<AddNoteMutation, AddNoteMutationVariables>(
   "mutation AddNote($merchantId: ID!, $id: ID!, $text: String!, $key: String!) {\n  paymentNoteAdd(\n    id: $id\n    merchantId: $merchantId\n    text: $text\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PaymentNoteAdded {\n      note {\n        id\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const RefundPayment = typed<RefundPaymentMutation, RefundPaymentMutationVariables>(
-  "mutation RefundPayment($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String, $receipt: ReceiptInput, $key: String!) {\n  refundCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on RefundCreated {\n      refund {\n        id\n        status\n        amount\n      }\n      idempotent\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RefundPayment($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String, $receipt: PartReceiptInput, $key: String!) {\n  refundCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on RefundCreated {\n      refund {\n        id\n        status\n        amount\n      }\n      idempotent\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const CancelPayment = typed<CancelPaymentMutation, CancelPaymentMutationVariables>(
   "mutation CancelPayment($merchantId: ID!, $id: ID!) {\n  paymentCancel(id: $id, merchantId: $merchantId) {\n    __typename\n    ... on PaymentCancelled {\n      payment {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2872,7 +2882,7 @@ export const RefundDraft = typed<RefundDraftQuery, RefundDraftQueryVariables>(
   "fragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}\n\nquery RefundDraft($merchantId: ID!, $id: ID!) {\n  refundDraft(merchantId: $merchantId, id: $id) {\n    ...RefundDraftRow\n  }\n}",
 );
 export const ProposeRefund = typed<ProposeRefundMutation, ProposeRefundMutationVariables>(
-  "mutation ProposeRefund($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String!, $receipt: ReceiptInput, $key: String!) {\n  refundDraftCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on RefundDraftCreated {\n      draft {\n        id\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation ProposeRefund($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String!, $receipt: PartReceiptInput, $key: String!) {\n  refundDraftCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on RefundDraftCreated {\n      draft {\n        id\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const ApproveRefundDraft = typed<ApproveRefundDraftMutation, ApproveRefundDraftMutationVariables>(
   "mutation ApproveRefundDraft($merchantId: ID!, $id: ID!) {\n  refundDraftApprove(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on RefundDraftApproved {\n      refund {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",

@@ -86,6 +86,16 @@ export type OnDecline =
   | 'return'
   | 'stay';
 
+/** The receipt of a part of a payment. Without a customer it goes to the recipient of the payment's own receipt. */
+export type PartReceiptInput = {
+  /** Another recipient; required when the payment has no receipt. */
+  customer?: ReceiptCustomerInput | null | undefined;
+  /** 1 to 6; the cash register's own when absent. */
+  taxSystem?: number | null | undefined;
+  /** 1 to 100. */
+  items: Array<ReceiptItemInput>;
+};
+
 /** Input of a new payment. The limits are those of REST. */
 export type PaymentCreateInput = {
   /** 1 to 2^53-1, minor units. */
@@ -841,7 +851,7 @@ export type CreateRefundMutationVariables = Exact<{
   paymentId: string | number;
   amount?: number | null | undefined;
   reason?: string | null | undefined;
-  receipt?: ReceiptInput | null | undefined;
+  receipt?: PartReceiptInput | null | undefined;
   metadata?: Record<string, string> | null | undefined;
   idempotency?: Idempotency | null | undefined;
 }>;

@@ -1310,6 +1310,16 @@ export type ReceiptInput = {
   items: Array<ReceiptItemInput>;
 };
 
+/** The receipt of a part of a payment. Without a customer it goes to the recipient of the payment's own receipt. */
+export type PartReceiptInput = {
+  /** Another recipient; required when the payment has no receipt. */
+  customer?: InputMaybe<ReceiptCustomerInput>;
+  /** 1 to 6; the cash register's own when absent. */
+  taxSystem?: InputMaybe<Scalars['Int']['input']>;
+  /** 1 to 100. */
+  items: Array<ReceiptItemInput>;
+};
+
 export type Query = {
   /** Payments of saved methods by their ids, in the requested order; null for an unknown id. Only for the service itself. */
   recurringPayments: Array<Maybe<RecurringPayment>>;
@@ -1597,7 +1607,7 @@ export type MutationrefundCreateArgs = {
   paymentId: Scalars['ID']['input'];
   amount: InputMaybe<Scalars['MinorUnits']['input']>;
   reason: InputMaybe<Scalars['String']['input']>;
-  receipt: InputMaybe<ReceiptInput>;
+  receipt: InputMaybe<PartReceiptInput>;
   metadata: InputMaybe<Scalars['StringMap']['input']>;
   idempotency: InputMaybe<Idempotency>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
@@ -1609,7 +1619,7 @@ export type MutationrefundDraftCreateArgs = {
   paymentId: Scalars['ID']['input'];
   amount: InputMaybe<Scalars['MinorUnits']['input']>;
   reason: Scalars['String']['input'];
-  receipt: InputMaybe<ReceiptInput>;
+  receipt: InputMaybe<PartReceiptInput>;
   idempotency: InputMaybe<Idempotency>;
 };
 
@@ -1955,6 +1965,7 @@ export type ResolversTypes = {
   ReceiptCustomerInput: ReceiptCustomerInput;
   ReceiptItemInput: ReceiptItemInput;
   ReceiptInput: ReceiptInput;
+  PartReceiptInput: PartReceiptInput;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
 };
@@ -2043,6 +2054,7 @@ export type ResolversParentTypes = {
   ReceiptCustomerInput: ReceiptCustomerInput;
   ReceiptItemInput: ReceiptItemInput;
   ReceiptInput: ReceiptInput;
+  PartReceiptInput: PartReceiptInput;
   Query: Record<PropertyKey, never>;
   Mutation: Record<PropertyKey, never>;
 };

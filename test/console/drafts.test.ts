@@ -152,7 +152,7 @@ describe('a refund', { skip: noChromium }, () => {
     const proposing = support.page.getByRole('dialog', { name: 'Propose a refund' });
     const send = proposing.getByRole('button', { name: 'Propose a refund' });
     await proposing.getByLabel(/^Price/).fill('100');
-    await proposing.getByLabel('E-mail or phone of the buyer').fill('ivanov@example.com');
+    await proposing.getByLabel('To the address of the payment: i***@example.com').waitFor();
     assert.equal(await send.isEnabled(), false, 'a reason is asked');
     await proposing.getByLabel('Reason').fill('The cup was broken');
     await send.click();
@@ -182,8 +182,9 @@ describe('a refund', { skip: noChromium }, () => {
     await eventually(async () => (await refunded()) === 10_000, 'the money back');
     await eventually(async () => {
       const { body: receipts } = await merchant.call('GET', `/receipts?payment_id=${id}`);
-      return receipts.items.find((one: any) => one.type === 'refund')?.amount === 10_000;
-    }, 'the receipt of the returned items');
+      const own = receipts.items.find((one: any) => one.type === 'refund');
+      return own?.amount === 10_000 && own.customer.email === 'i***@example.com';
+    }, 'the receipt of the returned items, to the address of the payment');
 
     const admin = await windowOf('admin');
     await admin.page.goto(`${service.rest}/console/merchants/${merchant.id}?mode=test`);
@@ -196,10 +197,23 @@ describe('a refund', { skip: noChromium }, () => {
     await support.page.getByRole('button', { name: 'Refund', exact: true }).click();
     const refunding = support.page.getByRole('dialog', { name: 'Refund' });
     await refunding.getByLabel(/^Price/).fill('50');
-    await refunding.getByLabel('E-mail or phone of the buyer').fill('ivanov@example.com');
-    await refunding.getByRole('button', { name: 'Refund' }).click();
+    await refunding.getByLabel('To another address').check();
+    const address = refunding.getByLabel('E-mail or phone of the buyer');
+    const alike = refunding.getByLabel(/It looks like the address of the payment/);
+    const make = refunding.getByRole('button', { name: 'Refund' });
+    await address.fill('ivanova@example.com');
+    await alike.waitFor();
+    assert.equal(await make.isEnabled(), false, 'a mistyped address fits the mask');
+    await address.fill('petrov@example.com');
+    assert.equal(await alike.count(), 0);
+    await make.click();
     await refunding.getByText(/The refund is recorded|Refund recorded/).waitFor();
     await eventually(async () => (await refunded()) === 15_000, 'the rest that support may refund');
+    await eventually(async () => {
+      const { body: receipts } = await merchant.call('GET', `/receipts?payment_id=${id}`);
+      const to: string[] = receipts.items.map(({ customer }: any) => customer.email);
+      return to.toSorted().join() === 'i***@example.com,i***@example.com,p***@example.com';
+    }, 'each receipt to its own address');
     const seen = [support, finance, admin].flatMap(({ complaints }) => complaints);
     assert.deepEqual(seen, []);
   });

@@ -3,7 +3,6 @@ import { useState } from 'react';
 import { ReceiptTerms, type ReceiptTermsQuery } from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { TextField } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
@@ -12,7 +11,8 @@ import { useClosingWords } from '../words/closing.ts';
 import { useWords } from '../words/words.ts';
 import { hasReason, ReasonField, type DialogProps } from './act-dialogs.tsx';
 import { itemsLeft, readItems, type TypedItem } from './closing-items.ts';
-import { Items, readBuyer } from './receipt-items.tsx';
+import { Items } from './receipt-items.tsx';
+import { RecipientField, useRecipient } from './recipient-field.tsx';
 import { useRefund } from './use-refund.ts';
 
 type Terms = NonNullable<ReceiptTermsQuery['payment']>;
@@ -23,31 +23,29 @@ const useTyped = (terms: Terms) => {
   const [typed, setTyped] = useState<readonly TypedItem[]>(() =>
     itemsLeft(receipts, (price) => amountText(price, currency)),
   );
-  const [to, setTo] = useState('');
   const [reason, setReason] = useState('');
   const read = readItems(typed, (text) => readAmount(text, currency), true);
   const amount = read?.sum ?? 0;
   const left = amountCaptured - amountRefunded;
   const of = receipts.find(({ type }) => type === 'payment');
+  const known = [of?.customer.email, of?.customer.phone];
+  const recipient = useRecipient(known.flatMap((mask) => mask ?? []));
   // A full refund needs no receipt other than the payment's.
   const isWhole = amount === amountCaptured;
-  const customer = readBuyer(to);
   const receipt =
-    isWhole || !read || !customer
+    isWhole || !read
       ? null
-      : { customer, taxSystem: of?.taxSystem ?? null, items: [...read.items] };
+      : { customer: recipient.customer, taxSystem: of?.taxSystem ?? null, items: [...read.items] };
   return {
     typed,
     setTyped,
-    to,
-    setTo,
     reason,
     setReason,
     amount,
     left,
     isWhole,
     receipt,
-    mask: of?.customer.email ?? of?.customer.phone ?? null,
+    recipient,
     fits: amount >= 1 && amount <= left,
   };
 };
@@ -57,7 +55,7 @@ const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly t
   const { locale } = useWords();
   const { currency } = payment;
   const form = useTyped(terms);
-  const { amount, left, reason, receipt, mask } = form;
+  const { amount, left, reason, receipt, recipient } = form;
   const { title, consequence, isPending, isProposed, send } = useRefund(payment, amount);
   const sum = money(amount, currency, locale);
   const isReasoned = hasReason(reason, amount, isProposed);
@@ -65,7 +63,7 @@ const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly t
     <ActForm
       title={title}
       consequence={consequence}
-      isReady={form.fits && isReasoned && (form.isWhole || receipt !== null)}
+      isReady={form.fits && isReasoned && (form.isWhole || recipient.isReady)}
       isPending={isPending}
       close={close}
       again={again}
@@ -76,14 +74,7 @@ const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly t
       <p role="status" className={form.fits ? 'quiet' : 'bad'}>
         {form.fits ? own.sum(sum) : own.more(sum, money(left, currency, locale))}
       </p>
-      {!form.isWhole && (
-        <TextField
-          label={own.to}
-          value={form.to}
-          set={form.setTo}
-          hint={mask === null ? own.toNew : own.toHint(mask)}
-        />
-      )}
+      {!form.isWhole && <RecipientField {...recipient.field} />}
       <ReasonField reason={reason} set={form.setReason} amount={amount} isProposed={isProposed} />
     </ActForm>
   );

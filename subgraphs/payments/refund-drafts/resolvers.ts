@@ -6,7 +6,6 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import { ofPaymentId, oneOf } from '../../kernel/database/open-list.ts';
 import { noDraft, ofCaller, personOf, rejectDraft } from '../../kernel/drafts/decide-draft.ts';
-import { givenReceipt } from '../../kernel/receipts/given-receipt.ts';
 import { isRefused, refused } from '../../kernel/rules/refusal.ts';
 import { merchantOf, orThrow, refusal } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
@@ -16,6 +15,7 @@ import type { Payment } from '../entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
 import type { PaymentsParts, ReadingParts } from '../parts.ts';
 import type { Refund } from '../refunds/entities.ts';
+import { givenPartReceipt } from '../receipts/part-recipient.ts';
 import { changedRefund } from '../refunds/resolvers.ts';
 import { approveRefundDraft } from './approve-draft.ts';
 import { createRefundDraft } from './create-draft.ts';
@@ -76,7 +76,7 @@ export const refundDraftMutations = (parts: ReadingParts): Pick<MutationResolver
     if (isRefused(calling)) return calling;
     const { caller, now: at } = calling;
     if (caller.kind !== 'person') throw refusal('scope_required', 'this operation is for people');
-    const given = givenReceipt(parts.customers, receipt, at);
+    const given = await givenPartReceipt(parts, caller, paymentId, receipt, at);
     if (given && isRefused(given)) return given;
     const asked = { paymentId, amount: amount ?? null, reason, receipt: given };
     const request = { ...asked, requestId, idempotency };

@@ -15,7 +15,7 @@ import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
 import { loadPayments, loadRefunds, pageOfRefunds } from '../find-payments.ts';
 import type { PaymentsParts, ReadingParts } from '../parts.ts';
-import { givenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import { givenPartReceipt } from '../receipts/part-recipient.ts';
 import { refundPayment } from './refund-payment.ts';
 import { retryRefund } from './retry-refund.ts';
 
@@ -71,11 +71,11 @@ export const refundMutations = (
     { paymentId, amount, reason, receipt, metadata, idempotency, merchantId },
     { principal, requestId, now },
   ) => {
-    const { database, banks, customers } = parts;
+    const { database, banks } = parts;
     const calling = await callerOf(parts, principal, { id: paymentId, merchantId }, now);
     if (isRefused(calling)) return calling;
     const { caller, now: at } = calling;
-    const given = givenReceipt(customers, receipt, at);
+    const given = await givenPartReceipt(parts, caller, paymentId, receipt, at);
     if (given && isRefused(given)) return given;
     const asked = {
       paymentId,
