@@ -605,12 +605,19 @@ export type Balance = {
 
 /** What the ledger's movements of each type came to: sums with their signs, which may be beyond 2^53-1. */
 export type LedgerTurnover = {
+  /** Payments that came, late ones included. */
   payment: Scalars['SignedMinorUnits']['output'];
+  /** Fees of payments. */
   fee: Scalars['SignedMinorUnits']['output'];
+  /** Refunds that were made. */
   refund: Scalars['SignedMinorUnits']['output'];
+  /** Payouts that were made. */
   payout: Scalars['SignedMinorUnits']['output'];
+  /** Their fees. */
   payoutFee: Scalars['SignedMinorUnits']['output'];
+  /** What operators settled with the merchant. */
   settlement: Scalars['SignedMinorUnits']['output'];
+  /** Operators' corrections, and late payments that could not be returned. */
   adjustment: Scalars['SignedMinorUnits']['output'];
 };
 
@@ -1546,6 +1553,7 @@ export type ReconciliationRunConnection = {
 
 /** An operation on one side of a difference. */
 export type ReconciledOperation = {
+  /** Minor units. */
   amount: Scalars['SignedMinorUnits']['output'];
   /** ISO 4217. */
   currency: Scalars['String']['output'];

@@ -74,11 +74,13 @@ const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>
 
 const day_ms = 86_400_000;
 
-/** What of ours is too young to be missed in the newest registry, and when it will be looked for. */
+/** What of ours is too young to be missed in the registry of the latest days, and when it will be looked for. */
 const Young = ({ rows }: { readonly rows: readonly Row[] }) => {
   const own = useReconciliationWords();
   const { locale } = useWords();
-  const newest = rows.find(({ status }) => status === 'matched');
+  const [newest] = rows
+    .filter(({ status }) => status === 'matched')
+    .toSorted((one, other) => Date.parse(other.until) - Date.parse(one.until));
   if (!newest || newest.lookedUntil === null || newest.lookedUntil >= newest.until) return null;
   const { lookedUntil, until } = newest;
   const countedFrom = new Date(Date.parse(until) + day_ms).toISOString();
