@@ -108,7 +108,7 @@ const readSettings = async () => {
 const printLink = async (words: readonly string[]): Promise<void> => {
   const [config, { settle }, { askLink, readLinkWords }, { readRoles }] = await Promise.all([
     readSettings(),
-    import('./subgraphs/open-place.ts'),
+    import('./subgraphs/prepare-installation.ts'),
     import('./rest-facade/console/ask-link.ts'),
     import('./subgraphs/kernel/service/config/roles.ts'),
   ]);
@@ -128,10 +128,10 @@ const run = async (
   const progress = (text: string): void => print(`  ${text}`);
   const began = performance.now();
   const read = await readSettings();
-  const { beginPostgres, ensurePlace, isEmbedded, settle } =
-    await import('./subgraphs/open-place.ts');
+  const { beginPostgres, prepareInstallation, isEmbedded, settle } =
+    await import('./subgraphs/prepare-installation.ts');
   await throwIfStopped(stopping);
-  await ensurePlace(read, roles, { progress, stopping });
+  await prepareInstallation(read, roles, { progress, stopping });
   const config = settle(read, roles);
   // It starts while everything else is being loaded.
   const postgres = beginPostgres(config, roles, { progress, stopping });

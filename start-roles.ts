@@ -7,13 +7,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from './schema/sources.ts';
 import { remoteExecutor } from './gateway/remote-subgraph.ts';
 import type { EmbeddedPostgres } from './subgraphs/kernel/database/embedded-postgres.ts';
-import { addressOf, isOnRecord, isServing, metricsAddressOf } from './subgraphs/open-place.ts';
+import {
+  addressOf,
+  isOnRecord,
+  isServing,
+  metricsAddressOf,
+} from './subgraphs/prepare-installation.ts';
 import type { Start } from './subgraphs/open-record.ts';
 import { openBus } from './subgraphs/kernel/queue/bus.ts';
 import type { Bus } from './subgraphs/kernel/service/bus.ts';
 import { ConfigError } from './subgraphs/kernel/service/config/config.ts';
-import { openHttp, type HttpParts } from './subgraphs/kernel/service/http/http-server.ts';
-import type { OverloadParts } from './subgraphs/kernel/service/http/overload.ts';
+import { openHttp, type HttpDeps } from './subgraphs/kernel/service/http/http-server.ts';
+import type { OverloadDeps } from './subgraphs/kernel/service/http/overload.ts';
 import { explainListening } from './subgraphs/kernel/service/http/listen-address.ts';
 import type { ServiceKeys } from './subgraphs/kernel/service/access/principal-header.ts';
 import type { Roles } from './subgraphs/kernel/service/config/roles.ts';
@@ -91,7 +96,7 @@ export interface Running {
  */
 const listenForMetrics = async (
   { config, log, stack }: Starting,
-  ready: HttpParts['ready'],
+  ready: HttpDeps['ready'],
 ): Promise<void> => {
   const address = metricsAddressOf(config);
   if (!address) return;
@@ -106,7 +111,7 @@ const listenForMetrics = async (
 /** The network by which callers are counted before authentication. */
 const openNetworkOf = async ({
   trustedProxies,
-}: ProcessConfig): Promise<OverloadParts['networkOf']> => {
+}: ProcessConfig): Promise<OverloadDeps['networkOf']> => {
   const { networkOf, openAddressOf } = await import('./gateway/callers/caller-address.ts');
   const callerAddress = openAddressOf(trustedProxies);
   return (request) => networkOf(callerAddress(request));

@@ -40,7 +40,7 @@ export interface NamedOperations {
   readonly areCompiled: () => ReadonlyMap<string, boolean>;
 }
 
-export interface NamedOperationsParts {
+export interface NamedOperationsDeps {
   readonly apiSchema: () => GraphQLSchema;
   readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
   readonly log: Logger;
@@ -50,14 +50,14 @@ export interface NamedOperationsParts {
 }
 
 /** Opens the named operations: nothing is compiled yet. */
-export const prepareNamedOperations = (parts: NamedOperationsParts): NamedOperations => {
-  const compiled = openPlanned(parts);
+export const prepareNamedOperations = (deps: NamedOperationsDeps): NamedOperations => {
+  const compiled = openPlanned(deps);
   const operations = new Map([
     ...Array.from(
       compiled,
       ([name, prepared]) => [name, traced(name, () => prepared().run)] as const,
     ),
-    ...prepareInternal(parts.executors),
+    ...prepareInternal(deps.executors),
   ]);
   return {
     operation: <Name extends OperationName>(name: Name) => {
@@ -83,7 +83,7 @@ const openPlanned = ({
   log,
   execute,
   plans,
-}: NamedOperationsParts): ReadonlyMap<string, () => Prepared> => {
+}: NamedOperationsDeps): ReadonlyMap<string, () => Prepared> => {
   const documents = lazily(() => separateOperations(readOperations()));
   const prepare = (name: string, plan: QueryPlan): Prepared => {
     const document = documents()[name];
@@ -109,7 +109,7 @@ const openPlanned = ({
 
 /** The service's own operations, outside of the public graph. Each runs on its subgraph. */
 const prepareInternal = (
-  executors: NamedOperationsParts['executors'],
+  executors: NamedOperationsDeps['executors'],
 ): ReadonlyMap<string, PreparedDocument> =>
   new Map(
     askedSubgraphs.flatMap((subgraph) =>

@@ -24,7 +24,7 @@ export interface SharedOperation {
   readonly traceparent: string | undefined;
 }
 
-export interface SharingParts {
+export interface SharingDeps {
   readonly dispatcher: Dispatcher;
   /** The address of batches, below the origin. */
   readonly path: string;
@@ -48,9 +48,9 @@ const outsideOfCalls = AsyncLocalStorage.snapshot();
  * answer. It rejects as a separate request would: each operation with its own reason.
  */
 export const shareRequests = (
-  parts: SharingParts,
+  deps: SharingDeps,
 ): ((operation: SharedOperation) => Promise<unknown>) => {
-  const { inFlight_max, alone } = parts;
+  const { inFlight_max, alone } = deps;
   let waiting: Waiting[] = [];
   let inFlight = 0;
   let isDue = false;
@@ -61,7 +61,7 @@ export const shareRequests = (
   const send = async (batch: readonly Waiting[]): Promise<void> => {
     const [first] = batch;
     if (first && batch.length === 1) return sendAlone(first);
-    await sendTogether(parts, batch);
+    await sendTogether(deps, batch);
   };
 
   const work = async (batch: readonly Waiting[]): Promise<void> => {
@@ -93,7 +93,7 @@ export const shareRequests = (
 
 /** Sends operations in one request, and answers each as its line comes; fulfils at its end. */
 const sendTogether = (
-  { dispatcher, path, answerTimeout_ms }: SharingParts,
+  { dispatcher, path, answerTimeout_ms }: SharingDeps,
   batch: readonly Waiting[],
 ): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>();

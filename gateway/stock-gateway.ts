@@ -16,7 +16,7 @@ import type {
   PreparedDocument,
 } from '../subgraphs/kernel/service/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
-import type { DocumentParts, GatewayExecutor } from './graphql/run-documents.ts';
+import type { DocumentDeps, GatewayExecutor } from './graphql/run-documents.ts';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 
 /*
@@ -67,7 +67,7 @@ interface GatewayInternals {
   };
 }
 
-export interface StockGatewayParts {
+export interface StockGatewayDeps {
   /** The composed schema, `schema/supergraph.graphql`. */
   readonly supergraphSdl: string;
   readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
@@ -79,7 +79,7 @@ export const openStockGateway = async ({
   supergraphSdl,
   executors,
   log,
-}: StockGatewayParts): Promise<DocumentParts['runByPlan']> => {
+}: StockGatewayDeps): Promise<DocumentDeps['runByPlan']> => {
   const sources: Readonly<Record<string, GraphQLDataSource>> = Object.fromEntries(
     subgraphNames.map((name) => [name, subgraphSource(executors[name])]),
   );

@@ -21,7 +21,7 @@ import { executeLogged } from './graphql/log-own-errors.ts';
 import { plannerOf, type DocumentPlanner } from './graphql/plan-documents.ts';
 import { runDocuments } from './graphql/run-documents.ts';
 import { prepareNamedOperations, type NamedOperations } from './named-operations.ts';
-import type { StockGatewayParts } from './stock-gateway.ts';
+import type { StockGatewayDeps } from './stock-gateway.ts';
 import { fetchDocument } from './compile/plan-steps.ts';
 
 /* Fetches of clients' documents, prepared once for each text: many documents share them. */
@@ -51,7 +51,7 @@ const prepareGradually = async ({ node }: QueryPlan, executors: Executors): Prom
   }
 };
 
-export interface SupergraphParts extends StockGatewayParts {
+export interface SupergraphDeps extends StockGatewayDeps {
   /**
    * False in comparisons: ad-hoc documents run on the stock executor, and answers are not metered.
    */
@@ -74,7 +74,7 @@ export const openSupergraph = async ({
   executors,
   log,
   compilesDocuments = true,
-}: SupergraphParts): Promise<Supergraph> => {
+}: SupergraphDeps): Promise<Supergraph> => {
   const apiSchema = lazily(readApiSchema);
   const renameAliases = lazily(() => openAliasRenamer(keyFieldNames(supergraphSdl)));
   const stock = lazily(async () => {
@@ -108,7 +108,7 @@ export const openSupergraph = async ({
  */
 const compilerForClients = (
   apiSchema: () => GraphQLSchema,
-  subgraphs: SupergraphParts['executors'],
+  subgraphs: SupergraphDeps['executors'],
 ): ((document: DocumentNode, plan: QueryPlan) => Promise<PreparedDocument>) => {
   const executors = cachePrepared(subgraphs);
   return async (document, plan) => {

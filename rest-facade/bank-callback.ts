@@ -17,7 +17,7 @@ import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import { isCanonicalUuid } from '../subgraphs/kernel/rules/uuid.ts';
 
-export interface BankCallbackParts {
+export interface BankCallbackDeps {
   readonly addressOf: AddressOf;
   readonly routes: readonly NotificationRoute[];
 }
@@ -83,7 +83,7 @@ const openReceiptRecord = (
  */
 export const takeBankCallbacks = async (
   app: FastifyInstance,
-  { addressOf, routes }: BankCallbackParts,
+  { addressOf, routes }: BankCallbackDeps,
   { supergraph, log }: { readonly supergraph: Pick<Supergraph, 'operation'>; readonly log: Logger },
 ): Promise<void> => {
   const askOfPayment = supergraph.operation('AskBankOfPayment');

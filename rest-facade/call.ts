@@ -15,7 +15,7 @@ import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Caller } from './authenticate.ts';
 import { sendLedgerCsv } from './ledger-csv.ts';
-import { limitMerchant, turnAway, type LimitParts } from './limit-rate.ts';
+import { limitMerchant, turnAway, type LimitDeps } from './limit-rate.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { bodyScopeOf, compileRequest, lacksScope, type AnyRequest } from './read-request.ts';
 import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
@@ -66,7 +66,7 @@ const textOf = async function* (
   yield ']}';
 };
 
-interface ListParts {
+interface ListDeps {
   readonly merchantId: string;
   readonly longAnswers: LongAnswers;
   /** Runs the route's operation for one page. */
@@ -81,12 +81,12 @@ const sendList = async (
   request: FastifyRequest,
   reply: FastifyReply,
   asked: AnyRequest,
-  parts: ListParts,
+  deps: ListDeps,
 ): Promise<FastifyReply> => {
-  const { merchantId, longAnswers } = parts;
+  const { merchantId, longAnswers } = deps;
   const read = async (cursor?: string): Promise<Items | Refusal> =>
     pageOf(
-      await parts.read({
+      await deps.read({
         ...asked,
         query: { ...asked.query, limit: rowsPerPage, ...(cursor === undefined ? {} : { cursor }) },
       }),
@@ -106,7 +106,7 @@ const sendList = async (
 /** Opens the live stream for a caller that may have it: rest-facade/event-stream.ts. */
 export type OpenStream = (request: FastifyRequest, reply: FastifyReply, call: Call) => unknown;
 
-export interface CallParts extends LimitParts {
+export interface CallDeps extends LimitDeps {
   readonly authenticator: Pick<Authenticator, 'isKnown' | 'checkRequest'>;
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly openStream: OpenStream;
@@ -121,17 +121,17 @@ export interface CallParts extends LimitParts {
 export type RunOperation = (asked: AnyRequest, call: Call) => Promise<Outcome | Refusal>;
 
 /** Answers a request whose key has been recognised. Its `body` is the bytes as sent. */
-export const openCall = (route: Route, operation: ContractOperation, parts: CallParts) => {
+export const openCall = (route: Route, operation: ContractOperation, deps: CallDeps) => {
   const readRequest = compileRequest(route, operation);
-  const run = route.operation === 'StreamEvents' ? null : openRun(route, route.operation, parts);
+  const run = route.operation === 'StreamEvents' ? null : openRun(route, route.operation, deps);
   const isInLane = run !== null && isList(route);
-  const showClock = openShowClock(parts);
-  const readPart = route.kind === 'ledger' ? openRun(ledgerFilePart, 'ExportLedger', parts) : null;
+  const showClock = openShowClock(deps);
+  const readPart = route.kind === 'ledger' ? openRun(ledgerFilePart, 'ExportLedger', deps) : null;
   return async (request: FastifyRequest, reply: FastifyReply, caller: Caller): Promise<unknown> => {
     const { principal } = caller;
-    const untrusted = parts.authenticator.checkRequest(caller.holder, shownBy(request));
-    if (untrusted) return turnAway(request, reply, untrusted, parts, caller);
-    const overLimit = await limitMerchant(reply, caller, parts);
+    const untrusted = deps.authenticator.checkRequest(caller.holder, shownBy(request));
+    if (untrusted) return turnAway(request, reply, untrusted, deps, caller);
+    const overLimit = await limitMerchant(reply, caller, deps);
     if (!overLimit && caller.holder.hasTestClock) await showClock(reply, caller);
     const refusal = overLimit ?? refuseScope(route, request, caller);
     if (refusal) return sendRefusal(reply, refusal);
@@ -139,8 +139,8 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
     if ('code' in asked) return sendRefusal(reply, asked);
     const mayRepeat = asked.idempotency !== null;
     const call: Call = { principal, requestId: request.id, isInLane, mayRepeat };
-    if (!run) return parts.openStream(request, reply, call);
-    const long = { merchantId: principal.merchantId, longAnswers: parts.longAnswers };
+    if (!run) return deps.openStream(request, reply, call);
+    const long = { merchantId: principal.merchantId, longAnswers: deps.longAnswers };
     if (readPart && asked.query['format'] === 'csv')
       return sendLedgerCsv(request, reply, asked, {
         ...long,
@@ -157,7 +157,7 @@ export const openCall = (route: Route, operation: ContractOperation, parts: Call
  * which explains why nothing happens while it is frozen. Without an answer about the clock there is
  * no header.
  */
-const openShowClock = ({ supergraph, log }: CallParts) => {
+const openShowClock = ({ supergraph, log }: CallDeps) => {
   const read = supergraph.operation('ReadTestClock');
   return async (reply: FastifyReply, { principal }: Caller): Promise<void> => {
     const call = { principal, requestId: reply.request.id, isInLane: false };
@@ -196,7 +196,7 @@ const refuseScope = (
 const openRun = (
   route: Pick<Route, 'variables' | 'answer'>,
   name: OperationName,
-  { supergraph, log }: CallParts,
+  { supergraph, log }: CallDeps,
 ): RunOperation => {
   const operation = supergraph.operation(name);
   return async (asked, call) => {

@@ -123,7 +123,7 @@ export const streamPing_ms = 25_000;
 /** How long a reader has to take the last words before its connection is cut. */
 const streamClose_ms = 800;
 
-export interface EventStreamParts {
+export interface EventStreamDeps {
   readonly liveSubscriptions: LiveSubscriptions;
   readonly liveEvents: Pick<LiveEvents, 'position'>;
   readonly authenticator: Pick<Authenticator, 'watch'>;
@@ -136,9 +136,9 @@ export interface EventStreamParts {
  * Gives the way to answer a request with the stream. Streams send `: closing` and end when the app
  * closes.
  */
-export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): OpenStream => {
-  const subscribe = openSubscribe(parts.liveSubscriptions);
-  const newest = newestOfKeys(parts.bus);
+export const openEventStream = (app: FastifyInstance, deps: EventStreamDeps): OpenStream => {
+  const subscribe = openSubscribe(deps.liveSubscriptions);
+  const newest = newestOfKeys(deps.bus);
   const open = new Set<EventWriter>();
   app.addHook('preClose', async () => {
     await Promise.all(Array.from(open, (writer) => writer.end('closing')));
@@ -149,13 +149,13 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
     // HEAD returns only the headers; it opens no stream and replaces none.
     if (request.method === 'HEAD') return reply.headers(streamHeaders).send(Readable.from([]));
     const after = lastEventIdOf(request);
-    const position = after === null ? parts.liveEvents.position() : null;
+    const position = after === null ? deps.liveEvents.position() : null;
     const results = subscribe(after, call);
-    const writer = new EventWriter(answer(reply), parts.ping_ms ?? streamPing_ms, streamClose_ms);
+    const writer = new EventWriter(answer(reply), deps.ping_ms ?? streamPing_ms, streamClose_ms);
     open.add(writer);
     writer.comment('connected');
     if (position !== null) writer.position(position);
-    const unwatch = parts.authenticator.watch(
+    const unwatch = deps.authenticator.watch(
       connectionOf(request),
       request.caller ?? { principal: call.principal },
       () => void writer.end('revoked'),
@@ -168,7 +168,7 @@ export const openEventStream = (app: FastifyInstance, parts: EventStreamParts): 
       void results.return?.();
     });
     push(results, writer).catch((error: unknown) => {
-      parts.log.error({ err: error, requestId: call.requestId }, 'a stream failed');
+      deps.log.error({ err: error, requestId: call.requestId }, 'a stream failed');
       return writer.end('closing');
     });
     return reply;

@@ -50,7 +50,7 @@ const textOf = async function* (
   }
 };
 
-export interface FileParts {
+export interface FileDeps {
   readonly merchantId: string;
   readonly longAnswers: LongAnswers;
   /** Runs the operation for one part. */
@@ -65,9 +65,9 @@ export const sendLedgerCsv = async (
   request: FastifyRequest,
   reply: FastifyReply,
   asked: AnyRequest,
-  parts: FileParts,
+  deps: FileDeps,
 ): Promise<FastifyReply> => {
-  const { merchantId, longAnswers, read } = parts;
+  const { merchantId, longAnswers, read } = deps;
   const limited =
     typeof request.query === 'object' && request.query !== null && 'limit' in request.query;
   const query = limited ? asked.query : { ...asked.query, limit: rowsPerPart };

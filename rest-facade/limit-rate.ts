@@ -15,7 +15,7 @@ import {
 import type { Caller } from './authenticate.ts';
 import { rateLimited, sendRefusal, type Refusal } from './refusal-http.ts';
 
-export interface LimitParts {
+export interface LimitDeps {
   readonly authenticator: Pick<Authenticator, 'isKnown'>;
   readonly limiter: RateLimiter;
 }
@@ -26,7 +26,7 @@ export interface LimitParts {
  */
 export const refuseAddress = (
   request: FastifyRequest,
-  { authenticator, limiter }: LimitParts,
+  { authenticator, limiter }: LimitDeps,
 ): Refusal | null => {
   const blocked_s = limiter.blocked_s(request.raw);
   return blocked_s === 0 || authenticator.isKnown(authorizationOf(request.raw), request.raw)
@@ -38,7 +38,7 @@ export const refuseAddress = (
 export const refuseKeyFromAddress = (
   request: FastifyRequest,
   { principal }: Caller,
-  { limiter }: LimitParts,
+  { limiter }: LimitDeps,
 ): Refusal | null => {
   const blocked_s = limiter.blocked_s(request.raw, principal.keyId);
   return blocked_s === 0 ? null : rateLimited(blockedMessage(blocked_s), blocked_s);
@@ -52,7 +52,7 @@ export const turnAway = (
   request: FastifyRequest,
   reply: FastifyReply,
   refusal: Refusal,
-  { limiter }: LimitParts,
+  { limiter }: LimitDeps,
   caller?: Caller,
 ): FastifyReply => {
   const keyId = caller?.principal.keyId;
@@ -69,7 +69,7 @@ export const turnAway = (
 export const limitMerchant = async (
   reply: FastifyReply,
   { principal, rateLimit }: Caller,
-  { limiter }: LimitParts,
+  { limiter }: LimitDeps,
 ): Promise<Refusal | null> => {
   const taken = await limiter.take({ merchantId: principal.merchantId, rateLimit });
   reply.headers(rateHeaders(rateLimit, taken));

@@ -15,7 +15,7 @@ import {
   withSessions,
   openSessionCookie,
   openConsoleSessions,
-  type ConsoleSessionsParts,
+  type ConsoleSessionsDeps,
 } from '../gateway/callers/with-sessions.ts';
 import { openLiveEvents } from '../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../gateway/live/subscriptions.ts';
@@ -23,13 +23,13 @@ import { readOidcToken } from '../gateway/callers/oidc.ts';
 import { openRateLimiter } from '../gateway/callers/rate-limit.ts';
 import { registerGateway } from '../gateway/graphql/server.ts';
 import { storedEvents } from '../gateway/live/stored-events.ts';
-import { openSupergraph, type SupergraphParts } from '../gateway/supergraph.ts';
+import { openSupergraph, type SupergraphDeps } from '../gateway/supergraph.ts';
 import type { NotificationRoute } from '../subgraphs/kernel/service/bank-notifications.ts';
 import type { Bus } from '../subgraphs/kernel/service/bus.ts';
 import type { SettledConfig } from '../subgraphs/kernel/service/config/config.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import { openIssuerLogin, type IssuerLogin } from './console/login.ts';
-import { registerConsole, type ConsoleParts } from './console/register-console.ts';
+import { registerConsole, type ConsoleDeps } from './console/register-console.ts';
 import { registerCheckout } from './checkout/register-checkout.ts';
 import { openEventStream } from './event-stream.ts';
 import { serveExports } from './exports/serve-exports.ts';
@@ -39,7 +39,7 @@ export interface EdgeOptions {
   readonly config: SettledConfig;
   /** Which of the public roles the process has. */
   readonly roles: ReadonlySet<'gateway' | 'rest-facade' | 'checkout'>;
-  readonly executors: SupergraphParts['executors'];
+  readonly executors: SupergraphDeps['executors'];
   /** Where the acquirers of the installation notify us. */
   readonly bankNotifications: readonly NotificationRoute[];
   readonly bus: Bus;
@@ -48,14 +48,14 @@ export interface EdgeOptions {
   readonly stack: AsyncDisposableStack;
 }
 
-type CallersParts = Pick<EdgeOptions, 'bus' | 'log' | 'stack'> &
-  Pick<ConsoleSessionsParts, 'supergraph'>;
+type CallersDeps = Pick<EdgeOptions, 'bus' | 'log' | 'stack'> &
+  Pick<ConsoleSessionsDeps, 'supergraph'>;
 
 /** People with the console's cookie. */
 const openCallers = (
   { publicUrl, graphqlOrigins }: SettledConfig,
-  { supergraph, bus, log, stack }: CallersParts,
-): Pick<ConsoleParts, 'sessions' | 'cookie' | 'origins'> => {
+  { supergraph, bus, log, stack }: CallersDeps,
+): Pick<ConsoleDeps, 'sessions' | 'cookie' | 'origins'> => {
   const sessions = openConsoleSessions({ supergraph, bus, publicUrl, log });
   stack.defer(() => sessions.close());
   return {

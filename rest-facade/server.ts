@@ -2,9 +2,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../gateway/callers/authenticate.ts';
 import { addressHeaders } from '../gateway/callers/rate-limit.ts';
-import { takeBankCallbacks, type BankCallbackParts } from './bank-callback.ts';
+import { takeBankCallbacks, type BankCallbackDeps } from './bank-callback.ts';
 import { authenticate, type Caller } from './authenticate.ts';
-import { openCall, type CallParts } from './call.ts';
+import { openCall, type CallDeps } from './call.ts';
 import { namesOf, readContract, type Contract } from './read-contract.ts';
 import { refuseAddress, refuseKeyFromAddress, turnAway } from './limit-rate.ts';
 import { idOf } from './read-request.ts';
@@ -14,8 +14,8 @@ import { serveDocs } from './serve-docs.ts';
 import { openRequestLog } from './request-log/note-requests.ts';
 import { openLongAnswers } from './walk-pages.ts';
 
-export interface RestFacadeParts extends Omit<CallParts, 'longAnswers'> {
-  readonly bankCallbacks: BankCallbackParts;
+export interface RestFacadeDeps extends Omit<CallDeps, 'longAnswers'> {
+  readonly bankCallbacks: BankCallbackDeps;
   /** Where the API is, as its callers see it; without a slash at the end. */
   readonly publicUrl: string;
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest'>;
@@ -34,10 +34,10 @@ declare module 'fastify' {
  */
 export const registerRestFacade = async (
   app: FastifyInstance,
-  parts: RestFacadeParts,
+  deps: RestFacadeDeps,
 ): Promise<void> => {
   const contract = readContract();
-  app.ownAnswers.headersOf = (request) => addressHeaders(parts.limiter, request);
+  app.ownAnswers.headersOf = (request) => addressHeaders(deps.limiter, request);
   await app.register(async (scope) => {
     scope.decorateRequest('caller', null);
     // The bytes as sent: the signature is over them, and what they mean is checked only after it.
@@ -47,7 +47,7 @@ export const registerRestFacade = async (
       scope.addContentTypeParser(type, { parseAs: 'buffer' }, (_request, bytes, done) =>
         done(null, bytes),
       );
-    const requestLog = openRequestLog(parts.supergraph, namesOf(contract), parts.log);
+    const requestLog = openRequestLog(deps.supergraph, namesOf(contract), deps.log);
     scope.addHook('onSend', async (request, reply, payload) => {
       if (isNoted(request, reply) && request.caller)
         requestLog.take(request, reply, request.caller, payload);
@@ -55,10 +55,10 @@ export const registerRestFacade = async (
     });
     scope.addHook('onClose', () => requestLog.close());
     const longAnswers = openLongAnswers();
-    for (const route of routes) addRoute(scope, route, contract, { ...parts, longAnswers });
+    for (const route of routes) addRoute(scope, route, contract, { ...deps, longAnswers });
   });
-  await serveDocs(app, contract, parts.publicUrl);
-  await takeBankCallbacks(app, parts.bankCallbacks, parts);
+  await serveDocs(app, contract, deps.publicUrl);
+  await takeBankCallbacks(app, deps.bankCallbacks, deps);
 };
 
 /**
@@ -76,11 +76,11 @@ const addRoute = (
   scope: FastifyInstance,
   route: Route,
   contract: Contract,
-  parts: RestFacadeParts & CallParts,
+  deps: RestFacadeDeps & CallDeps,
 ): void => {
   const operation = contract.operations.get(route.operation);
   if (!operation) throw new Error(`the contract has no operation ${route.operation}`);
-  const call = openCall(route, operation, parts);
+  const call = openCall(route, operation, deps);
   const isByName = route.path.includes('{id}');
   scope.route({
     method: route.method,
@@ -90,15 +90,15 @@ const addRoute = (
     onRequest: async (request, reply) => {
       // The router takes nothing for a name, too: `/payments/` is no address.
       if (isByName && idOf(request) === '') {
-        reply.headers(addressHeaders(parts.limiter, request.raw));
+        reply.headers(addressHeaders(deps.limiter, request.raw));
         return sendRefusal(reply, refuse('not_found', 'there is nothing at this address'));
       }
-      const tooOften = refuseAddress(request, parts);
-      if (tooOften) return turnAway(request, reply, tooOften, parts);
-      const caller = await authenticate(request, parts.authenticator, parts.log);
-      if ('code' in caller) return turnAway(request, reply, caller, parts);
-      const withThisKey = refuseKeyFromAddress(request, caller, parts);
-      if (withThisKey) return turnAway(request, reply, withThisKey, parts, caller);
+      const tooOften = refuseAddress(request, deps);
+      if (tooOften) return turnAway(request, reply, tooOften, deps);
+      const caller = await authenticate(request, deps.authenticator, deps.log);
+      if ('code' in caller) return turnAway(request, reply, caller, deps);
+      const withThisKey = refuseKeyFromAddress(request, caller, deps);
+      if (withThisKey) return turnAway(request, reply, withThisKey, deps, caller);
       request.caller = caller;
     },
     handler: async (request, reply) => {

@@ -6,7 +6,7 @@ import { booksJobs } from './kernel/ledger/books/check-books.ts';
 import { totalsJobs } from './kernel/ledger/totals/keep-totals.ts';
 import { retentionJobs } from './kernel/retention/jobs.ts';
 import type { Job } from './kernel/queue/run-job.ts';
-import { gatherSweeps } from './kernel/queue/sweeps.ts';
+import { joinSweeps } from './kernel/queue/sweeps.ts';
 import { keyIdOf } from './kernel/service/access/vault.ts';
 import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { resealJobs } from './merchants/reseal-secrets.ts';
@@ -21,7 +21,7 @@ import { startConsuming, type RunningConsumer } from './recurring/consume-paymen
 import { tokenJobs } from './recurring/jobs.ts';
 import { paymentListeners } from './recurring/payment-listeners.ts';
 import { subscriptionJobs, subscriptionClockParticipant } from './recurring/subscriptions/jobs.ts';
-import { paymentsOf, type SubgraphsParts } from './open-subgraphs.ts';
+import { paymentsOf, type SubgraphsDeps } from './open-subgraphs.ts';
 
 /** The jobs that other processes may enqueue. */
 export const wakeableJobs = [
@@ -32,36 +32,36 @@ export const wakeableJobs = [
 ] as const satisfies readonly Pick<Job, 'name' | 'queue'>[];
 
 /** Consumes the events of payments that recurring billing requested, until it is stopped. */
-export const consumeRecurringPayments = (parts: SubgraphsParts): RunningConsumer => {
-  const { database, log, now } = parts;
+export const consumeRecurringPayments = (deps: SubgraphsDeps): RunningConsumer => {
+  const { database, log, now } = deps;
   return startConsuming({
     pool: database.pool,
     log,
     now,
-    payments: openPayments(paymentsOf(parts)),
+    payments: openPayments(paymentsOf(deps)),
     listeners: paymentListeners,
   });
 };
 
 /** All jobs of the worker; `stopping` ends long ones early. */
 export const backgroundJobs = (
-  parts: SubgraphsParts,
+  deps: SubgraphsDeps,
   stopping: AbortSignal,
   wakeLanes: WakeLanes,
 ): readonly Job[] => {
-  const { database, banks, clocks, now, log, queues } = parts;
+  const { database, banks, clocks, now, log, queues } = deps;
   const walking = { pool: database.pool, now, log, stopping };
-  const charging = { pool: database.pool, payments: openPayments(paymentsOf(parts)), log };
+  const charging = { pool: database.pool, payments: openPayments(paymentsOf(deps)), log };
   const keeping = { database, banks, log };
-  const asking = { database, banks, customers: parts.customers };
-  const { publicUrl, secrets } = parts;
+  const asking = { database, banks, customers: deps.customers };
+  const { publicUrl, secrets } = deps;
   const page = { publicUrl, pageSecret: secrets.page };
-  return gatherSweeps({ pool: database.pool, now, log, queues }, [
+  return joinSweeps({ pool: database.pool, now, log, queues }, [
     ...booksJobs(walking),
     ...totalsJobs(walking),
     ...reconciliationJobs({ ...walking, database, registries: [simulatorReport(walking.pool)] }),
-    ...alertJobs({ pool: database.pool, bus: parts.bus, now }),
-    ...retentionJobs({ ...walking, eventsKept_days: parts.eventsKept_days }),
+    ...alertJobs({ pool: database.pool, bus: deps.bus, now }),
+    ...retentionJobs({ ...walking, eventsKept_days: deps.eventsKept_days }),
     ...paymentJobs({ database, banks, now, stopping, ...page }),
     ...refundJobs({ database, banks, clocks, now }),
     ...receiptJobs({ ...asking, now }),

@@ -1,5 +1,5 @@
 /** Opens and migrates PostgreSQL when a process starts. */
-import { isSpread } from './kernel/database/spread.ts';
+import { isSharded } from './kernel/database/sharding.ts';
 import { migrateQueues } from './kernel/queue/queues.ts';
 import type { Config } from './kernel/service/config/config.ts';
 import { runStep } from './kernel/service/http/stop-requests.ts';
@@ -44,7 +44,7 @@ export const openRecord = async (
   stack.defer(() => database.close());
   await runStep(stopping, () => refuseOldServer(directUrl ?? url));
   // A transaction that checked first would need a second connection.
-  await runStep(stopping, () => isSpread(database.pool));
+  await runStep(stopping, () => isSharded(database.pool));
   return { url: directUrl ?? url, database };
 };
 

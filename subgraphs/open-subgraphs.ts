@@ -18,7 +18,7 @@ import { oncePerCall } from './kernel/service/graph/per-call.ts';
 import type { SubgraphContext, SubgraphExecutor } from './kernel/service/graph/subgraph.ts';
 import { buildSubgraph } from './kernel/service/graph/build-subgraph.ts';
 import type { Logger } from './kernel/service/tracing/telemetry.ts';
-import { merchantsSubgraph, type MerchantsParts } from './merchants/resolvers.ts';
+import { merchantsSubgraph, type MerchantsDeps } from './merchants/resolvers.ts';
 import type { PageOpenings } from './payments/checkout/note-opening.ts';
 import { openQuestions } from './payments/plan-questions.ts';
 import { paymentsSubgraph } from './payments/resolvers.ts';
@@ -27,7 +27,7 @@ import { payoutsSubgraph } from './payouts/resolvers.ts';
 import { openPayments } from './recurring/ask-payments.ts';
 import { recurringSubgraph } from './recurring/resolvers.ts';
 
-export interface SubgraphsParts {
+export interface SubgraphsDeps {
   readonly database: Database;
   readonly banks: Banks;
   readonly policies: Policies;
@@ -53,7 +53,7 @@ export interface SubgraphsParts {
 }
 
 /** The payments subgraph. Throws when this process neither runs it nor has its address. */
-export const paymentsOf = ({ payments }: Pick<SubgraphsParts, 'payments'>): SubgraphExecutor => {
+export const paymentsOf = ({ payments }: Pick<SubgraphsDeps, 'payments'>): SubgraphExecutor => {
   if (!payments)
     throw new Error(
       'SUBGRAPH_PAYMENTS_URL is required: recurring billing asks payments, which this process does not run itself',
@@ -65,7 +65,7 @@ export const paymentsOf = ({ payments }: Pick<SubgraphsParts, 'payments'>): Subg
 const wakeRest_ms = 5;
 
 /** Wakes at once, and again after a pause when it was called meanwhile. `wake` must not reject. */
-const gathered = (wake: () => Promise<void>): (() => void) => {
+const debounced = (wake: () => Promise<void>): (() => void) => {
   let resting = false;
   let called = false;
   const wakeNow = (): void => {
@@ -87,7 +87,7 @@ const gathered = (wake: () => Promise<void>): (() => void) => {
 const soon_ms = 4;
 
 /** Wakes the relay at once, or soon; an immediate wake-up includes a scheduled one. */
-const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): WakeRelay => {
+const openWake = ({ bus, log }: Pick<SubgraphsDeps, 'bus' | 'log'>): WakeRelay => {
   let waiting: NodeJS.Timeout | null = null;
   const wake = (): void => {
     if (waiting !== null) clearTimeout(waiting);
@@ -103,8 +103,8 @@ const openWake = ({ bus, log }: Pick<SubgraphsParts, 'bus' | 'log'>): WakeRelay 
 };
 
 /** New payouts: at most one wake-up of the sending worker is queued, for any number of payouts. */
-const openSenders = ({ queues, log }: Pick<SubgraphsParts, 'queues' | 'log'>): (() => void) =>
-  gathered(() =>
+const openSenders = ({ queues, log }: Pick<SubgraphsDeps, 'queues' | 'log'>): (() => void) =>
+  debounced(() =>
     queues
       .addMany(sendPayoutsJob, [{}])
       .catch((error: unknown) =>
@@ -117,8 +117,8 @@ const openCabinetWakes = ({
   queues,
   bus,
   log,
-}: Pick<SubgraphsParts, 'queues' | 'bus' | 'log'>): Pick<
-  MerchantsParts,
+}: Pick<SubgraphsDeps, 'queues' | 'bus' | 'log'>): Pick<
+  MerchantsDeps,
   'wakeLanes' | 'wakeClock'
 > => ({
   wakeLanes: (lanes) => void bus.publish('webhooks', lanes),
@@ -130,8 +130,8 @@ const openCabinetWakes = ({
       ),
 });
 
-const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema => {
-  const { database, banks, policies, clocks, customers, openings, secrets, publicUrl, log } = parts;
+const buildSchema = (name: SubgraphName, deps: SubgraphsDeps): GraphQLSchema => {
+  const { database, banks, policies, clocks, customers, openings, secrets, publicUrl, log } = deps;
   const common = { database, policies, clocks };
   switch (name) {
     case 'payments':
@@ -141,11 +141,11 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
           openings,
           banks,
           customers,
-          privateTargets: parts.privateTargets,
+          privateTargets: deps.privateTargets,
           publicUrl,
           pageSecret: secrets.page,
-          wakeRelay: openWake(parts),
-          ...openQuestions(parts),
+          wakeRelay: openWake(deps),
+          ...openQuestions(deps),
         }),
       );
     case 'payouts':
@@ -155,8 +155,8 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
           banks,
           log,
           fingerprintKey: secrets.fingerprint,
-          wakeRelay: openWake(parts),
-          wakeSenders: openSenders(parts),
+          wakeRelay: openWake(deps),
+          wakeSenders: openSenders(deps),
         }),
       );
     case 'recurring':
@@ -167,35 +167,35 @@ const buildSchema = (name: SubgraphName, parts: SubgraphsParts): GraphQLSchema =
           publicUrl,
           customerSecret: secrets.customer,
           pageSecret: secrets.page,
-          payments: openPayments(paymentsOf(parts)),
+          payments: openPayments(paymentsOf(deps)),
         }),
       );
     case 'merchants':
       return buildSubgraph(
         merchantsSubgraph({
           ...common,
-          bus: parts.bus,
+          bus: deps.bus,
           vaultKey: secrets.vault,
           fingerprintKey: secrets.fingerprint,
-          privateTargets: parts.privateTargets,
-          realNow: parts.now,
-          ...openCabinetWakes(parts),
+          privateTargets: deps.privateTargets,
+          realNow: deps.now,
+          ...openCabinetWakes(deps),
         }),
       );
   }
 };
 
 /** A subgraph in this process. */
-export const openSubgraph = (name: SubgraphName, parts: SubgraphsParts): SubgraphExecutor => {
+export const openSubgraph = (name: SubgraphName, deps: SubgraphsDeps): SubgraphExecutor => {
   const loadsOf = openEventLoads();
-  const timeOf = openCallTimes(parts.clocks);
+  const timeOf = openCallTimes(deps.clocks);
   return localExecutor(
-    buildSchema(name, parts),
+    buildSchema(name, deps),
     (call) => {
       const loads = loadsOf(call);
-      return timed({ ...call, now: parts.now, ...(loads ? { loads } : {}) }, timeOf);
+      return timed({ ...call, now: deps.now, ...(loads ? { loads } : {}) }, timeOf);
     },
-    parts.log,
+    deps.log,
   );
 };
 

@@ -28,7 +28,7 @@ import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
 import { openDeliverer } from './merchants/webhooks/deliverer.ts';
 import { backgroundJobs, consumeRecurringPayments, wakeableJobs } from './background-jobs.ts';
 import { entities } from './entities.ts';
-import { openSubgraph, type SubgraphsParts } from './open-subgraphs.ts';
+import { openSubgraph, type SubgraphsDeps } from './open-subgraphs.ts';
 import { openPageOpenings } from './payments/checkout/note-opening.ts';
 import type { ProcessConfig } from './read-config.ts';
 
@@ -78,13 +78,13 @@ export const openTables = async (
   return opened;
 };
 
-type SharedParts = Omit<SubgraphsParts, 'payments'>;
+type SharedDeps = Omit<SubgraphsDeps, 'payments'>;
 
 /** Opens what all subgraphs of a process share. */
 const openShared = async (
   { url, database }: RecordStore,
   { config, bus, log, stack }: SubgraphsOptions,
-): Promise<{ readonly shared: SharedParts; readonly kept: KeptKeys }> => {
+): Promise<{ readonly shared: SharedDeps; readonly kept: KeptKeys }> => {
   const { pool } = database;
   stack.defer(announceListChanges(pool, bus));
   const { eventsKept_days, publicUrl } = config;
@@ -148,7 +148,7 @@ export const openSubgraphs = async (
   const payments = here.includes('payments')
     ? openSubgraph('payments', { ...shared, payments: null })
     : remote('payments', kept.service);
-  const parts: SubgraphsParts = { ...shared, payments };
+  const parts: SubgraphsDeps = { ...shared, payments };
   let hadQueues = false;
   return {
     open: (name) =>
@@ -173,18 +173,18 @@ export const openSubgraphs = async (
 };
 
 const startWorker = async (
-  parts: SubgraphsParts,
+  deps: SubgraphsDeps,
   stack: AsyncDisposableStack,
   patience_ms: number,
 ): Promise<void> => {
-  const { database, bus, queues, log } = parts;
+  const { database, bus, queues, log } = deps;
   const stopping = new AbortController();
   const deliverer = openDeliverer({
     pool: database.pool,
-    vaultKey: parts.secrets.vault,
-    privateTargets: parts.privateTargets,
+    vaultKey: deps.secrets.vault,
+    privateTargets: deps.privateTargets,
     log,
-    now: parts.now,
+    now: deps.now,
   });
   // Interrupted deliveries are sent again when their lease ends.
   stack.defer(() =>
@@ -192,10 +192,10 @@ const startWorker = async (
   );
   stack.defer(bus.subscribe('webhooks', (lanes) => deliverer.wake(lanes)));
   const wakeAll = (lanes: readonly WebhookLane[]): void => void bus.publish('webhooks', lanes);
-  await queues.work(backgroundJobs(parts, stopping.signal, wakeAll));
+  await queues.work(backgroundJobs(deps, stopping.signal, wakeAll));
   stack.defer(watchWorker({ database, queues }));
   stack.defer(watchWebhookBacklog(database.pool));
-  const consumer = consumeRecurringPayments(parts);
+  const consumer = consumeRecurringPayments(deps);
   stack.defer(() => consumer.stop());
   const relay = startRelay({
     pool: database.sessions,

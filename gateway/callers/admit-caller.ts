@@ -9,7 +9,7 @@ import type { Authenticated, WatchedConnection } from './caller.ts';
 import { costsAddress, personRateLimit, type RateLimited, type RateLimiter } from './rate-limit.ts';
 import type { RateLimit, TakeResult } from './token-bucket.ts';
 
-export interface AdmissionParts {
+export interface AdmissionDeps {
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest'>;
   readonly limiter: RateLimiter;
   readonly log: Logger;
@@ -33,7 +33,7 @@ export interface AdmissionRequest extends WatchedConnection {
  */
 export const recogniseCaller = async (
   { request, authorization }: Pick<AdmissionRequest, 'request' | 'authorization'>,
-  { authenticator, limiter, log }: AdmissionParts,
+  { authenticator, limiter, log }: AdmissionDeps,
   requestId?: string,
 ): Promise<Authenticated | NotAdmitted> => {
   const blocked_s = limiter.blocked_s(request);
@@ -56,7 +56,7 @@ export const recogniseCaller = async (
 export const checkCaller = (
   caller: Authenticated,
   admission: AdmissionRequest,
-  { authenticator, limiter, log }: AdmissionParts,
+  { authenticator, limiter, log }: AdmissionDeps,
   requestId?: string,
 ): Authenticated | NotAdmitted => {
   const { holder } = caller;
@@ -81,11 +81,11 @@ export const isAdmitted = (caller: Authenticated | NotAdmitted): caller is Authe
 /** Recognises and checks the caller of a request whose body is there. */
 export const admitCaller = async (
   admission: AdmissionRequest,
-  parts: AdmissionParts,
+  deps: AdmissionDeps,
   requestId?: string,
 ): Promise<Authenticated | NotAdmitted> => {
-  const caller = await recogniseCaller(admission, parts, requestId);
-  return isAdmitted(caller) ? checkCaller(caller, admission, parts, requestId) : caller;
+  const caller = await recogniseCaller(admission, deps, requestId);
+  return isAdmitted(caller) ? checkCaller(caller, admission, deps, requestId) : caller;
 };
 
 /** The result of taking tokens, and the limit of the bucket that they came from. */

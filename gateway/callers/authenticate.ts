@@ -62,14 +62,14 @@ type WatchKey = (
   renewed?: (caller: Authenticated) => void,
 ) => () => void;
 
-interface KeyWatchParts {
+interface KeyWatchDeps {
   readonly ofHeader: AuthenticateHeader;
   readonly checkRequest: CheckRequest;
 }
 
 /** Opens the watch over the keys and tokens of connections. */
 const openKeyWatch = (
-  { ofHeader, checkRequest }: KeyWatchParts,
+  { ofHeader, checkRequest }: KeyWatchDeps,
   holders: KeyHolders,
 ): { readonly watch: WatchKey; readonly close: () => void } => {
   const connections = new Set<Watched>();
@@ -158,7 +158,7 @@ interface KeyUse {
   close(): Promise<void>;
 }
 
-interface KeyUseParts {
+interface KeyUseDeps {
   readonly report: (used: readonly UsedKey[]) => Promise<void>;
   readonly log: Pick<Logger, 'warn'>;
   /** A monotonic clock in milliseconds. */
@@ -166,7 +166,7 @@ interface KeyUseParts {
 }
 
 /** Opens the recorder. After a failed report, a key is reported with its next use. */
-export const openKeyUse = ({ report, log, now_ms }: KeyUseParts): KeyUse => {
+export const openKeyUse = ({ report, log, now_ms }: KeyUseDeps): KeyUse => {
   const reportedAt_ms = new LRUCache<string, number>({ max: rememberedKeys_max });
   const pending = new Map<string, UsedKey>();
   const flush = async (): Promise<void> => {
@@ -225,7 +225,7 @@ export interface Authenticator {
   readonly close: () => Promise<void>;
 }
 
-export interface AuthenticatorParts {
+export interface AuthenticatorDeps {
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly bus: Bus;
   /** Unseals the shops' signing secrets. */
@@ -273,7 +273,7 @@ const openBearers =
   };
 
 /** Opens the authenticator. */
-export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
+export const openAuthenticator = (deps: AuthenticatorDeps): Authenticator => {
   const {
     supergraph,
     bus,
@@ -281,11 +281,11 @@ export const openAuthenticator = (parts: AuthenticatorParts): Authenticator => {
     otherReaders = [],
     log,
     now_ms = () => performance.now(),
-  } = parts;
+  } = deps;
   const holders = openKeyHolders({ find: findHolder(supergraph), bus, now_ms });
   const keyUse = openKeyUse({ report: reportKeyUse(supergraph), log, now_ms });
-  const checkAddress = openCheckAddress(parts.addressOf);
-  const checkRequest = openCheckRequest(parts.vaultKey);
+  const checkAddress = openCheckAddress(deps.addressOf);
+  const checkRequest = openCheckRequest(deps.vaultKey);
   const readOperator = readOperatorToken(operatorToken);
   const readers: readonly DigestReader[] = [
     readOperator,

@@ -12,7 +12,7 @@ export const unknownKey_ms = 1_000;
 /** Separate from the known keys, so that guessing does not evict them. */
 const unknownKeys_max = 1_000;
 
-export interface KeyHoldersParts {
+export interface KeyHoldersDeps {
   /**
    * Looks up the key with this digest in the merchants subgraph; null when it is unknown or
    * revoked.
@@ -47,7 +47,7 @@ export const openKeyHolders = ({
   find,
   bus,
   now_ms = () => performance.now(),
-}: KeyHoldersParts): KeyHolders => {
+}: KeyHoldersDeps): KeyHolders => {
   const known = new LRUCache<string, { readonly holder: ApiKeyHolder; readonly until_ms: number }>({
     max: knownKeys_max,
   });

@@ -89,7 +89,7 @@ const unavailable = new Counter({
   registers: [metrics],
 });
 
-interface RedisBucketsParts {
+interface RedisBucketsDeps {
   readonly url: string;
   /** How long a request waits for Redis. */
   readonly wait_ms: number;
@@ -103,7 +103,7 @@ export const openBucketsInRedis = async ({
   url,
   wait_ms,
   log,
-}: RedisBucketsParts): Promise<Buckets> => {
+}: RedisBucketsDeps): Promise<Buckets> => {
   const redis = connectRedis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -273,7 +273,7 @@ export interface RateLimiter {
   close(): void;
 }
 
-export interface RateLimiterParts {
+export interface RateLimiterDeps {
   /** Null when the limits are those of this process alone. */
   readonly redisUrl: string | null;
   /** How long a request waits for Redis before it passes unlimited. */
@@ -288,7 +288,7 @@ export const openRateLimiter = async ({
   wait_ms,
   addressOf,
   log,
-}: RateLimiterParts): Promise<RateLimiter> =>
+}: RateLimiterDeps): Promise<RateLimiter> =>
   limitBy(
     url === null ? openBucketsInMemory() : await openBucketsInRedis({ url, wait_ms, log }),
     addressOf,

@@ -65,7 +65,7 @@ export interface ConsoleSessions {
   readonly close: () => void;
 }
 
-export interface ConsoleSessionsParts {
+export interface ConsoleSessionsDeps {
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly bus: Bus;
   readonly publicUrl: string;
@@ -149,7 +149,7 @@ const openNotes = (
   };
 };
 
-const openAsking = (supergraph: ConsoleSessionsParts['supergraph']) => ({
+const openAsking = (supergraph: ConsoleSessionsDeps['supergraph']) => ({
   find: supergraph.operation('FindConsoleSession'),
   open: supergraph.operation('OpenConsoleSession'),
   note: supergraph.operation('NoteConsoleSessionUse'),
@@ -164,7 +164,7 @@ export const openConsoleSessions = ({
   bus,
   publicUrl,
   log,
-}: ConsoleSessionsParts): ConsoleSessions => {
+}: ConsoleSessionsDeps): ConsoleSessions => {
   const ask = openAsking(supergraph);
   const cache = openCache(
     bus,

@@ -38,7 +38,7 @@ interface AnswerField {
   readonly selectionSets: SelectionSetNode[];
 }
 
-interface OperationParts {
+interface OperationDeps {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
 }
@@ -48,17 +48,17 @@ interface OperationParts {
  * CannotCompile on conditions that only a call decides.
  */
 const answerFields = (
-  parts: OperationParts,
+  deps: OperationDeps,
   type: GraphQLObjectType,
   selectionSets: readonly SelectionSetNode[],
 ): readonly AnswerField[] => {
   const fields = new Map<string, AnswerField>();
-  for (const selectionSet of selectionSets) collect(parts, type, selectionSet, fields);
+  for (const selectionSet of selectionSets) collect(deps, type, selectionSet, fields);
   return [...fields.values()];
 };
 
 const collect = (
-  parts: OperationParts,
+  deps: OperationDeps,
   type: GraphQLObjectType,
   { selections }: SelectionSetNode,
   fields: Map<string, AnswerField>,
@@ -73,11 +73,11 @@ const collect = (
     const fragment =
       selection.kind === Kind.INLINE_FRAGMENT
         ? selection
-        : parts.fragments.get(selection.name.value);
+        : deps.fragments.get(selection.name.value);
     if (!fragment) throw new CannotCompile('a fragment that is not there');
     const condition = fragment.typeCondition?.name.value;
-    if (condition === undefined || applies(parts.schema, condition, type))
-      collect(parts, type, fragment.selectionSet, fields);
+    if (condition === undefined || applies(deps.schema, condition, type))
+      collect(deps, type, fragment.selectionSet, fields);
   }
 };
 
@@ -151,7 +151,7 @@ interface Place {
   readonly fetched: string;
 }
 
-export interface ShapeParts {
+export interface ShapeDeps {
   /** The paths at which the plan fetches `__typename`. */
   readonly typeNamesFetched: ReadonlySet<string>;
   /** Whether the answer is metered while it is made. */
@@ -160,12 +160,12 @@ export interface ShapeParts {
 
 /** Generates the shape of an operation's answer. */
 export const writeAnswerShape = (
-  parts: OperationParts,
+  deps: OperationDeps,
   root: GraphQLObjectType,
   selectionSet: SelectionSetNode,
-  { typeNamesFetched, counts }: ShapeParts,
+  { typeNamesFetched, counts }: ShapeDeps,
 ): AnswerShape => {
-  const writer = new ShapeWriter(parts, typeNamesFetched, counts);
+  const writer = new ShapeWriter(deps, typeNamesFetched, counts);
   const code = writer.write(root, selectionSet);
   // The text consists only of names of the schema and the operation, which are GraphQL names. It
   // returns the stated type.
@@ -182,13 +182,13 @@ const isLong = (type: GraphQLLeafType): boolean =>
 class ShapeWriter {
   /** Values of each enum that occurs. */
   readonly enums: Record<string, ReadonlySet<string>> = {};
-  readonly #parts: OperationParts;
+  readonly #parts: OperationDeps;
   readonly #typeNamesFetched: ReadonlySet<string>;
   readonly #counts: boolean;
   #names = 0;
 
-  constructor(parts: OperationParts, typeNamesFetched: ReadonlySet<string>, counts: boolean) {
-    this.#parts = parts;
+  constructor(deps: OperationDeps, typeNamesFetched: ReadonlySet<string>, counts: boolean) {
+    this.#parts = deps;
     this.#typeNamesFetched = typeNamesFetched;
     this.#counts = counts;
   }

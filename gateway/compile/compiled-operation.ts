@@ -31,7 +31,7 @@ import {
   prepareFetch,
   subgraphError,
   type ExecutionState,
-  type PlanParts,
+  type PlanDeps,
 } from './plan-steps.ts';
 
 export interface OperationToCompile {
@@ -64,7 +64,7 @@ export const compileOperation = ({
   const variableNames = (operation.variableDefinitions ?? []).map(
     ({ variable }) => variable.name.value,
   );
-  const parts: PlanParts = { apiSchema, executors, variableNames };
+  const parts: PlanDeps = { apiSchema, executors, variableNames };
   const shape = writeAnswerShape(
     { schema: apiSchema, fragments: fragmentsOf(document) },
     rootType(apiSchema, operation),
@@ -100,9 +100,9 @@ const rootType = (
 /**
  * A plan of one fetch, as most are, needs no execution state: the fetch's data is shaped directly.
  */
-const runFetch = (fetch: FetchNode, parts: PlanParts, shape: AnswerShape): PreparedDocument => {
+const runFetch = (fetch: FetchNode, deps: PlanDeps, shape: AnswerShape): PreparedDocument => {
   if (fetch.requires) throw new CannotCompile('an entity fetch without a path');
-  const { run, pick } = prepareFetch(fetch, parts);
+  const { run, pick } = prepareFetch(fetch, deps);
   return async (variables, call) => {
     const result = await run(pick(variables), call);
     const errors = result.errors?.map((error) =>
@@ -114,10 +114,10 @@ const runFetch = (fetch: FetchNode, parts: PlanParts, shape: AnswerShape): Prepa
 
 const runPlan = (
   node: PlanNode | SubscriptionNode,
-  parts: PlanParts,
+  deps: PlanDeps,
   shape: AnswerShape,
 ): PreparedDocument => {
-  const step = compileStep(node, parts);
+  const step = compileStep(node, deps);
   return async (variables, call) => {
     const state: ExecutionState = { variables, call, data: {}, errors: [] };
     await step(state);
@@ -131,15 +131,15 @@ const runPlan = (
  */
 const answer = (
   shape: AnswerShape,
-  gathered: object,
+  collected: object,
   errors: readonly GraphQLError[],
   { meter }: Call,
 ): ExecutionResult => {
   const violations: GraphQLError[] = [];
   try {
     const data = meter
-      ? shape(gathered, violations, new AnswerMeter())
-      : shape(gathered, violations);
+      ? shape(collected, violations, new AnswerMeter())
+      : shape(collected, violations);
     if (errors.length > 0) return { errors, data };
     return violations.length > 0 ? { extensions: { valueCompletion: violations }, data } : { data };
   } catch (thrown) {

@@ -12,7 +12,7 @@ type Path = readonly (string | number)[];
 const isObject = (value: unknown): value is DataObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Merges a subgraph's data into what was gathered before. */
+/** Merges a subgraph's data into what was batched before. */
 export const merge = (target: DataObject, source: DataObject): void => {
   for (const key of Object.keys(source)) {
     const given = source[key];

@@ -34,7 +34,7 @@ export interface ExecutionState {
 export type Step = (state: ExecutionState) => Promise<void>;
 
 /** What compiling a plan needs to know. */
-export interface PlanParts {
+export interface PlanDeps {
   readonly apiSchema: GraphQLSchema;
   readonly executors: Readonly<Record<string, SubgraphExecutor>>;
   /** Names of all the operation's variables. */
@@ -45,26 +45,26 @@ export interface PlanParts {
  * Compiles a plan. Throws CannotCompile on unsupported nodes: conditions, rewrites, deferred parts,
  * subscriptions.
  */
-export const compileStep = (node: PlanNode | SubscriptionNode, parts: PlanParts): Step => {
+export const compileStep = (node: PlanNode | SubscriptionNode, deps: PlanDeps): Step => {
   switch (node.kind) {
     case 'Sequence': {
-      const steps = node.nodes.map((inner) => compileStep(inner, parts));
+      const steps = node.nodes.map((inner) => compileStep(inner, deps));
       return async (state) => {
         for (const step of steps) await step(state);
       };
     }
     case 'Parallel': {
-      const steps = node.nodes.map((inner) => compileStep(inner, parts));
+      const steps = node.nodes.map((inner) => compileStep(inner, deps));
       return async (state) => {
         await Promise.all(steps.map((step) => step(state)));
       };
     }
     case 'Flatten': {
       if (node.node.kind !== 'Fetch') throw new CannotCompile(`a ${node.node.kind} below a path`);
-      return collectErrors(entityStep(node.node, node.path.map(plainStep), parts));
+      return collectErrors(entityStep(node.node, node.path.map(plainStep), deps));
     }
     case 'Fetch':
-      return collectErrors(rootStep(node, parts));
+      return collectErrors(rootStep(node, deps));
     case 'Condition':
     case 'Defer':
     case 'Subscription':
@@ -112,7 +112,7 @@ export const fetchDocument = (fetch: FetchNode): DocumentNode => {
 /** Prepares a fetch at its subgraph; `pick` selects its variables from the operation's. */
 export const prepareFetch = (
   fetch: FetchNode,
-  parts: PlanParts,
+  deps: PlanDeps,
 ): {
   readonly run: PreparedDocument;
   readonly pick: (variables: ExecutionState['variables']) => ExecutionState['variables'];
@@ -120,11 +120,11 @@ export const prepareFetch = (
   const rewrites = [fetch.inputRewrites, fetch.outputRewrites, fetch.contextRewrites];
   if (rewrites.some((list) => list && list.length > 0))
     throw new CannotCompile('a fetch with rewrites');
-  const executor = parts.executors[fetch.serviceName];
+  const executor = deps.executors[fetch.serviceName];
   if (!executor) throw new CannotCompile(`the subgraph ${fetch.serviceName}`);
   return {
     run: executor.prepare(fetchDocument(fetch)),
-    pick: picker(fetch.variableUsages ?? [], parts.variableNames),
+    pick: picker(fetch.variableUsages ?? [], deps.variableNames),
   };
 };
 
@@ -140,9 +140,9 @@ const picker = (
   };
 };
 
-const rootStep = (fetch: FetchNode, parts: PlanParts): Step => {
+const rootStep = (fetch: FetchNode, deps: PlanDeps): Step => {
   if (fetch.requires) throw new CannotCompile('an entity fetch without a path');
-  const { run, pick } = prepareFetch(fetch, parts);
+  const { run, pick } = prepareFetch(fetch, deps);
   return async (state) => {
     const result = await run(pick(state.variables), state.call);
     for (const error of result.errors ?? [])
@@ -151,11 +151,11 @@ const rootStep = (fetch: FetchNode, parts: PlanParts): Step => {
   };
 };
 
-const entityStep = (fetch: FetchNode, path: readonly string[], parts: PlanParts): Step => {
+const entityStep = (fetch: FetchNode, path: readonly string[], deps: PlanDeps): Step => {
   if (!fetch.requires) throw new CannotCompile('a fetch below a path that is not of entities');
-  const { run, pick } = prepareFetch(fetch, parts);
+  const { run, pick } = prepareFetch(fetch, deps);
   const represent = compileRequires(fetch.requires, (name) =>
-    isObjectType(parts.apiSchema.getType(name)),
+    isObjectType(deps.apiSchema.getType(name)),
   );
   return async (state) => {
     const objects: DataObject[] = [];

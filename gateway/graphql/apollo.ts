@@ -24,7 +24,7 @@ export interface PayingCall extends Call {
   readonly charge: (tokens: number) => Promise<GraphQLError | null>;
 }
 
-export interface ApolloParts {
+export interface ApolloDeps {
   readonly supergraph: Pick<Supergraph, 'apolloGateway'>;
   readonly log: Logger;
   /** Whether clients may query the schema. */
@@ -53,10 +53,10 @@ export interface OpenApollo {
 
 /** Opens and starts it. */
 export const openApollo = async (
-  parts: ApolloParts,
+  deps: ApolloDeps,
   documents: DocumentReader,
 ): Promise<OpenApollo> => {
-  const apollo = makeServer(parts, documents);
+  const apollo = makeServer(deps, documents);
   await apollo.start();
   return {
     run: async (request, call) => {
@@ -87,7 +87,7 @@ const readHttp = ({ method, url, headers, body }: GraphHttpRequest) => {
 };
 
 const makeServer = (
-  { supergraph, log, introspection }: ApolloParts,
+  { supergraph, log, introspection }: ApolloDeps,
   documents: DocumentReader,
 ): ApolloServer<PayingCall> =>
   new ApolloServer<PayingCall>({

@@ -50,7 +50,7 @@ const connectionInit_ms = 5_000;
 /** WebSocket: try again later. */
 const tryAgainLater = 1013;
 
-export interface GraphProtocolParts {
+export interface GraphProtocolDeps {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'mistakesIn'>;
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'watch' | 'isKnown' | 'checkRequest'>;
   readonly limiter: RateLimiter;
@@ -80,14 +80,14 @@ export interface Connection {
 type ConnectionContext = Context<Record<string, unknown>, Connection>;
 
 /** Opens the protocol's server. Each connection is opened with its `Connection`. */
-export const openGraphProtocol = (parts: GraphProtocolParts): Server<Connection> => {
-  const admit = admission(parts);
-  const prepare = preparation(parts);
+export const openGraphProtocol = (deps: GraphProtocolDeps): Server<Connection> => {
+  const admit = admission(deps);
+  const prepare = preparation(deps);
   // `prepare` has made it, and graphql-ws passes it on unchanged.
   const run = ({ contextValue }: ExecutionArgs): OperationResult =>
     (contextValue as () => OperationResult)();
   return makeServer<Record<string, unknown>, Connection>({
-    connectionInitWaitTimeout: parts.connectionInit_ms ?? connectionInit_ms,
+    connectionInitWaitTimeout: deps.connectionInit_ms ?? connectionInit_ms,
     onConnect: admit,
     onSubscribe: prepare,
     execute: run,
@@ -114,10 +114,8 @@ const presentResult = ({
  * Admits a connection by `authorization` of its first message, else by the header; likewise the
  * signature. The result false closes it with 4403.
  */
-const admission = (
-  parts: GraphProtocolParts,
-): ((context: ConnectionContext) => Promise<boolean>) => {
-  const { authenticator, socketsPerCaller = socketsPerCaller_max } = parts;
+const admission = (deps: GraphProtocolDeps): ((context: ConnectionContext) => Promise<boolean>) => {
+  const { authenticator, socketsPerCaller = socketsPerCaller_max } = deps;
   const quota = openQuota(socketsPerCaller);
   return async ({ connectionParams, extra }) => {
     const { socket, request, ending } = extra;
@@ -129,7 +127,7 @@ const admission = (
       signatures: signature === undefined ? signaturesOf(request) : [signature],
       arrivedAt_ms: Date.now(),
     };
-    const caller = await admitCaller({ ...connection, body: emptyBody }, parts);
+    const caller = await admitCaller({ ...connection, body: emptyBody }, deps);
     if (caller === null || 'blocked_s' in caller) {
       socket.close(tryAgainLater, 'Try again later');
       return false;
@@ -172,7 +170,7 @@ const preparation = ({
   limiter,
   introspection,
   documents = openDocumentReader(supergraph, introspection),
-}: GraphProtocolParts): ((
+}: GraphProtocolDeps): ((
   context: ConnectionContext,
   id: string,
   payload: SubscribePayload,

@@ -174,7 +174,7 @@ export type GatewayExecutor = (context: GatewayGraphQLRequestContext) => Promise
 /** How many prepared documents are cached, each for one choice of its conditions. */
 const ready_max = 1_000;
 
-export interface DocumentParts {
+export interface DocumentDeps {
   readonly apiSchema: () => GraphQLSchema;
   readonly planner: Pick<DocumentPlanner, 'plan'>;
   /**
@@ -194,8 +194,8 @@ export interface DocumentParts {
 type Run = (context: GatewayGraphQLRequestContext) => Promise<ExecutionResult>;
 
 /** Opens an executor for Apollo Server. It never rejects. */
-export const runDocuments = (parts: DocumentParts): GatewayExecutor => {
-  const { apiSchema } = parts;
+export const runDocuments = (deps: DocumentDeps): GatewayExecutor => {
+  const { apiSchema } = deps;
   const ready = new LRUCache<string, Promise<Run>>({ max: ready_max });
   const nameOf = namer();
   const prepared = (
@@ -208,7 +208,7 @@ export const runDocuments = (parts: DocumentParts): GatewayExecutor => {
     if (known) return known;
     // The gateway passes its context on as `unknown`.
     const run = prepare(
-      parts,
+      deps,
       resolveDocument(document, context.operation, values),
       context.context as Call,
     );
@@ -263,14 +263,14 @@ const namer = () => {
 };
 
 const prepare = async (
-  parts: DocumentParts,
+  deps: DocumentDeps,
   resolved: ResolvedDocument,
   call: Call,
 ): Promise<Run> => {
   const ofSchema =
-    resolved.introspection && runIntrospection(parts.apiSchema(), resolved.introspection);
+    resolved.introspection && runIntrospection(deps.apiSchema(), resolved.introspection);
   const planned =
-    resolved.planned && (await prepareAnswer(parts, resolved.planned, resolved.unresolved, call));
+    resolved.planned && (await prepareAnswer(deps, resolved.planned, resolved.unresolved, call));
   if (!planned) return async (context) => ofSchema?.(context) ?? { data: {} };
   if (!ofSchema) return planned;
   return async (context) => merged(resolved.names, ofSchema(context), await planned(context));
@@ -311,22 +311,21 @@ const merged = (
 };
 
 const prepareAnswer = async (
-  parts: DocumentParts,
+  deps: DocumentDeps,
   document: DocumentNode,
   unresolved: boolean,
   call: Call,
 ): Promise<Run> => {
-  const plan = await parts.planner.plan(print(document), rateOwner(call.principal));
-  const compiled =
-    unresolved || !parts.compiles ? null : await compiledOrNull(parts, document, plan);
+  const plan = await deps.planner.plan(print(document), rateOwner(call.principal));
+  const compiled = unresolved || !deps.compiles ? null : await compiledOrNull(deps, document, plan);
   if (compiled)
     return metered(undefined, ({ context, request }) =>
       compiled(request.variables ?? {}, context as Call),
     );
   const operation = operationOf(document);
   const run: Run = ({ request: { variables = {} }, ...context }) =>
-    parts.runByPlan(plan, { ...context, document, operation, request: { variables } });
-  return parts.compiles ? metered(stockAnswerRoom, run) : run;
+    deps.runByPlan(plan, { ...context, document, operation, request: { variables } });
+  return deps.compiles ? metered(stockAnswerRoom, run) : run;
 };
 
 const operationOf = (document: DocumentNode): OperationDefinitionNode => {
@@ -348,7 +347,7 @@ const metered =
   };
 
 const compiledOrNull = async (
-  { compile }: DocumentParts,
+  { compile }: DocumentDeps,
   document: DocumentNode,
   plan: QueryPlan,
 ): Promise<PreparedDocument | null> => {

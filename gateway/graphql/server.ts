@@ -22,7 +22,7 @@ import { codedError } from './coded-error.ts';
 import { numberMistake } from './exact-numbers.ts';
 import { document_bytes_max } from './document-limits.ts';
 import { serveGraphiql } from './graphiql.ts';
-import type { GraphProtocolParts } from './graph-protocol.ts';
+import type { GraphProtocolDeps } from './graph-protocol.ts';
 import { bytesOf, takeRawBodies } from './raw-body.ts';
 import { openDocumentReader, type DocumentReader } from './read-document.ts';
 import {
@@ -71,7 +71,7 @@ const answerOrigins = (scope: FastifyInstance, origins: Origins): void => {
   });
 };
 
-export interface GatewayParts extends GraphProtocolParts {
+export interface GatewayDeps extends GraphProtocolDeps {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'apolloGateway' | 'mistakesIn'>;
   /** Whether a browser gets GraphiQL. */
   readonly graphiql: boolean;
@@ -89,21 +89,21 @@ declare module 'fastify' {
  * one GraphQL error that has the refusal's code. Sockets end with 1001 when the app closes; calls
  * in flight are completed.
  */
-export const registerGateway = async (app: FastifyInstance, parts: GatewayParts): Promise<void> => {
-  const documents = openDocumentReader(parts.supergraph, parts.introspection);
+export const registerGateway = async (app: FastifyInstance, deps: GatewayDeps): Promise<void> => {
+  const documents = openDocumentReader(deps.supergraph, deps.introspection);
   let opened: OpenApollo | null = null;
   // Many processes serve REST alone: Apollo Server is loaded by the first document over HTTP.
   const apollo = lazily(async () => {
     const { openApollo } = await import('./apollo.ts');
-    opened = await openApollo(parts, documents);
+    opened = await openApollo(deps, documents);
     return opened;
   });
   await app.register(async (scope) => {
     scope.decorateRequest('graphCaller', null);
-    scope.setErrorHandler(answerError(parts.log));
-    answerOrigins(scope, parts.origins);
+    scope.setErrorHandler(answerError(deps.log));
+    answerOrigins(scope, deps.origins);
     const readBody = takeRawBodies(scope);
-    const sendGraphiql = parts.graphiql ? serveGraphiql(scope) : null;
+    const sendGraphiql = deps.graphiql ? serveGraphiql(scope) : null;
     scope.route({
       method: ['GET', 'HEAD', 'POST'],
       url: '/graphql',
@@ -113,14 +113,14 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
         const requestId = requestIdFor(request, reply);
         if (sendGraphiql && wantsPage(request)) return;
         const shown = { request: request.raw, authorization: authorizationOf(request.raw) };
-        const caller = await recogniseCaller(shown, parts, requestId);
+        const caller = await recogniseCaller(shown, deps, requestId);
         if (!isAdmitted(caller)) return sendNotAdmitted(reply, caller);
         request.graphCaller = caller;
       },
       handler: async (request, reply) => {
         const requestId = requestIdFor(request, reply);
         if (sendGraphiql && wantsPage(request)) return sendGraphiql(reply);
-        const caller = await admit(request, reply, parts, requestId);
+        const caller = await admit(request, reply, deps, requestId);
         if (!caller) return reply;
         const sent = await readBody(request);
         const body = caller.session === undefined ? sent : namedBody(request, sent);
@@ -130,7 +130,7 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
         const mistakes = await mistakesIn(documents, textOf(request, body), caller);
         if (mistakes.length > 0) return sendMistakes(reply, mistakes);
         const charge = (tokens: number): Promise<GraphQLError | null> =>
-          takeFurther(reply, caller, tokens, parts.limiter);
+          takeFurther(reply, caller, tokens, deps.limiter);
         return runOver(await apollo(), request, body, reply, {
           principal: caller.principal,
           requestId,
@@ -140,7 +140,7 @@ export const registerGateway = async (app: FastifyInstance, parts: GatewayParts)
       },
     });
   });
-  registerSockets(app, { ...parts, documents });
+  registerSockets(app, { ...deps, documents });
   app.addHook('onClose', async () => opened?.stop());
 };
 
@@ -231,7 +231,7 @@ const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
 const admit = async (
   request: FastifyRequest,
   reply: FastifyReply,
-  parts: GatewayParts,
+  deps: GatewayDeps,
   requestId: string,
 ): Promise<Authenticated | null> => {
   const { raw, graphCaller } = request;
@@ -243,12 +243,12 @@ const admit = async (
     body: bytesOf(request),
     arrivedAt_ms: Date.now(),
   };
-  const caller = checkCaller(graphCaller, shown, parts, requestId);
+  const caller = checkCaller(graphCaller, shown, deps, requestId);
   if (!isAdmitted(caller)) {
     sendNotAdmitted(reply, caller);
     return null;
   }
-  const token = await takeToken(caller, parts.limiter);
+  const token = await takeToken(caller, deps.limiter);
   if (!token) return caller;
   const { limit, taken } = token;
   reply.headers(rateHeaders(limit, taken));

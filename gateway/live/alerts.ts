@@ -19,7 +19,7 @@ import { codedError } from '../graphql/coded-error.ts';
  */
 export const alertsWaiting_max = 200;
 
-export interface AlertSubscriptionsParts {
+export interface AlertSubscriptionsDeps {
   readonly supergraph: Pick<Supergraph, 'apiSchema'>;
   readonly bus: Pick<Bus, 'subscribe'>;
 }
@@ -27,7 +27,7 @@ export interface AlertSubscriptionsParts {
 /** Adds `alertRaised`, for the platform's operators, to other subscriptions. */
 export const withAlertSubscription = (
   others: LiveSubscriptions,
-  { supergraph, bus }: AlertSubscriptionsParts,
+  { supergraph, bus }: AlertSubscriptionsDeps,
 ): LiveSubscriptions => ({
   subscribe: (request, call) => {
     const selection = readSelection(supergraph.apiSchema, request);

@@ -14,7 +14,7 @@ import type { ReadEventsAfter } from './stored-events.ts';
 const recentEvents_max = 10_000;
 const readerBuffer_max = 1_000;
 
-export interface LiveEventsParts {
+export interface LiveEventsDeps {
   readonly bus: Bus;
   readonly readEventsAfter: ReadEventsAfter;
   readonly log: Logger;
@@ -40,7 +40,7 @@ export const openLiveEvents = ({
   log,
   recentEvents = recentEvents_max,
   readerBuffer = readerBuffer_max,
-}: LiveEventsParts): LiveEvents => {
+}: LiveEventsDeps): LiveEvents => {
   const recent = new RecentEvents(recentEvents);
   const readers = new Map<string, Set<LiveReader>>();
 

@@ -13,7 +13,7 @@ import type { ReadEventsAfter } from './stored-events.ts';
 /** Events read from the store at a time. */
 const catchUpPage_max = 500;
 
-export interface FollowParts {
+export interface FollowDeps {
   readonly bus: Bus;
   readonly readEventsAfter: ReadEventsAfter;
   /**
@@ -38,7 +38,7 @@ export const followStream = ({
   readEventsAfter,
   onEvent,
   log,
-}: FollowParts): FollowedStream => {
+}: FollowDeps): FollowedStream => {
   const everything = { audience: {}, kinds: new Set(liveKinds) };
   let position: bigint | null = null;
   /** The last position that was published. */

@@ -36,7 +36,7 @@ const readBy: Readonly<Record<ChangedList, string>> = {
   webhook_failures: 'Query.webhookFailures',
 };
 
-export interface ListSubscriptionsParts {
+export interface ListSubscriptionsDeps {
   readonly supergraph: Pick<Supergraph, 'apiSchema'>;
   readonly bus: Pick<Bus, 'subscribe'>;
 }
@@ -44,7 +44,7 @@ export interface ListSubscriptionsParts {
 /** Adds `listsChanged`, for people, to other subscriptions. */
 export const withListSubscription = (
   others: LiveSubscriptions,
-  { supergraph, bus }: ListSubscriptionsParts,
+  { supergraph, bus }: ListSubscriptionsDeps,
 ): LiveSubscriptions => ({
   subscribe: (request, call) => {
     const selection = readSelection(supergraph.apiSchema, request);

@@ -88,7 +88,7 @@ export interface DeliveredEvent {
   readonly missed: number;
 }
 
-export interface LiveReaderParts {
+export interface LiveReaderDeps {
   readonly recent: RecentEvents;
   readonly filter: LiveFilter;
   readonly readEventsAfter: ReadEventsAfter;
@@ -106,7 +106,7 @@ export interface LiveReaderParts {
  * no more events, so none is lost in between, and it accepts only events after the last one.
  */
 export class LiveReader implements AsyncIterableIterator<DeliveredEvent, undefined> {
-  readonly #parts: LiveReaderParts;
+  readonly #parts: LiveReaderDeps;
   readonly #name: string;
   #phase: 'stored' | 'recent' | 'live' | 'ended';
   /** The last event taken or, at first, the one to resume behind. */
@@ -117,13 +117,13 @@ export class LiveReader implements AsyncIterableIterator<DeliveredEvent, undefin
   #missed = 0;
   #wake: (() => void) | null = null;
 
-  constructor(parts: LiveReaderParts) {
-    this.#parts = parts;
-    this.#name = audienceNameOf(parts.filter.audience);
-    this.#position = BigInt(parts.after ?? 0);
-    this.#newestAtStart = parts.recent.newest ?? 0n;
-    if (parts.after === null) this.#phase = 'live';
-    else this.#phase = parts.recent.covers(this.#position) ? 'recent' : 'stored';
+  constructor(deps: LiveReaderDeps) {
+    this.#parts = deps;
+    this.#name = audienceNameOf(deps.filter.audience);
+    this.#position = BigInt(deps.after ?? 0);
+    this.#newestAtStart = deps.recent.newest ?? 0n;
+    if (deps.after === null) this.#phase = 'live';
+    else this.#phase = deps.recent.covers(this.#position) ? 'recent' : 'stored';
   }
 
   /** Takes a new event of the reader's audience. */

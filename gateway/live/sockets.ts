@@ -16,7 +16,7 @@ import { numberMistake, withoutMark } from '../graphql/exact-numbers.ts';
 import {
   openGraphProtocol,
   type Connection,
-  type GraphProtocolParts,
+  type GraphProtocolDeps,
 } from '../graphql/graph-protocol.ts';
 
 /** The interval of pings. A connection that has not answered one by the next is closed. */
@@ -30,8 +30,8 @@ const goingAway = 1001;
  * Serves WebSockets on `/graphql`; other paths are refused with 404. The sockets end with 1001 when
  * the app closes.
  */
-export const registerSockets = (app: FastifyInstance, parts: GraphProtocolParts): void => {
-  const protocol = openGraphProtocol(parts);
+export const registerSockets = (app: FastifyInstance, deps: GraphProtocolDeps): void => {
+  const protocol = openGraphProtocol(deps);
   // A client that does not answer a close, such as one in the middle of a frame, is cut. The
   // library's types lack that option.
   const options = {
@@ -46,10 +46,10 @@ export const registerSockets = (app: FastifyInstance, parts: GraphProtocolParts)
   app.server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     if (request.url?.split('?', 1)[0] !== '/graphql')
       return endWithEnvelope(stream, unknownAddress);
-    if (!parts.origins.maySocket(request)) return endWithEnvelope(stream, foreignOrigin);
+    if (!deps.origins.maySocket(request)) return endWithEnvelope(stream, foreignOrigin);
     if (closing) return endWithEnvelope(stream, shuttingDown, ['Retry-After: 1']);
     return sockets.handleUpgrade(request, stream, head, (socket) =>
-      open(protocol, { socket, request, caller: null, mistakes: new Map(), ending: [] }, parts.log),
+      open(protocol, { socket, request, caller: null, mistakes: new Map(), ending: [] }, deps.log),
     );
   });
 

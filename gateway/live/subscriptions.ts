@@ -211,7 +211,7 @@ export interface LiveSubscriptions {
   subscribe(request: GraphRequest, call: Call): LiveResults | readonly GraphQLError[];
 }
 
-export interface LiveSubscriptionsParts {
+export interface LiveSubscriptionsDeps {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>;
   readonly liveEvents: Pick<LiveEvents, 'read'>;
   readonly log: Logger;
@@ -222,7 +222,7 @@ export const openLiveSubscriptions = ({
   supergraph,
   liveEvents,
   log,
-}: LiveSubscriptionsParts): LiveSubscriptions => {
+}: LiveSubscriptionsDeps): LiveSubscriptions => {
   const reads = openSharedReads(supergraph);
   return {
     subscribe: (request, call) => {
@@ -269,7 +269,7 @@ const filterOf = (
   return { audience, kinds: new Set(allowed) };
 };
 
-interface ResultsParts {
+interface ResultsDeps {
   readonly events: AsyncIterableIterator<DeliveredEvent, undefined>;
   readonly read: ReadEvent;
   readonly leave: () => void;
@@ -283,12 +283,12 @@ interface ResultsParts {
  * Unlike a generator's, its `return` ends a pending `next`.
  */
 class Results implements LiveResults {
-  readonly #parts: ResultsParts;
+  readonly #parts: ResultsDeps;
   #missed = 0;
   #left = false;
 
-  constructor(parts: ResultsParts) {
-    this.#parts = parts;
+  constructor(deps: ResultsDeps) {
+    this.#parts = deps;
   }
 
   async next(): Promise<IteratorResult<ExecutionResult, undefined>> {

@@ -309,7 +309,7 @@ const limitCalls = (
   });
 };
 
-export interface CheckoutParts {
+export interface CheckoutDeps {
   /** Runs the operations of schema/operations/checkout.graphql. */
   readonly supergraph: Pick<Supergraph, 'operation'>;
   /** Signs the tokens in page addresses. */
@@ -372,7 +372,7 @@ const compileWhenAsked =
  */
 export const registerCheckout = (
   app: FastifyInstance,
-  { supergraph, pageSecret, liveEvents, addressOf, log }: CheckoutParts,
+  { supergraph, pageSecret, liveEvents, addressOf, log }: CheckoutDeps,
 ): void => {
   const assets = readAssets();
   const limiter = openPageLimiter(addressOf);

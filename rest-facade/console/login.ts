@@ -34,7 +34,7 @@ export interface IssuerLogin {
   readonly finish: (url: URL, sealed: string) => Promise<Authenticated | Refused>;
 }
 
-export interface IssuerLoginParts {
+export interface IssuerLoginDeps {
   readonly oidc: OidcConfig;
   readonly login: ConsoleLogin;
   readonly publicUrl: string;
@@ -55,7 +55,7 @@ type Client = Omit<Package, 'allowInsecureRequests'> & {
 /** The package is loaded by the first login. */
 const loadClient = (): Promise<Client> => import('openid-client');
 
-const discover = async ({ oidc, login }: IssuerLoginParts): Promise<Configuration> => {
+const discover = async ({ oidc, login }: IssuerLoginDeps): Promise<Configuration> => {
   const client = await loadClient();
   const { clientId, clientSecret } = login;
   const issuer = new URL(oidc.issuer);
@@ -73,11 +73,11 @@ const discover = async ({ oidc, login }: IssuerLoginParts): Promise<Configuratio
 };
 
 /** Opens the login; the issuer is asked for its addresses by the first one. */
-export const openIssuerLogin = (parts: IssuerLoginParts): IssuerLogin => {
-  const { oidc, publicUrl, keys, readToken } = parts;
+export const openIssuerLogin = (deps: IssuerLoginDeps): IssuerLogin => {
+  const { oidc, publicUrl, keys, readToken } = deps;
   let found: Promise<Configuration> | null = null;
   const issuer = (): Promise<Configuration> => {
-    const discovered = (found ??= discover(parts));
+    const discovered = (found ??= discover(deps));
     // After a failed discovery the next login tries again.
     discovered.catch(() => (found = null));
     return discovered;

@@ -210,7 +210,7 @@ const serveStartPage = (app: FastifyInstance): void => {
   });
 };
 
-export interface ConsoleParts {
+export interface ConsoleDeps {
   readonly sessions: ConsoleSessions;
   readonly cookie: SessionCookie;
   readonly origins: Origins;
@@ -263,7 +263,7 @@ const sendForeign = (reply: FastifyReply): FastifyReply =>
 /** The session of a request's cookie; null when no session is active. */
 const liveSession = async (
   request: Pick<IncomingMessage, 'headers'>,
-  { cookie, sessions }: ConsoleParts,
+  { cookie, sessions }: ConsoleDeps,
 ): Promise<Session | null> => {
   const secret = cookie.read(request);
   return secret === null ? null : sessions.find(secret);
@@ -274,7 +274,7 @@ const begin = async (
   request: FastifyRequest,
   reply: FastifyReply,
   { secret, session }: OpenedSession,
-  { sessions, cookie }: ConsoleParts,
+  { sessions, cookie }: ConsoleDeps,
 ): Promise<void> => {
   const before = cookie.read(request.raw);
   if (before !== null) await sessions.end(before);
@@ -283,10 +283,10 @@ const begin = async (
 };
 
 /** `/console/session`: who is logged in, in by a link, and out. */
-const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
-  const { sessions, cookie, origins, limiter } = parts;
+const addSession = (app: FastifyInstance, deps: ConsoleDeps): void => {
+  const { sessions, cookie, origins, limiter } = deps;
   app.get('/console/session', async ({ raw }, reply) => {
-    const session = await liveSession(raw, parts);
+    const session = await liveSession(raw, deps);
     return session
       ? reply.send(sessionJson(session))
       : send(reply, 401, 'unauthorized', 'no session is active');
@@ -294,7 +294,7 @@ const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
   app.post('/console/session', async (request, reply) => {
     if (!isOwnPage(request.raw, origins)) return sendForeign(reply);
     // Opening a link that someone sent must not end the visitor's session unasked.
-    const before = await liveSession(request.raw, parts);
+    const before = await liveSession(request.raw, deps);
     if (before && !(is(withLink, request.body) && request.body.replace === true))
       return reply.code(409).send({
         ...errorJson(
@@ -305,7 +305,7 @@ const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
       });
     // A good link is good although others have tried bad ones from the same address.
     const opened =
-      parts.hasLinks && is(withLink, request.body) ? await sessions.enter(request.body.link) : null;
+      deps.hasLinks && is(withLink, request.body) ? await sessions.enter(request.body.link) : null;
     if (!opened) {
       const blocked_s = limiter.blocked_s(request.raw, linkEntry);
       limiter.countFailure(request.raw, linkEntry);
@@ -318,7 +318,7 @@ const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
           )
         : send(reply, 401, 'unauthorized', 'the link has been used, has expired or never existed');
     }
-    await begin(request, reply, opened, parts);
+    await begin(request, reply, opened, deps);
     return reply.code(201).send(sessionJson(opened.session));
   });
   app.delete('/console/session', async (request, reply) => {
@@ -335,7 +335,7 @@ const addSession = (app: FastifyInstance, parts: ConsoleParts): void => {
  */
 const addLinks = (
   app: FastifyInstance,
-  { sessions, authenticator, limiter, log }: ConsoleParts,
+  { sessions, authenticator, limiter, log }: ConsoleDeps,
 ): void => {
   app.post('/console/links', async ({ raw, body }, reply) => {
     const authorization = authorizationOf(raw);
@@ -368,7 +368,7 @@ const finishLogin = async (
   request: FastifyRequest,
   sealed: string,
   issuer: IssuerLogin,
-  { publicUrl, sessions, limiter, log }: ConsoleParts,
+  { publicUrl, sessions, limiter, log }: ConsoleDeps,
 ): Promise<OpenedSession | LoginFault> => {
   try {
     const person = await issuer.finish(new URL(`${publicUrl}${request.url}`), sealed);
@@ -386,9 +386,9 @@ const finishLogin = async (
 const loginAnswer = object({ state: optional(string()), error: optional(string()) });
 
 /** `/console/login`: to the issuer, and back. */
-const addLogin = (app: FastifyInstance, issuer: IssuerLogin, parts: ConsoleParts): void => {
-  const { limiter } = parts;
-  const waiting = openCookies('console-login', parts.publicUrl);
+const addLogin = (app: FastifyInstance, issuer: IssuerLogin, deps: ConsoleDeps): void => {
+  const { limiter } = deps;
+  const waiting = openCookies('console-login', deps.publicUrl);
   const spent = new LRUCache<string, true>({ max: spentLogins_max, ttl: login_s * 1_000 });
   /** The issuer is asked once for each login that was begun, and not for one address all the time. */
   const finish = async (
@@ -400,11 +400,11 @@ const addLogin = (app: FastifyInstance, issuer: IssuerLogin, parts: ConsoleParts
     if (sealed === null || spent.has(sealed)) return 'over';
     if (limiter.blocked_s(request.raw, loginEntry) > 0) return 'failed';
     spent.set(sealed, true);
-    return finishLogin(request, sealed, issuer, parts);
+    return finishLogin(request, sealed, issuer, deps);
   };
   app.get('/console/login', async (request, reply) => {
     const begun = await issuer.begin().catch((error: unknown) => {
-      parts.log.error({ err: error, requestId: request.id }, 'could not reach the issuer');
+      deps.log.error({ err: error, requestId: request.id }, 'could not reach the issuer');
       return null;
     });
     if (!begun) return sendEnterPage(request, reply, 'issuer', 'failed');
@@ -419,26 +419,26 @@ const addLogin = (app: FastifyInstance, issuer: IssuerLogin, parts: ConsoleParts
     if (cookie && sealed !== null) void reply.header('set-cookie', cookie.write('', 0));
     const opened = await finish(request, sealed);
     // Whoever goes back to an answer is logged in by then.
-    if (opened === 'over' && (await liveSession(request.raw, parts)))
+    if (opened === 'over' && (await liveSession(request.raw, deps)))
       return reply.redirect('/console/', 303);
     if (typeof opened === 'string') return sendEnterPage(request, reply, 'issuer', opened);
-    await begin(request, reply, opened, parts);
+    await begin(request, reply, opened, deps);
     return reply.redirect('/console/', 303);
   });
 };
 
 /** Adds the console's own addresses. */
-export const registerConsole = async (app: FastifyInstance, parts: ConsoleParts): Promise<void> => {
-  const { issuerLogin, hasLinks } = parts;
+export const registerConsole = async (app: FastifyInstance, deps: ConsoleDeps): Promise<void> => {
+  const { issuerLogin, hasLinks } = deps;
   const way: LoginWay = issuerLogin ? 'issuer' : hasLinks ? 'link' : 'none';
   await app.register(async (scope) => {
     scope.get('/console/enter', (request, reply) => sendEnterPage(request, reply, way));
     serveEnterFiles(scope);
     serveStartPage(scope);
     serveProgram(scope);
-    addSession(scope, parts);
-    if (hasLinks) addLinks(scope, parts);
+    addSession(scope, deps);
+    if (hasLinks) addLinks(scope, deps);
     else scope.post('/console/links', (_, reply) => send(reply, 404, 'not_found', noLinks));
-    if (issuerLogin) addLogin(scope, issuerLogin, parts);
+    if (issuerLogin) addLogin(scope, issuerLogin, deps);
   });
 };

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ExecutionResult } from 'graphql';
 import { is, object, optional, picklist, record, string, unknown } from 'valibot';
-import { admitCaller, takeToken, type AdmissionParts } from '../../gateway/callers/admit-caller.ts';
+import { admitCaller, takeToken, type AdmissionDeps } from '../../gateway/callers/admit-caller.ts';
 import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
 import type { Authenticated } from '../../gateway/callers/caller.ts';
 import { emptyBody, signaturesOf } from '../../gateway/callers/check-caller.ts';
@@ -96,7 +96,7 @@ const openExportLimits = (): ExportLimits => {
 const rowsPerPage = 200;
 const body_max_bytes = 64 * 1_024;
 
-export interface ExportParts extends Omit<AdmissionParts, 'authenticator'> {
+export interface ExportDeps extends Omit<AdmissionDeps, 'authenticator'> {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>;
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest' | 'watch'>;
 }
@@ -129,15 +129,15 @@ const shownBy = (request: FastifyRequest) => ({
 /** The requesting person, or the refusal. */
 const admit = async (
   request: FastifyRequest,
-  parts: ExportParts,
+  deps: ExportDeps,
 ): Promise<(Authenticated & { principal: OperatorPrincipal }) | Refusal> => {
-  const caller = await admitCaller(shownBy(request), parts, request.id);
+  const caller = await admitCaller(shownBy(request), deps, request.id);
   if (caller === null) return refuse('unavailable', 'the caller could not be looked up; try again');
   if ('blocked_s' in caller) return rateLimited(blockedMessage(caller.blocked_s), caller.blocked_s);
   if (isRefused(caller)) return refuse(caller.code, caller.message);
   if (!isPerson(caller))
     return refuse('scope_required', 'exports are for people; with a key, use the lists of the API');
-  const token = await takeToken(caller, parts.limiter);
+  const token = await takeToken(caller, deps.limiter);
   if (!token || token.taken.granted) return caller;
   const { retryAfter_s } = token.taken;
   return rateLimited(rateMessage(retryAfter_s), retryAfter_s);
@@ -162,7 +162,7 @@ const openPages = (
     supergraph,
     limits,
     writer,
-  }: Pick<ExportParts, 'supergraph'> & {
+  }: Pick<ExportDeps, 'supergraph'> & {
     readonly limits: ExportLimits;
     readonly writer: CsvWriter;
   },
@@ -215,7 +215,7 @@ const sendFile = async (
     plan,
     variables,
     ...parts
-  }: ExportParts & {
+  }: ExportDeps & {
     readonly limits: ExportLimits;
     readonly plan: ExportPlan;
     readonly variables: Readonly<Record<string, unknown>>;
@@ -244,14 +244,14 @@ const sendFile = async (
 };
 
 /** Adds the address. */
-export const serveExports = (app: FastifyInstance, parts: ExportParts): void => {
+export const serveExports = (app: FastifyInstance, deps: ExportDeps): void => {
   const limits = openExportLimits();
-  const planOf = openPlans(parts.supergraph);
+  const planOf = openPlans(deps.supergraph);
   app.post(
     '/console/exports',
     { bodyLimit: body_max_bytes, config: { load: 'long-lived' } },
     async (request, reply) => {
-      const caller = await admit(request, parts);
+      const caller = await admit(request, deps);
       if ('code' in caller) return sendRefusal(reply, caller);
       const { body } = request;
       const plan = is(asked, body) ? planOf(body.operation) : null;
@@ -264,7 +264,7 @@ export const serveExports = (app: FastifyInstance, parts: ExportParts): void => 
           ),
         );
       return sendFile(request, reply, caller, {
-        ...parts,
+        ...deps,
         limits,
         plan,
         variables: body.variables,

@@ -1,7 +1,7 @@
 /**
  * The request log (docs/contract.md#request-log). A call never waits for it: entries gather in this
  * process and are written about once a second, with masked bodies. A killed process loses its
- * gathered entries.
+ * batched entries.
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -125,7 +125,7 @@ export const maskBody = (body: string, known: ReadonlySet<string>): string | nul
   }
 };
 
-const gather_ms = 1_000;
+const flush_ms = 1_000;
 /** Notes of one batch, and how many wait at most; what comes then is dropped. */
 const batch_max = 100;
 const waiting_max = 2_000;
@@ -155,7 +155,7 @@ export interface RequestLog {
     caller: Caller,
     payload: unknown,
   ) => void;
-  /** Hands over what has gathered. */
+  /** Hands over what has batched. */
   readonly close: () => Promise<void>;
 }
 
@@ -276,7 +276,7 @@ export const openRequestLog = (
       const body = Buffer.isBuffer(request.body) ? request.body : null;
       const note = noteOf(request, reply, caller, response);
       if (waiting.add({ note, request: body, response }))
-        timer ??= setTimeout(() => void write(), gather_ms).unref();
+        timer ??= setTimeout(() => void write(), flush_ms).unref();
       else dropped.inc();
     },
     close: () => {

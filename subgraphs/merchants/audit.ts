@@ -4,7 +4,7 @@ import { findPage, given } from '../kernel/database/find-page.ts';
 import type { Page, PageQuery } from '../kernel/database/page.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { withTexts, type AuditTexts } from '../kernel/database/audit.ts';
-import { runTwins, twinsByKey } from '../kernel/database/spread.ts';
+import { runSharded, shardedByKey } from '../kernel/database/sharding.ts';
 import type { Runner } from '../kernel/database/statement.ts';
 import { AuditEntryEntity, type AuditEntry } from './entities.ts';
 
@@ -35,7 +35,7 @@ interface EntryTexts {
   readonly texts: AuditTexts;
 }
 
-const texts = twinsByKey(
+const texts = shardedByKey(
   'audit_text.load',
   'entry_id',
   (ofKeys) =>
@@ -47,7 +47,7 @@ export const readTexts = async (
   runner: Runner,
   entries: readonly AuditEntry[],
 ): Promise<AuditEntry[]> => {
-  const kept = await runTwins<EntryTexts, AuditEntry>(runner, texts, entries, (own) => [
+  const kept = await runSharded<EntryTexts, AuditEntry>(runner, texts, entries, (own) => [
     own.map(({ id }) => id),
   ]);
   const byEntry = new Map(kept.map((one) => [one.entryId, one.texts]));

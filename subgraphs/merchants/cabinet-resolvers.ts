@@ -21,7 +21,7 @@ import {
   rotateEndpointSecret,
   switchEndpoint,
   updateEndpoint,
-  type EndpointParts,
+  type EndpointDeps,
 } from './webhooks/change-endpoint.ts';
 import {
   createMerchant,
@@ -41,10 +41,10 @@ import {
   resendDelivery,
   resendFailed,
   retryPending,
-  type ResendParts,
+  type ResendDeps,
 } from './webhooks/resend-webhook.ts';
 
-export interface CabinetParts extends EndpointParts, ResendParts {
+export interface CabinetDeps extends EndpointDeps, ResendDeps {
   readonly bus: Pick<Bus, 'publish'>;
 }
 
@@ -56,7 +56,7 @@ const named = <Name extends string, Result extends object>(
   isRefused(result) ? result : { ...result, __typename };
 
 /** Queries of the cabinet. */
-export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetParts, 'database'>) =>
+export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetDeps, 'database'>) =>
   ({
     merchants: async (_, query, context) => {
       const { principal } = context;
@@ -100,54 +100,54 @@ export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetPar
   }) satisfies QueryResolvers;
 
 /** Mutations of the cabinet; each writes an audit entry. */
-export const cabinetMutations = (parts: CabinetParts) =>
+export const cabinetMutations = (deps: CabinetDeps) =>
   ({
     merchantCreate: async (_, { name }, context) =>
-      orThrow(await createMerchant(parts.database, context, name)),
+      orThrow(await createMerchant(deps.database, context, name)),
     merchantRename: async (_, { merchantId, name }, context) =>
-      named('Merchant', await renameMerchant(parts.database, context, merchantId, name)),
+      named('Merchant', await renameMerchant(deps.database, context, merchantId, name)),
     merchantLiveEnable: async (_, { merchantId }, context) =>
-      named('Merchant', await switchLive(parts, context, merchantId, true)),
+      named('Merchant', await switchLive(deps, context, merchantId, true)),
     merchantLiveDisable: async (_, { merchantId }, context) =>
-      named('Merchant', await switchLive(parts, context, merchantId, false)),
+      named('Merchant', await switchLive(deps, context, merchantId, false)),
     merchantRateLimitSet: async (_, { merchantId, perSecond = null, burst = null }, context) => {
       const limit = { ratePerSecond: perSecond, rateBurst: burst };
-      return named('Merchant', await limitMerchant(parts, context, merchantId, limit));
+      return named('Merchant', await limitMerchant(deps, context, merchantId, limit));
     },
     merchantSupportRefundSet: async (_, { merchantId, amount }, context) =>
-      named('Merchant', await limitSupportRefunds(parts.database, context, merchantId, amount)),
-    shopCreate: async (_, input, context) => named('Shop', await createShop(parts, context, input)),
+      named('Merchant', await limitSupportRefunds(deps.database, context, merchantId, amount)),
+    shopCreate: async (_, input, context) => named('Shop', await createShop(deps, context, input)),
     shopRename: async (_, { merchantId, shopId, ...names }, context) =>
-      named('Shop', await renameShop(parts, context, { merchantId, shopId }, names)),
+      named('Shop', await renameShop(deps, context, { merchantId, shopId }, names)),
     shopWebhookSecretRotate: async (_, { overlapHours, ...key }, context) =>
-      named('WebhookSecretRotated', await rotateShopSecret(parts, context, key, overlapHours)),
+      named('WebhookSecretRotated', await rotateShopSecret(deps, context, key, overlapHours)),
     webhookEndpointCreate: async (_, { url, events, signature, ...shop }, context) =>
       named(
         'WebhookEndpointCreated',
-        await createEndpoint(parts, context, shop, { url, events, signature }),
+        await createEndpoint(deps, context, shop, { url, events, signature }),
       ),
     webhookEndpointUpdate: async (_, { merchantId, id, ...wanted }, context) =>
-      named('WebhookEndpoint', await updateEndpoint(parts, context, { merchantId, id }, wanted)),
+      named('WebhookEndpoint', await updateEndpoint(deps, context, { merchantId, id }, wanted)),
     webhookEndpointDisable: async (_, key, context) =>
-      named('WebhookEndpoint', await switchEndpoint(parts, context, key, false)),
+      named('WebhookEndpoint', await switchEndpoint(deps, context, key, false)),
     webhookEndpointEnable: async (_, key, context) =>
-      named('WebhookEndpoint', await switchEndpoint(parts, context, key, true)),
+      named('WebhookEndpoint', await switchEndpoint(deps, context, key, true)),
     webhookEndpointDelete: async (_, key, context) =>
-      named('WebhookEndpointDeleted', await removeEndpoint(parts, context, key)),
+      named('WebhookEndpointDeleted', await removeEndpoint(deps, context, key)),
     webhookEndpointSecretRotate: async (_, { overlapHours, ...key }, context) =>
-      named('WebhookSecretRotated', await rotateEndpointSecret(parts, context, key, overlapHours)),
+      named('WebhookSecretRotated', await rotateEndpointSecret(deps, context, key, overlapHours)),
     webhookEndpointTest: async (_, key, context) =>
-      named('WebhookEndpointTested', await testEndpoint(parts, context, key)),
+      named('WebhookEndpointTested', await testEndpoint(deps, context, key)),
     webhookDeliveryResend: async (_, key, context) =>
-      named('WebhookDelivery', await resendDelivery(parts, context, key)),
+      named('WebhookDelivery', await resendDelivery(deps, context, key)),
     webhookDeliveriesResendFailed: async (_, query, context) =>
-      named('WebhookDeliveriesResent', await resendFailed(parts, context, query)),
+      named('WebhookDeliveriesResent', await resendFailed(deps, context, query)),
     webhookDeliveriesRetry: async (_, query, context) =>
-      named('WebhookDeliveriesResent', await retryPending(parts, context, query)),
+      named('WebhookDeliveriesResent', await retryPending(deps, context, query)),
   }) satisfies MutationResolvers;
 
 /** Fields of the cabinet's types; they are merged with the other fields of these types. */
-export const cabinetFields = ({ database }: Pick<CabinetParts, 'database'>) => {
+export const cabinetFields = ({ database }: Pick<CabinetDeps, 'database'>) => {
   const endpointsOf = perCall<Shop, WebhookEndpoint[]>((shops, context) =>
     findEndpoints(database.emOf(context), shops),
   );

@@ -13,7 +13,7 @@ import { rateLimitMistake, type StoredRateLimit } from './rules/rate-limit.ts';
 type Entities = Pick<Database, 'emOf'>;
 
 /** Fields of a merchant that change, and the notification. */
-export interface MerchantParts {
+export interface MerchantDeps {
   readonly database: Entities;
   readonly bus: Pick<Bus, 'publish'>;
 }
@@ -84,7 +84,7 @@ export const renameMerchant = async (
  * `not_found`.
  */
 export const switchLive = async (
-  { database, bus }: MerchantParts,
+  { database, bus }: MerchantDeps,
   acting: Acting,
   merchantId: string,
   liveEnabled: boolean,
@@ -115,7 +115,7 @@ export const limitSupportRefunds = (
  * keys, so the limit applies at once. Refuses with `not_found`, or wrong limits with `bad_request`.
  */
 export const limitMerchant = async (
-  { database, bus }: MerchantParts,
+  { database, bus }: MerchantDeps,
   acting: Acting,
   merchantId: string,
   limit: StoredRateLimit,

@@ -6,33 +6,33 @@ import { onboardMutations } from './onboard/resolvers.ts';
 import { searchFields, searchQueries } from './search/resolvers.ts';
 import { totalsQueries } from './totals/resolvers.ts';
 import { timelineFields } from './timeline/resolvers.ts';
-import type { EndpointParts } from './webhooks/change-endpoint.ts';
+import type { EndpointDeps } from './webhooks/change-endpoint.ts';
 import { failureQueries } from './webhooks/failure-resolvers.ts';
 import { viewMutations, viewQueries } from './views/resolvers.ts';
 import { viewerFields, viewerQueries } from './viewer/resolvers.ts';
 
-export interface ConsoleParts {
+export interface ConsoleDeps {
   readonly database: Database;
 }
 
 /** The queries of a console. */
-export const consoleQueries = (parts: ConsoleParts) =>
+export const consoleQueries = (deps: ConsoleDeps) =>
   ({
     ...viewerQueries,
-    ...searchQueries(parts),
-    ...viewQueries(parts),
-    ...totalsQueries(parts),
-    ...bankHealthQueries(parts),
-    ...failureQueries(parts),
+    ...searchQueries(deps),
+    ...viewQueries(deps),
+    ...totalsQueries(deps),
+    ...bankHealthQueries(deps),
+    ...failureQueries(deps),
   }) satisfies QueryResolvers;
 
 /** The fields of its types. */
-export const consoleFields = (parts: ConsoleParts) => ({
-  ...viewerFields(parts),
+export const consoleFields = (deps: ConsoleDeps) => ({
+  ...viewerFields(deps),
   ...searchFields,
   ...timelineFields,
 });
 
 /** The mutations of a console. */
-export const consoleMutations = (parts: EndpointParts) =>
-  ({ ...onboardMutations(parts), ...viewMutations(parts) }) satisfies MutationResolvers;
+export const consoleMutations = (deps: EndpointDeps) =>
+  ({ ...onboardMutations(deps), ...viewMutations(deps) }) satisfies MutationResolvers;

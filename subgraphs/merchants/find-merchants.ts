@@ -1,8 +1,8 @@
 /** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
-import { runTwins, twinsByKey } from '../kernel/database/spread.ts';
+import { runSharded, shardedByKey } from '../kernel/database/sharding.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
-import { gathered } from '../kernel/database/gather-calls.ts';
+import { batched } from '../kernel/database/batch-calls.ts';
 import { ShopEntity, type Shop } from '../kernel/database/entities.ts';
 import { loadByKey } from '../kernel/database/load-by-key.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
@@ -68,7 +68,7 @@ export interface PaymentPlace extends OfShop {
   readonly id: string;
 }
 
-const paymentPlaces = twinsByKey(
+const paymentPlaces = shardedByKey(
   'payment.places',
   'id',
   (ofKeys) =>
@@ -81,9 +81,12 @@ export const findPaymentPlaces = async (
   references: readonly EntityReference[],
 ): Promise<(PaymentPlace | null)[]> => {
   const sane = references.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
-  const rows = await runTwins<PaymentPlace, EntityReference>(runner, paymentPlaces, sane, (own) => [
-    own.map(({ id }) => id),
-  ]);
+  const rows = await runSharded<PaymentPlace, EntityReference>(
+    runner,
+    paymentPlaces,
+    sane,
+    (own) => [own.map(({ id }) => id)],
+  );
   const found = new Map(rows.map((row) => [nameOf(row), row]));
   return references.map((reference) => found.get(nameOf(reference)) ?? null);
 };
@@ -166,7 +169,7 @@ const holders = holderOf('api_key.holders', '= any ((select $1::text[]))');
 
 type FoundHolder = KeyHolder & { readonly digest: string };
 
-const findGathered = gathered<string, KeyHolder | null>({
+const findGathered = batched<string, KeyHolder | null>({
   name: holder.name,
   callerOf: (digest) => digest,
   alone: async (pool, digest) => (await run<FoundHolder>(pool, holder, [digest]))[0] ?? null,

@@ -11,7 +11,7 @@ import type { ListedTable, ListQuery } from '../kernel/database/list-statements.
 import { earlier, later, oneOf } from '../kernel/database/open-list.ts';
 import { spanOf, type Span } from '../kernel/database/keyset.ts';
 import type { Page, PageQuery } from '../kernel/database/page.ts';
-import { runTwins, type Twins } from '../kernel/database/spread.ts';
+import { runSharded, type ShardedStatement } from '../kernel/database/sharding.ts';
 import { columns, propertyNames, type Runner } from '../kernel/database/statement.ts';
 import type { WebhookEvent } from '../kernel/rules/event.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
@@ -174,7 +174,7 @@ const attemptsText = (deliveries: string, merchant: string): string =>
       select ${columns(propertyNames(WebhookAttemptEntity), 'attempt')} from webhook_attempt as attempt
       where attempt.merchant_id = ${merchant} and attempt.delivery_id = delivery.id order by number desc limit ${attemptsShown_max}
     ) as last order by last.number`;
-const attemptsByDelivery: Twins = {
+const attemptsByDelivery: ShardedStatement = {
   ofAll: {
     name: 'attempt.by_delivery',
     text: attemptsText(
@@ -193,7 +193,7 @@ export const findAttempts = async (
   runner: Runner,
   deliveries: readonly RowKey[],
 ): Promise<WebhookAttempt[][]> => {
-  const rows = await runTwins<WebhookAttempt, RowKey>(
+  const rows = await runSharded<WebhookAttempt, RowKey>(
     runner,
     attemptsByDelivery,
     deliveries,

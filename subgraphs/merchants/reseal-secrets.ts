@@ -66,7 +66,7 @@ const count: Statement = {
     .join(' union all ')}) s group by key`,
 };
 
-export interface ResealParts {
+export interface ResealDeps {
   readonly pool: Runner;
   readonly vaultKey: Keys;
   /** The ids of the keys whose texts are re-encrypted: the previous secret key. */
@@ -96,7 +96,7 @@ interface SealedRow {
 }
 
 const resealColumn = async (
-  { pool, vaultKey, formerIds, stopping }: Omit<ResealParts, 'log'>,
+  { pool, vaultKey, formerIds, stopping }: Omit<ResealDeps, 'log'>,
   { find, change }: ColumnStatements,
 ): Promise<Resealed> => {
   const sum = { changed: 0, damaged: 0 };
@@ -126,10 +126,10 @@ const resealColumn = async (
  * Re-encrypts everything sealed with a former key. Returns how many texts there were, and how many
  * cannot be read.
  */
-const resealSecrets = async (parts: Omit<ResealParts, 'log'>): Promise<Resealed> => {
+const resealSecrets = async (deps: Omit<ResealDeps, 'log'>): Promise<Resealed> => {
   const sum = { changed: 0, damaged: 0 };
   for (const column of statements) {
-    const { changed, damaged } = await resealColumn(parts, column);
+    const { changed, damaged } = await resealColumn(deps, column);
     sum.changed += changed;
     sum.damaged += damaged;
   }
@@ -152,19 +152,19 @@ const countSealed = async (
 };
 
 /** The worker's re-encryption job. It logs its progress; the counts are in `sealed_secrets`. */
-export const resealJobs = (parts: ResealParts): readonly Job[] => [
+export const resealJobs = (deps: ResealDeps): readonly Job[] => [
   {
     name: 'reseal-secrets',
     queue: 'schedules',
     every_ms,
     run: async () => {
       const { changed, damaged } =
-        parts.formerIds.length > 0 ? await resealSecrets(parts) : { changed: 0, damaged: 0 };
-      const counts = await countSealed(parts.pool, parts.vaultKey);
+        deps.formerIds.length > 0 ? await resealSecrets(deps) : { changed: 0, damaged: 0 };
+      const counts = await countSealed(deps.pool, deps.vaultKey);
       for (const [key, number] of Object.entries(counts)) sealedSecrets.set({ key }, number);
       if (changed > 0)
-        parts.log.info({ changed, ...counts }, 're-encrypted secrets with the current secret key');
-      if (damaged > 0) parts.log.error({ damaged }, 'could not re-encrypt damaged secrets');
+        deps.log.info({ changed, ...counts }, 're-encrypted secrets with the current secret key');
+      if (damaged > 0) deps.log.error({ damaged }, 'could not re-encrypt damaged secrets');
       return done;
     },
   },

@@ -34,7 +34,7 @@ import {
 import { oncePerCall, perCall } from '../kernel/service/graph/per-call.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
 import { keyOf, orThrow } from '../kernel/service/access/reach.ts';
-import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
+import type { SubgraphDeps } from '../kernel/service/graph/build-subgraph.ts';
 import { alertFields, alertMutations, alertQueries } from './alerts/resolvers.ts';
 import { eraseMutations } from './erasure/resolvers.ts';
 import { eventLogFields, eventLogQueries } from './event-log/resolvers.ts';
@@ -72,7 +72,7 @@ import { timelineOf } from './timeline/resolvers.ts';
 import type { WakeLanes } from './webhooks/deliverer.ts';
 import type { Keys } from '../kernel/service/access/keys.ts';
 
-export interface MerchantsParts extends ClockVerbs {
+export interface MerchantsDeps extends ClockVerbs {
   readonly database: Database;
   /** Notified when cached keys of a merchant are stale. */
   readonly bus: Bus;
@@ -91,54 +91,54 @@ export interface MerchantsParts extends ClockVerbs {
 
 /** The resolvers and the entity loaders of the merchants subgraph. */
 export const merchantsSubgraph = (
-  parts: MerchantsParts,
-): SubgraphParts & { name: 'merchants'; resolvers: Resolvers } => {
-  const { pool } = parts.database;
+  deps: MerchantsDeps,
+): SubgraphDeps & { name: 'merchants'; resolvers: Resolvers } => {
+  const { pool } = deps.database;
   return {
     name: 'merchants',
     resolvers: {
       ...closedLists,
       ...eventTypes,
       ApiKey: apiKeyFields,
-      ...typeFields(parts),
-      ...alertFields(parts),
-      ...eventLogFields(parts),
+      ...typeFields(deps),
+      ...alertFields(deps),
+      ...eventLogFields(deps),
       ...requestFields,
-      ...consoleFields(parts),
-      ...reconciliationFields(parts),
+      ...consoleFields(deps),
+      ...reconciliationFields(deps),
       LedgerConnection: totalField,
       WebhookDeliveryConnection: totalField,
       ...sessionFields,
       Query: {
-        ...queries(parts),
-        ...clockQueries(parts),
-        ...policyQueries(parts),
-        ...bankAccountQueries(parts),
-        ...alertQueries(parts),
-        ...reconciliationQueries(parts),
-        ...eventLogQueries(parts),
-        ...requestQueries(parts),
-        ...consoleQueries(parts),
-        ...sessionQueries(parts),
+        ...queries(deps),
+        ...clockQueries(deps),
+        ...policyQueries(deps),
+        ...bankAccountQueries(deps),
+        ...alertQueries(deps),
+        ...reconciliationQueries(deps),
+        ...eventLogQueries(deps),
+        ...requestQueries(deps),
+        ...consoleQueries(deps),
+        ...sessionQueries(deps),
       },
       Mutation: {
-        ...mutations(parts),
-        ...consoleMutations(parts),
-        ...clockMutations(parts),
-        ...policyMutations(parts),
-        ...bankAccountMutations(parts),
-        ...alertMutations(parts),
-        ...eraseMutations(parts),
-        ...reconciliationMutations(parts),
-        ...sessionMutations(parts),
-        ...requestMutations(parts),
+        ...mutations(deps),
+        ...consoleMutations(deps),
+        ...clockMutations(deps),
+        ...policyMutations(deps),
+        ...bankAccountMutations(deps),
+        ...alertMutations(deps),
+        ...eraseMutations(deps),
+        ...reconciliationMutations(deps),
+        ...sessionMutations(deps),
+        ...requestMutations(deps),
       },
     },
     areMerchants: openKnownMerchants(pool),
     entities: {
       Merchant: (references, context) =>
         loadMerchants(
-          parts.database.emOf(context),
+          deps.database.emOf(context),
           references.map(({ id }) => id),
         ),
       Shop: (references) => loadShops(pool, references),
@@ -169,7 +169,7 @@ const closedLists = {
   LiveEventKind: enumValuesOf(liveKinds),
 };
 
-const typeFields = ({ database, bus }: MerchantsParts) => {
+const typeFields = ({ database, bus }: MerchantsDeps) => {
   const shopsOf = perCall<Merchant, Shop[]>((merchants, context) =>
     findShops(database.emOf(context), merchants),
   );
@@ -264,7 +264,7 @@ const mayReceive = (principal: Principal, event: EventRow): boolean => {
   }
 };
 
-const queries = ({ database, database: { pool } }: MerchantsParts): QueryResolvers => {
+const queries = ({ database, database: { pool } }: MerchantsDeps): QueryResolvers => {
   const eventOf = oncePerCall(
     (id: string) => id,
     (id) => findEvent(pool, id),
@@ -290,9 +290,9 @@ const queries = ({ database, database: { pool } }: MerchantsParts): QueryResolve
   };
 };
 
-const mutations = (parts: MerchantsParts): MutationResolvers => ({
-  ...cabinetMutations(parts),
-  ...keyMutations(parts),
+const mutations = (deps: MerchantsDeps): MutationResolvers => ({
+  ...cabinetMutations(deps),
+  ...keyMutations(deps),
 });
 
 const raise = (message: string): never => {

@@ -10,7 +10,7 @@ import type {
 import { keyOf } from '../kernel/service/access/reach.ts';
 import type { Payment } from './entities.ts';
 import { loadPayments } from './find-payments.ts';
-import type { PaymentsParts } from './parts.ts';
+import type { PaymentsDeps } from './parts.ts';
 
 /** A person, in the shop and the mode of the payment. */
 export interface PersonCaller extends ClaimingCaller {
@@ -41,7 +41,7 @@ export interface Calling {
  * and must name the merchant. Refuses with `bad_request` and `not_found`.
  */
 export const callerOf = async (
-  { database, clocks }: Pick<PaymentsParts, 'database' | 'clocks'>,
+  { database, clocks }: Pick<PaymentsDeps, 'database' | 'clocks'>,
   principal: Principal,
   {
     id,

@@ -12,7 +12,7 @@ import type { Refund } from './refunds/entities.ts';
 import { publicPayment } from './payment-view.ts';
 import { webhookOf } from './rules/payment.ts';
 import type { PaymentChange } from './payment-change.ts';
-import { findPayment, storePayment, type PaymentInHand, type PaymentKey } from './store-payment.ts';
+import { findPayment, storePayment, type RatedPayment, type PaymentKey } from './store-payment.ts';
 
 /** A decision: what changes, a refusal, or `unchanged` when there is nothing to do. */
 export type Decision = PaymentChange | Refused | 'unchanged';
@@ -30,7 +30,7 @@ interface Changing {
    * The payment as it was read or written before. A change is decided from it, since the statement
    * proves its version; that nothing changes is decided from the row as it is.
    */
-  readonly known?: PaymentInHand | null;
+  readonly known?: RatedPayment | null;
   readonly store?: Store;
 }
 
@@ -41,18 +41,18 @@ export const changePayment = async (
   database: Database,
   key: PaymentKey,
   now: Temporal.Instant,
-  decide: (inHand: PaymentInHand) => Decision,
+  decide: (rated: RatedPayment) => Decision,
   { known = null, store = storePayment }: Changing = {},
 ): Promise<Payment | Refused> => {
   let seen = known;
   for (let race = 0; race < races_max; race++) {
-    const inHand = seen ?? (await findPayment(database.pool, key, now));
-    if (!inHand) return refused('not_found', 'there is no such payment');
-    const decision = decide(inHand);
+    const rated = seen ?? (await findPayment(database.pool, key, now));
+    if (!rated) return refused('not_found', 'there is no such payment');
+    const decision = decide(rated);
     if (decision !== 'unchanged' && !isRefused(decision)) {
-      const stored = await store(database.pool, inHand.payment, decision, now);
+      const stored = await store(database.pool, rated.payment, decision, now);
       if (stored) return stored;
-    } else if (!seen) return decision === 'unchanged' ? inHand.payment : decision;
+    } else if (!seen) return decision === 'unchanged' ? rated.payment : decision;
     seen = null;
   }
   throw new Error(`payment ${key.paymentId} was written by others ${races_max} times in a row`);

@@ -23,7 +23,7 @@ import type { Policies, PolicyLists } from '../kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import { checkOwnUrl, type TargetSwitch } from '../kernel/service/webhook-url.ts';
 import { createEarlyOrder, earlyMethod } from './bank-answers/create-early-order.ts';
-import { pageAddress, type PageParts } from '../kernel/service/graph/page-address.ts';
+import { pageAddress, type PageDeps } from '../kernel/service/graph/page-address.ts';
 import type { Payment } from './entities.ts';
 import { insertPayment } from './insert-payment.ts';
 import {
@@ -153,7 +153,7 @@ export const recordPayment = async (
   return isRefused(created) ? created : { payment: created.made, replayed: created.replayed };
 };
 
-export interface CreatingParts extends PageParts, TargetSwitch {
+export interface CreatingDeps extends PageDeps, TargetSwitch {
   readonly database: Database;
   readonly customers: CustomerVault;
   readonly banks: Banks;
@@ -172,7 +172,7 @@ const unreachableTarget = (
 
 /** The phone of the customer of kept terms; null without one, without terms, or once it was erased. */
 export const phoneOfTerms = async (
-  { database, customers }: Pick<CreatingParts, 'database' | 'customers'>,
+  { database, customers }: Pick<CreatingDeps, 'database' | 'customers'>,
   { merchantId }: Pick<KeyPrincipal, 'merchantId'>,
   termsId: string | null,
 ): Promise<string | null> => {
@@ -192,28 +192,28 @@ const servedOf = ({ method, currency, capture }: PaymentInput): Served => ({
  * early; or finds the one that an earlier call with the same idempotency key created.
  */
 export const createPayment = async (
-  parts: CreatingParts,
+  deps: CreatingDeps,
   key: SellingShop,
   request: PaymentRequest,
   now: () => Temporal.Instant,
 ): Promise<CreatedPayment | Refused> => {
-  const { database, banks, policies } = parts;
+  const { database, banks, policies } = deps;
   const bank = await servingBank(banks, key, servedOf(request.input));
   const unserved = bank && isRefused(bank) ? bank : null;
-  const receipt = givenReceipt(parts.customers, request.input.receipt, now());
+  const receipt = givenReceipt(deps.customers, request.input.receipt, now());
   if (receipt && isRefused(receipt)) return receipt;
   const lists = await policies.current();
-  const unreachable = unreachableTarget(parts, key, request.input);
+  const unreachable = unreachableTarget(deps, key, request.input);
   const ordersEarly =
     bank !== null && !isRefused(bank) && earlyMethod(bank, servedOf(request.input).method) !== null;
   const phone = receipt
     ? receipt.terms.customer.phone
-    : await phoneOfTerms(parts, key, request.receiptTermsId ?? null);
+    : await phoneOfTerms(deps, key, request.receiptTermsId ?? null);
   const prepared = { ...request, unserved, unreachable, receipt, phone, ordersEarly };
   const created = await recordPayment(database, lists, key, prepared, now());
   if (isRefused(created) || created.replayed || !ordersEarly) return created;
   const { merchantId, id: resourceId } = created.payment;
-  const page = pageAddress(parts, { merchantId, paymentId: resourceId });
+  const page = pageAddress(deps, { merchantId, paymentId: resourceId });
   const claim = claimOfPayment(request, ordersEarly);
   if (claim && isRefused(claim)) return claim;
   const payment = await answerUnderKey(database.pool, { caller: key, claim, resourceId }, () =>

@@ -4,11 +4,11 @@
  */
 import type pg from 'pg';
 import { newRowId } from '../kernel/database/new-id.ts';
-import { gathered } from '../kernel/database/gather-calls.ts';
+import { batched } from '../kernel/database/batch-calls.ts';
 import type { IdempotencyClaim } from '../kernel/database/idempotency.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { run, columns, rowJson, type Statement } from '../kernel/database/statement.ts';
-import { isSpread } from '../kernel/database/spread.ts';
+import { isSharded } from '../kernel/database/sharding.ts';
 import { rememberTrace } from '../kernel/database/subject-trace.ts';
 import type { Payment } from './entities.ts';
 import {
@@ -21,10 +21,10 @@ import {
   type NewPayment,
   type NewRecurringPayment,
 } from './insert-statements.ts';
-import { type PaymentInHand, paymentNames } from './store-payment.ts';
+import { type RatedPayment, paymentNames } from './store-payment.ts';
 
 /*
- * Writes new payments where the tables are spread: by a function that runs on the machine of their
+ * Writes new payments where the tables are sharded: by a function that runs on the machine of their
  * merchant. It writes what the statements of `insert-statements` do.
  */
 
@@ -107,7 +107,7 @@ const termsOf = ({ terms }: Insertion): unknown => terms && JSON.stringify(terms
 
 /** Whether the merchant's machine writes them; receipts' terms go with the statement alone. */
 const isForShard = async (pool: pg.Pool, insertions: readonly Insertion[]): Promise<boolean> =>
-  !insertions.some(({ terms }) => terms) && (await isSpread(pool));
+  !insertions.some(({ terms }) => terms) && (await isSharded(pool));
 
 const insertAlone = async (pool: pg.Pool, insertion: Insertion): Promise<Payment | null> => {
   if (await isForShard(pool, [insertion]))
@@ -149,10 +149,10 @@ const insertTogether = async (
 };
 
 /** Gives `left` for what a batch did not write since its key is taken, or about to be. */
-const insertGathered = gathered<Insertion, Payment | 'left' | null>({
+const insertGathered = batched<Insertion, Payment | 'left' | null>({
   name: merchantInsert.plain.name,
   callerOf: ({ payment }) => payment.merchantId,
-  callersApart: true,
+  perCaller: true,
   alone: insertAlone,
   together: insertTogether,
 });
@@ -177,21 +177,21 @@ export const insertPayment = async (
 
 type CreatedWithRate = Payment & { readonly rateBps: number };
 
-const inHand = ({ rateBps, ...payment }: CreatedWithRate): PaymentInHand => ({ payment, rateBps });
+const rated = ({ rateBps, ...payment }: CreatedWithRate): RatedPayment => ({ payment, rateBps });
 
 const recurringParametersOf = (payment: NewRecurringPayment): unknown[] => [
   ...valuesOf(recurringNames, payment),
   newRowId(),
 ];
 
-const insertRecurringGathered = gathered<NewRecurringPayment, PaymentInHand | null>({
+const insertRecurringGathered = batched<NewRecurringPayment, RatedPayment | null>({
   name: recurringInsert.name,
   callerOf: ({ merchantId }) => merchantId,
-  callersApart: true,
+  perCaller: true,
   alone: async (pool, payment) => {
     const values = recurringParametersOf(payment);
     const [created] = await run<CreatedWithRate>(pool, recurringInsert, values);
-    return created ? inHand(created) : null;
+    return created ? rated(created) : null;
   },
   together: async (pool, payments) => {
     const rows = payments.map(recurringParametersOf);
@@ -201,7 +201,7 @@ const insertRecurringGathered = gathered<NewRecurringPayment, PaymentInHand | nu
       const found = left.get(id);
       // Of two calls with one id, the first has made it.
       left.delete(id);
-      return found ? inHand(found) : null;
+      return found ? rated(found) : null;
     });
   },
 });
@@ -213,7 +213,7 @@ const insertRecurringGathered = gathered<NewRecurringPayment, PaymentInHand | nu
 export const insertRecurringPayment = async (
   { pool }: Database,
   payment: NewRecurringPayment,
-): Promise<PaymentInHand | null> => {
+): Promise<RatedPayment | null> => {
   const created = await insertRecurringGathered(pool, payment);
   const { merchantId, id: subjectId } = payment;
   if (created) await rememberTrace(pool, { merchantId, subjectId });

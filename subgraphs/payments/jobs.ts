@@ -13,11 +13,11 @@ import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
 import { receiveCallbacks } from './bank-answers/receive-callbacks.ts';
 import { expireLinks } from './links/end-links.ts';
 import { linkLives } from './links/store-link.ts';
-import { askDue, type OrderingParts } from './bank-answers/order-again.ts';
+import { askDue, type OrderingDeps } from './bank-answers/order-again.ts';
 import { endHolds, holdEnds } from './holds/release-hold.ts';
-import { pageAddress, type PageParts } from '../kernel/service/graph/page-address.ts';
+import { pageAddress, type PageDeps } from '../kernel/service/graph/page-address.ts';
 
-export interface PaymentJobs extends PageParts {
+export interface PaymentJobs extends PageDeps {
   readonly database: Database;
   readonly banks: Banks;
   readonly clocks: TestClocks;
@@ -42,11 +42,11 @@ const sweep = (name: string, due: readonly string[], work: () => Promise<unknown
 });
 
 const orderingOf = (
-  parts: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>,
-): OrderingParts => ({
-  database: parts.database,
-  banks: parts.banks,
-  pageUrl: (key) => pageAddress(parts, key),
+  deps: Pick<PaymentJobs, 'database' | 'banks' | keyof PageDeps>,
+): OrderingDeps => ({
+  database: deps.database,
+  banks: deps.banks,
+  pageUrl: (key) => pageAddress(deps, key),
 });
 
 /** The jobs of the payments subgraph. */
@@ -76,7 +76,7 @@ export const paymentClockParticipant = ({
   database,
   banks,
   ...page
-}: Pick<PaymentJobs, 'database' | 'banks' | keyof PageParts>): ClockParticipant => ({
+}: Pick<PaymentJobs, 'database' | 'banks' | keyof PageDeps>): ClockParticipant => ({
   due: [banks.simulator.callbacks, paymentAsks, linkEnds, sessionEnds, holdEnds, linkLives].map(
     ({ byClock }) => byClock,
   ),

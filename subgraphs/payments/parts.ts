@@ -7,12 +7,12 @@ import type { WakeRelay } from '../kernel/events/relay.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
 import type { TargetSwitch } from '../kernel/service/webhook-url.ts';
 import type { Refresh } from './bank-answers/refresh-payment.ts';
-import type { PageParts } from '../kernel/service/graph/page-address.ts';
+import type { PageDeps } from '../kernel/service/graph/page-address.ts';
 import type { PageOpenings } from './checkout/note-opening.ts';
 import type { ShownPayments } from './checkout/shown-payments.ts';
 import type { RefundKey } from './refunds/send-refund.ts';
 
-export interface PaymentsParts extends PageParts, TargetSwitch {
+export interface PaymentsDeps extends PageDeps, TargetSwitch {
   readonly database: Database;
   readonly banks: Banks;
   readonly policies: Policies;
@@ -38,7 +38,7 @@ export interface PaymentsParts extends PageParts, TargetSwitch {
 /**
  * The same, with the refresh on reads and the payments that this process created or showed last.
  */
-export type ReadingParts = PaymentsParts & {
+export type ReadingDeps = PaymentsDeps & {
   readonly refresh: Refresh;
   readonly shown: ShownPayments;
 };

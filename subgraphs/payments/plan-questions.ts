@@ -5,7 +5,7 @@
 import type { Queues } from '../kernel/queue/queues.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { askBanksJob } from './jobs.ts';
-import type { PaymentsParts } from './parts.ts';
+import type { PaymentsDeps } from './parts.ts';
 import { sendRefundJob } from './refunds/jobs.ts';
 
 /** The questions of so long are asked together. */
@@ -13,7 +13,7 @@ const together_ms = 100;
 /** Nobody waits at a page for an answer that comes later than this: the sweep is soon enough. */
 const prompt_max_ms = 60_000;
 
-interface QuestionParts {
+interface QuestionDeps {
   readonly queues: Pick<Queues, 'add' | 'addMany'>;
   readonly log: Logger;
 }
@@ -22,7 +22,7 @@ interface QuestionParts {
 export const openQuestions = ({
   queues,
   log,
-}: QuestionParts): Pick<PaymentsParts, 'askLater' | 'askNoMore' | 'sendRefundLater'> => {
+}: QuestionDeps): Pick<PaymentsDeps, 'askLater' | 'askNoMore' | 'sendRefundLater'> => {
   const warn = (error: unknown): void =>
     log.warn({ error }, 'could not enqueue a bank query; the sweep will run it');
   /** The payments of each moment at which something is asked, and the moment of each of them. */

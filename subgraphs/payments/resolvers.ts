@@ -16,7 +16,7 @@ import { reachOf } from '../kernel/database/reach.ts';
 import { merchantOf, orThrow } from '../kernel/service/access/reach.ts';
 import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/graph/per-call.ts';
-import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
+import type { SubgraphDeps } from '../kernel/service/graph/build-subgraph.ts';
 import { openRefresh } from './bank-answers/refresh-payment.ts';
 import { bankMutations } from './bank-answers/resolvers.ts';
 import { pageAddress } from '../kernel/service/graph/page-address.ts';
@@ -37,7 +37,7 @@ import {
   refundedInPart,
 } from './find-payments.ts';
 import { noteMutations, notesOf } from './notes/resolvers.ts';
-import type { PaymentsParts, ReadingParts } from './parts.ts';
+import type { PaymentsDeps, ReadingDeps } from './parts.ts';
 import { sellerOf } from './seller.ts';
 import { netOf } from './payment-view.ts';
 import { recurringFields, recurringMutations, recurringQueries } from './recurring/resolvers.ts';
@@ -69,9 +69,9 @@ const mayReadOfPayment = (principal: Principal, row: Payment | Refund): boolean 
 
 /** The resolvers and the entity loaders of the payments subgraph. */
 export const paymentsSubgraph = (
-  opened: PaymentsParts,
-): SubgraphParts & { name: 'payments'; resolvers: Resolvers } => {
-  const parts: ReadingParts = {
+  opened: PaymentsDeps,
+): SubgraphDeps & { name: 'payments'; resolvers: Resolvers } => {
+  const parts: ReadingDeps = {
     ...opened,
     refresh: openRefresh(opened),
     shown: openShownPayments(),
@@ -125,7 +125,7 @@ export const paymentsSubgraph = (
   };
 };
 
-const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers => {
+const paymentFields = ({ database, ...parts }: PaymentsDeps): PaymentResolvers => {
   const refundsOf = perCall<Payment, Refund[]>(async (payments, { meter, loads }) => {
     // More ends the answer when they are counted. Loads that calls share have no room of their own.
     const limit = meter && !loads ? meter.room.values + 1 : null;
@@ -158,7 +158,7 @@ const paymentFields = ({ database, ...parts }: PaymentsParts): PaymentResolvers 
 const queries = ({
   refresh,
   ...parts
-}: ReadingParts): Pick<QueryResolvers, 'payment' | 'payments' | 'paymentSearch'> => ({
+}: ReadingDeps): Pick<QueryResolvers, 'payment' | 'payments' | 'paymentSearch'> => ({
   payment: async (_, { id, merchantId }, { principal, now }) => {
     const payment = await findNamed(parts.database.pool, {
       merchantId: merchantOf(principal, merchantId),
@@ -196,7 +196,7 @@ const queries = ({
  * two loses an entry about no money.
  */
 const recordMaking = (
-  { database }: Pick<ReadingParts, 'database'>,
+  { database }: Pick<ReadingDeps, 'database'>,
   acting: Acting,
   { merchantId, id, shopId, mode, amount, currency }: Payment,
 ): Promise<void> =>
@@ -209,23 +209,23 @@ const recordMaking = (
     ),
   );
 
-const mutations = (parts: ReadingParts): Pick<MutationResolvers, 'paymentCreate'> => ({
+const mutations = (deps: ReadingDeps): Pick<MutationResolvers, 'paymentCreate'> => ({
   paymentCreate: async (_, { input, idempotency, merchantId, shopId }, context) => {
     const { principal, now } = context;
-    const seller = await sellerOf(parts, principal, { merchantId, shopId, mode: 'test' }, now);
+    const seller = await sellerOf(deps, principal, { merchantId, shopId, mode: 'test' }, now);
     if (isRefused(seller)) return seller;
-    const created = await createPayment(parts, seller.shop, { input, idempotency }, seller.now);
+    const created = await createPayment(deps, seller.shop, { input, idempotency }, seller.now);
     if (isRefused(created)) return created;
     const { payment, replayed } = created;
-    if (principal.kind === 'operator' && !replayed) await recordMaking(parts, context, payment);
+    if (principal.kind === 'operator' && !replayed) await recordMaking(deps, context, payment);
     if (!replayed) {
-      parts.wakeRelay('soon');
-      parts.shown.keep({ payment, rateBps: null });
+      deps.wakeRelay('soon');
+      deps.shown.keep({ payment, rateBps: null });
     }
     return {
       __typename: 'PaymentCreated',
       payment,
-      paymentUrl: pageAddress(parts, { merchantId: payment.merchantId, paymentId: payment.id }),
+      paymentUrl: pageAddress(deps, { merchantId: payment.merchantId, paymentId: payment.id }),
       mode: payment.mode,
       idempotent: replayed,
       simulator: payment.plannedOutcome,

@@ -4,7 +4,7 @@ import { refused, type Refused } from '../kernel/rules/refusal.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import type { KeyPrincipal, Principal } from '../kernel/service/access/principal.ts';
 import { keyOf, merchantOf } from '../kernel/service/access/reach.ts';
-import type { PaymentsParts } from './parts.ts';
+import type { PaymentsDeps } from './parts.ts';
 import { shopDemand } from './receipts/part-receipt.ts';
 
 /** The shop and the mode, the key, and whether a receipt is needed. */
@@ -32,7 +32,7 @@ interface Named {
  * `not_found` and `live_not_enabled`.
  */
 export const sellerOf = async (
-  { database, clocks, banks }: Pick<PaymentsParts, 'database' | 'clocks' | 'banks'>,
+  { database, clocks, banks }: Pick<PaymentsDeps, 'database' | 'clocks' | 'banks'>,
   principal: Principal,
   named: Named,
   now: () => Temporal.Instant,

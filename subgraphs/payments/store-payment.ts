@@ -4,9 +4,9 @@
  * version has grown). Only the erasure and `bankAskAgain` write an existing payment elsewhere.
  */
 import pg from 'pg';
-import { isSpread, runTwins, twinsByKey } from '../kernel/database/spread.ts';
+import { isSharded, runSharded, shardedByKey } from '../kernel/database/sharding.ts';
 import { eachMerchant } from '../kernel/database/by-merchant.ts';
-import { gathered } from '../kernel/database/gather-calls.ts';
+import { batched } from '../kernel/database/batch-calls.ts';
 import {
   columns,
   propertyNames,
@@ -38,7 +38,7 @@ const rateAt = (moment: string): string =>
   `coalesce(${effectiveRate('payment.merchant_id', 'payment.shop_id', 'payment.method', moment)}, 0)`;
 
 /** The optional rows that a change writes in addition to the payment. */
-interface Beside {
+interface WrittenRows {
   readonly refunds: boolean;
   readonly receipts: boolean;
 }
@@ -65,7 +65,7 @@ const writeRefunds = (parameter: string, condition: string): string =>
 
 /** SQL: the parts of a statement that write these rows; `$` names their parameters in order. */
 const besideText = (
-  { refunds, receipts }: Beside,
+  { refunds, receipts }: WrittenRows,
   merchant: string,
   $: (place: number) => string,
   movedBy: (row: string, payment: string) => string,
@@ -84,7 +84,7 @@ const besideText = (
   return parts.map((part, index) => `,\n    ${part($(index + 1))}`).join('');
 };
 
-const storeText = (beside: Beside): string =>
+const storeText = (alsoWritten: WrittenRows): string =>
   `with moved as (update payment set version = version + 1, ${assignments.join(', ')}
       where merchant_id = $1 and id = $2 and version = $3
         and ${isRateOf(`${behind(4)}::int`, `$${mutable.indexOf('finalizedAt') + 4}::timestamptz`)}
@@ -92,7 +92,7 @@ const storeText = (beside: Beside): string =>
     booked as (${insertPostings(behind(1), moved)}),
     balanced as (${insertDeltas(behind(2), moved)}),
     published as (${insertEvents(behind(3), moved)})${besideText(
-      beside,
+      alsoWritten,
       '$1',
       (place) => behind(4 + place),
       // A condition without a column is one that Citus does not take beside an outer join.
@@ -111,7 +111,7 @@ const ofMoved = (list: 'postings' | 'deltas' | 'events'): string =>
  * is locked, or whose version differs, is left alone. A payment is looked up by its key, so that no
  * plan scans the table; comparing both keys again makes the planner expect few rows.
  */
-const storeManyText = (beside: Beside): string =>
+const storeManyText = (alsoWritten: WrittenRows): string =>
   `with sent as materialized (select * from rows from (json_populate_recordset(null::payment, $1::json),
         jsonb_to_recordset($2::jsonb) as (postings jsonb, deltas jsonb, events jsonb, rate_bps int)) with ordinality),
     free as materialized (select sent.* from sent cross join lateral (
@@ -124,26 +124,26 @@ const storeManyText = (beside: Beside): string =>
       returning payment.merchant_id, payment.id),
     booked as (${insertPostings(ofMoved('postings'), 'select 1')}),
     balanced as (${insertDeltas(ofMoved('deltas'), 'select 1')}),
-    published as (${insertEvents(ofMoved('events'), 'select 1')})${besideText(beside, '$3', (place) => `$${place + 3}`, movedOf)}
+    published as (${insertEvents(ofMoved('events'), 'select 1')})${besideText(alsoWritten, '$3', (place) => `$${place + 3}`, movedOf)}
     select id from moved`;
 
 /** The four statements of a kind: with refunds or without, with receipts or without. */
-const statementsOf = (name: string, textOf: (beside: Beside) => string) => {
-  const statement = (beside: Beside): Statement => ({
+const statementsOf = (name: string, textOf: (alsoWritten: WrittenRows) => string) => {
+  const statement = (alsoWritten: WrittenRows): Statement => ({
     name: [
       name,
-      ...(beside.refunds ? ['refunds'] : []),
-      ...(beside.receipts ? ['receipts'] : []),
+      ...(alsoWritten.refunds ? ['refunds'] : []),
+      ...(alsoWritten.receipts ? ['receipts'] : []),
     ].join('_with_'),
-    text: textOf(beside),
+    text: textOf(alsoWritten),
   });
   const plain = statement({ refunds: false, receipts: false });
   const refunds = statement({ refunds: true, receipts: false });
   const receipts = statement({ refunds: false, receipts: true });
   const both = statement({ refunds: true, receipts: true });
-  return (beside: Beside): Statement => {
-    if (beside.receipts) return beside.refunds ? both : receipts;
-    return beside.refunds ? refunds : plain;
+  return (alsoWritten: WrittenRows): Statement => {
+    if (alsoWritten.receipts) return alsoWritten.refunds ? both : receipts;
+    return alsoWritten.refunds ? refunds : plain;
   };
 };
 
@@ -174,7 +174,7 @@ export const subjectOfPayment = ({ merchantId, paymentId }: PaymentKey): Subject
 });
 
 /** A payment with what a decision about it needs. */
-export interface PaymentInHand {
+export interface RatedPayment {
   readonly payment: Payment;
   /** Effective rate of its method when it was read, basis points; null: it was not read. */
   readonly rateBps: number | null;
@@ -202,20 +202,20 @@ const findMany: Statement = {
     join payment on payment.merchant_id = asked.merchant_id and payment.id = asked.id`,
 };
 
-const findAlone = async (runner: Runner, { key, now }: Finding): Promise<PaymentInHand | null> => {
+const findAlone = async (runner: Runner, { key, now }: Finding): Promise<RatedPayment | null> => {
   const [row] = await run<FoundRow>(runner, find, [key.merchantId, key.paymentId, now]);
   if (!row) return null;
   const { rateBps, ...payment } = row;
   return { payment, rateBps };
 };
 
-const findGathered = gathered<Finding, PaymentInHand | null>({
+const findGathered = batched<Finding, RatedPayment | null>({
   name: find.name,
   callerOf: ({ key }) => key.merchantId,
   alone: findAlone,
   together: async (pool, findings) => {
-    if (await isSpread(pool)) return Promise.all(findings.map((one) => findAlone(pool, one)));
-    const found = new Map<number, PaymentInHand>();
+    if (await isSharded(pool)) return Promise.all(findings.map((one) => findAlone(pool, one)));
+    const found = new Map<number, RatedPayment>();
     const rows = await run<FoundRow & { readonly place: number }>(pool, findMany, [
       findings.map(({ key }) => key.merchantId),
       findings.map(({ key }) => key.paymentId),
@@ -231,10 +231,10 @@ export const findPayment = (
   runner: Runner,
   key: PaymentKey,
   now: Temporal.Instant,
-): Promise<PaymentInHand | null> =>
+): Promise<RatedPayment | null> =>
   runner instanceof pg.Pool ? findGathered(runner, { key, now }) : findAlone(runner, { key, now });
 
-const refundsOf = twinsByKey(
+const refundsOf = shardedByKey(
   'payment.refunds',
   'payment_id',
   (ofKeys) =>
@@ -248,7 +248,7 @@ export const findRefunds = async (
   limit: number | null = null,
 ): Promise<Refund[]> => {
   type Key = Pick<Payment, 'merchantId' | 'id'>;
-  const refunds = await runTwins<Refund, Key>(runner, refundsOf, payments, (own) => [
+  const refunds = await runSharded<Refund, Key>(runner, refundsOf, payments, (own) => [
     own.map(({ id }) => id),
     limit,
   ]);
@@ -272,11 +272,11 @@ const storeAlone = async (
   refund: Refund | null = null,
 ): Promise<Payment | null> => {
   const { receipts } = storing;
-  const beside = { refunds: refund !== null, receipts: receipts.length > 0 };
-  const written = await run(runner, storeStatement(beside), [
+  const alsoWritten = { refunds: refund !== null, receipts: receipts.length > 0 };
+  const written = await run(runner, storeStatement(alsoWritten), [
     ...parametersOf(storing),
     ...(refund ? [JSON.stringify([rowJson(refundNames, refund)])] : []),
-    ...(beside.receipts ? [JSON.stringify(receipts)] : []),
+    ...(alsoWritten.receipts ? [JSON.stringify(receipts)] : []),
   ]);
   return written.length === 0 ? null : storing.after;
 };
@@ -308,14 +308,14 @@ export const storeTogether = async (
   const [first] = storings;
   if (!first) return new Set();
   const receipts = storings.flatMap((storing) => storing.receipts);
-  const beside = { refunds: refunds.length > 0, receipts: receipts.length > 0 };
-  const written = await run<{ id: string }>(runner, storeManyStatement(beside), [
+  const alsoWritten = { refunds: refunds.length > 0, receipts: receipts.length > 0 };
+  const written = await run<{ id: string }>(runner, storeManyStatement(alsoWritten), [
     ...values,
     first.after.merchantId,
-    ...(beside.refunds
+    ...(alsoWritten.refunds
       ? [JSON.stringify(refunds.map((refund) => rowJson(refundNames, refund)))]
       : []),
-    ...(beside.receipts ? [JSON.stringify(receipts)] : []),
+    ...(alsoWritten.receipts ? [JSON.stringify(receipts)] : []),
   ]);
   return new Set(written.map(({ id }) => id));
 };
@@ -341,10 +341,10 @@ export const storePayments = async (
 };
 
 /** Gives `left` for what a batch did not write: its version is another, or it is locked. */
-const storeGathered = gathered<Storing, Payment | 'left' | null>({
+const storeGathered = batched<Storing, Payment | 'left' | null>({
   name: storeStatement({ refunds: false, receipts: false }).name,
   callerOf: ({ after }) => after.merchantId,
-  callersApart: true,
+  perCaller: true,
   alone: (pool, storing) => storeAlone(pool, storing),
   together: async (pool, storings) => {
     const first = new Map(storings.toReversed().map((storing) => [storing.after.id, storing]));

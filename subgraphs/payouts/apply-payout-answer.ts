@@ -7,7 +7,7 @@ import type pg from 'pg';
 import type { PayoutAnswer } from '../kernel/banks/payout-bank.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { eventRow, insertEvents } from '../kernel/events/outbox.ts';
-import { gathered } from '../kernel/database/gather-calls.ts';
+import { batched } from '../kernel/database/batch-calls.ts';
 import { boundWait } from '../kernel/database/idempotency.ts';
 import { columns, rowJson, run, type Statement } from '../kernel/database/statement.ts';
 import { deltaRows, insertDeltas, insertPostings, postingRows } from '../kernel/ledger/post.ts';
@@ -155,10 +155,10 @@ const storeAlone = async (
 const changing = ['merchantId', 'id', 'status', 'failReason', 'bankRef', 'completedAt', 'askAt'];
 
 /** Returns `left` for payouts that a batch did not write. */
-const storeGathered = gathered<Storing, Payout | 'left' | null>({
+const storeGathered = batched<Storing, Payout | 'left' | null>({
   name: store.name,
   callerOf: ({ after }) => after.merchantId,
-  callersApart: true,
+  perCaller: true,
   alone: storeAlone,
   together: async (pool, storings) => {
     const first = new Map(storings.toReversed().map((storing) => [storing.after.id, storing]));

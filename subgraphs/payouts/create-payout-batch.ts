@@ -19,7 +19,7 @@ import {
   keyedClaim,
   lacksScope,
   payCard,
-  type CreatingParts,
+  type CreatingDeps,
   type Creating,
   keyedFingerprints,
 } from './create-payout.ts';
@@ -56,7 +56,7 @@ interface Item {
 }
 
 interface Batch {
-  readonly parts: CreatingParts;
+  readonly parts: CreatingDeps;
   readonly creating: Creating;
   readonly method: PayoutMethod;
   readonly bank: Bank | Refused;
@@ -290,7 +290,7 @@ const resultOf = (
  * their item.
  */
 export const createPayoutBatch = async (
-  parts: CreatingParts,
+  deps: CreatingDeps,
   creating: Creating,
   {
     method,
@@ -308,13 +308,13 @@ export const createPayoutBatch = async (
   }
   const claim = claimOf(idempotency, 'payoutBatchCreate', { method, items: inputs });
   if (claim && isRefused(claim)) return claim;
-  const bank = await payoutBank(parts.banks, creating.key, method);
+  const bank = await payoutBank(deps.banks, creating.key, method);
   const batch: Batch = {
-    parts,
+    parts: deps,
     creating,
     method,
     bank,
-    claim: claim && keyedClaim(parts, claim),
+    claim: claim && keyedClaim(deps, claim),
     batchId: randomUUID(),
   };
   const size = method === 'payouts_card' ? cardPage_items : page_items;

@@ -32,7 +32,7 @@ import { callDeadline_s, type PayoutMethod } from './rules/payout.ts';
 import { orderPayout } from './order-payout.ts';
 import { allKeys, type Keys } from '../kernel/service/access/keys.ts';
 
-export interface CreatingParts {
+export interface CreatingDeps {
   readonly database: Database;
   readonly banks: Banks;
   readonly log: Logger;
@@ -64,7 +64,7 @@ export const lacksScope = ({ scopes }: KeyPrincipal, method: PayoutMethod): Refu
  * numbers.
  */
 export const keyedClaim = (
-  { fingerprintKey }: Pick<CreatingParts, 'fingerprintKey'>,
+  { fingerprintKey }: Pick<CreatingDeps, 'fingerprintKey'>,
   claim: IdempotencyClaim,
 ): IdempotencyClaim => ({
   ...claim,
@@ -88,7 +88,7 @@ export const keyedFingerprints = (
  * declared unsent.
  */
 export const payCard = async (
-  parts: CreatingParts,
+  deps: CreatingDeps,
   bank: Bank,
   {
     payout,
@@ -98,8 +98,8 @@ export const payCard = async (
   }: { payout: Payout; recipient: CardRecipient; since_ms: number; now: () => Temporal.Instant },
 ): Promise<Payout> => {
   if (performance.now() - since_ms > callDeadline_s * 1_000) return payout;
-  const ordered = await orderPayout(parts, bank, { payout, recipient, isFirst: true, now });
-  return applyPayoutAnswer(parts.database, ordered.payout, ordered.answer, now());
+  const ordered = await orderPayout(deps, bank, { payout, recipient, isFirst: true, now });
+  return applyPayoutAnswer(deps.database, ordered.payout, ordered.answer, now());
 };
 
 /** The failed payout stays; its id or a replay of its key reads it. */
@@ -116,7 +116,7 @@ const routerError = ({ id }: Payout): Refused =>
  * `insufficient_balance`, about the key, or, leaving a failed payout, with `router_error`.
  */
 export const createPayout = async (
-  parts: CreatingParts,
+  deps: CreatingDeps,
   creating: Creating,
   input: PayoutInput,
   idempotency: IdempotencyArgument,
@@ -130,17 +130,17 @@ export const createPayout = async (
   if (claim && isRefused(claim)) return claim;
   const terms = payoutTerms(method, input);
   if (isRefused(terms)) return terms;
-  const bank = await payoutBank(parts.banks, key, method);
+  const bank = await payoutBank(deps.banks, key, method);
   const ready = await checkRecipient(
-    { policies: creating.policies, merchantId: key.merchantId, bank, log: parts.log },
+    { policies: creating.policies, merchantId: key.merchantId, bank, log: deps.log },
     terms.recipient,
   );
   const id = newRowId();
   const draft: Draft | Refused = isRefused(ready)
     ? ready
     : { id, terms, connector: ready.bank.connector, refusedAs: ready.refusedAs };
-  const { pool } = parts.database;
-  const claimed = { caller: key, claim: claim && keyedClaim(parts, claim), resourceId: id };
+  const { pool } = deps.database;
+  const claimed = { caller: key, claim: claim && keyedClaim(deps, claim), resourceId: id };
   const making = openPayout(pool, { ...claimed, at: now(), method, draft });
   const created = await withinBound(making, beyondBound);
   if (isRefused(created)) return created;
@@ -151,7 +151,7 @@ export const createPayout = async (
   const payout =
     recipient.way === 'card'
       ? await answerUnderKey(pool, claimed, () =>
-          payCard(parts, ready.bank, { payout: created.made, recipient, since_ms, now }),
+          payCard(deps, ready.bank, { payout: created.made, recipient, since_ms, now }),
         )
       : created.made;
   return payout.failReason === 'bank_unknown' ? routerError(payout) : { payout, replayed: false };

@@ -6,9 +6,9 @@ import { earliest, type ClockParticipant } from '../kernel/clock/keep-clocks.ts'
 import { expireDrafts } from '../kernel/drafts/expire-drafts.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import { payoutDrafts } from './drafts/store-draft.ts';
-import { payoutAsks, sendDuePayouts, type SendingParts } from './send-payouts.ts';
+import { payoutAsks, sendDuePayouts, type SendingDeps } from './send-payouts.ts';
 
-export interface PayoutJobs extends SendingParts {
+export interface PayoutJobs extends SendingDeps {
   readonly now: () => Temporal.Instant;
   /** Ends a long run early. */
   readonly stopping: AbortSignal;
@@ -40,16 +40,16 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
 ];
 
 /** How payouts and their drafts follow a shop's test clock. */
-export const payoutClockParticipant = (parts: SendingParts): ClockParticipant => ({
+export const payoutClockParticipant = (deps: SendingDeps): ClockParticipant => ({
   due: [payoutAsks.byClock, payoutDrafts.lives.byClock],
   next: async (shop, now) => {
-    const { pool } = parts.database;
+    const { pool } = deps.database;
     return earliest(
       await Promise.all([payoutAsks, payoutDrafts.lives].map((due) => due.next(pool, shop, now))),
     );
   },
   work: async (shop, now) => {
-    const expired = await expireDrafts(payoutDrafts, parts.database, () => now, shop);
-    return expired + (await sendDuePayouts(parts, () => now, shop));
+    const expired = await expireDrafts(payoutDrafts, deps.database, () => now, shop);
+    return expired + (await sendDuePayouts(deps, () => now, shop));
   },
 });

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { releaseKeys, tryClaims, type CallClaim } from '../kernel/database/claim-page.ts';
-import { gathered } from '../kernel/database/gather-calls.ts';
+import { batched } from '../kernel/database/batch-calls.ts';
 import { createOnce, type Created } from '../kernel/database/idempotency.ts';
 import { inTransaction, unlessHeld } from '../kernel/database/statement.ts';
 import { rememberTrace } from '../kernel/database/subject-trace.ts';
@@ -91,10 +91,10 @@ const openTogether = (
   });
 
 /** Returns `left` for payouts that a batch did not decide because their key is taken. */
-const openGathered = gathered<PayoutOpening, Answer>({
+const openGathered = batched<PayoutOpening, Answer>({
   name: 'payout.open',
   callerOf: ({ caller }) => caller.merchantId,
-  callersApart: true,
+  perCaller: true,
   // Concurrent batches would wait for each other at the merchant's row.
   inFlight: 1,
   alone: (pool, opening) => unlessHeld(openTogether(pool, [opening])),

@@ -19,7 +19,7 @@ import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
 import { lease_s, lostCard_s, nextTry, unseenFor_h, wayOf } from './rules/payout.ts';
 
-export interface OrderingParts {
+export interface OrderingDeps {
   readonly database: Database;
   readonly banks: Banks;
   readonly log: Logger;
@@ -42,7 +42,7 @@ export interface Ordered {
 const unknown = { kind: 'unknown' } as const;
 
 const callBank = (
-  { log }: OrderingParts,
+  { log }: OrderingDeps,
   bank: Bank,
   { payout, recipient, isFirst, now }: Order,
 ): Promise<PayoutOrderAnswer> =>
@@ -70,7 +70,7 @@ const move: Statement = {
 };
 
 const moveTo = async (
-  { database }: OrderingParts,
+  { database }: OrderingDeps,
   payout: Payout,
   connector: string,
   sentAt: Temporal.Instant | null,
@@ -90,7 +90,7 @@ const moveTo = async (
 
 /** The banks that may still receive a payout, the preferred first. */
 const othersThan = async (
-  { banks }: OrderingParts,
+  { banks }: OrderingDeps,
   { merchantId, shopId, mode, method, currency }: Payout,
   tried: ReadonlySet<string>,
 ): Promise<readonly Bank[]> => {
@@ -109,14 +109,11 @@ const othersThan = async (
  * No bank has it: it returns to the preferred bank as if new. A card's number is lost by then, so
  * its payout is queried.
  */
-const giveUp = async (
-  parts: OrderingParts,
-  { payout, recipient, now }: Order,
-): Promise<Ordered> => {
-  const [preferred] = recipient.way === 'card' ? [] : await othersThan(parts, payout, new Set());
+const giveUp = async (deps: OrderingDeps, { payout, recipient, now }: Order): Promise<Ordered> => {
+  const [preferred] = recipient.way === 'card' ? [] : await othersThan(deps, payout, new Set());
   const waiting =
     preferred &&
-    (await moveTo(parts, payout, preferred.connector, null, nextTry(payout.createdAt, now())));
+    (await moveTo(deps, payout, preferred.connector, null, nextTry(payout.createdAt, now())));
   return {
     payout: waiting ?? payout,
     answer: waiting ? { kind: 'pending', reference: null, askAt: waiting.askAt } : unknown,
@@ -132,7 +129,7 @@ const isLongUnseen = ({ sentAt }: Payout, now: Temporal.Instant): boolean =>
  * Does not apply the answer.
  */
 export const orderPayout = async (
-  parts: OrderingParts,
+  deps: OrderingDeps,
   bank: Bank,
   order: Order,
 ): Promise<Ordered> => {
@@ -141,21 +138,15 @@ export const orderPayout = async (
   const tried = new Set<string>();
   let [at, { payout }] = [bank, order];
   for (;;) {
-    const answer = await callBank(parts, at, { ...order, payout });
+    const answer = await callBank(deps, at, { ...order, payout });
     if (answer.kind === 'unseen' && isLongUnseen(payout, now()))
-      return giveUp(parts, { ...order, payout });
+      return giveUp(deps, { ...order, payout });
     if (answer.kind !== 'unaccepted') return { payout, answer };
     if (!isFirst) return { payout, answer: unknown };
     tried.add(at.connector);
-    const [next] = await othersThan(parts, payout, tried);
-    if (!next) return giveUp(parts, { ...order, payout });
-    const moved = await moveTo(
-      parts,
-      payout,
-      next.connector,
-      now(),
-      now().add({ seconds: hold_s }),
-    );
+    const [next] = await othersThan(deps, payout, tried);
+    if (!next) return giveUp(deps, { ...order, payout });
+    const moved = await moveTo(deps, payout, next.connector, now(), now().add({ seconds: hold_s }));
     if (!moved) return { payout, answer: unknown };
     [at, payout] = [next, moved];
   }

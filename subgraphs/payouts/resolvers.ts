@@ -15,9 +15,9 @@ import { keyOf, merchantOf, orThrow } from '../kernel/service/access/reach.ts';
 import { foundTotalField, totalField } from '../kernel/database/filtered-list.ts';
 import { exactly, oneOf } from '../kernel/database/open-list.ts';
 import { reachOf } from '../kernel/database/reach.ts';
-import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
+import type { SubgraphDeps } from '../kernel/service/graph/build-subgraph.ts';
 import type { Payout } from './entities.ts';
-import { draftFields, draftMutations, draftQueries, type DraftsParts } from './drafts/resolvers.ts';
+import { draftFields, draftMutations, draftQueries, type DraftsDeps } from './drafts/resolvers.ts';
 import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout } from './create-payout.ts';
 import { loadPayouts, pageOfPayouts } from './find-payouts.ts';
@@ -32,21 +32,21 @@ import { run, type Statement } from '../kernel/database/statement.ts';
 // Only payouts that the bank has accepted, and cards, which are never ordered again: a notification
 // never causes an order. Leased payouts are queried again, and so are stopped ones and card payouts
 // that were given up.
-const hurry: Statement = {
-  name: 'payout.hurry',
+const askNow: Statement = {
+  name: 'payout.askNow',
   text: `update payout set ask_at = $3 where merchant_id = $1 and id = $2 and mode = 'live' and (ask_at is null or ask_at > $3)
     and (status = 'pending' and (bank_ref is not null or method = 'payouts_card') or fail_reason = 'recipient_data_lost') returning 1`,
 };
 
 /** Whether there is something to query. */
-const hurryPayout = async (
+const askPayoutNow = async (
   { pool }: Pick<Database, 'pool'>,
   merchantId: string,
   id: string,
   now: Temporal.Instant,
-): Promise<boolean> => (await run(pool, hurry, [merchantId, id, now])).length > 0;
+): Promise<boolean> => (await run(pool, askNow, [merchantId, id, now])).length > 0;
 
-export interface PayoutsParts extends DraftsParts {
+export interface PayoutsDeps extends DraftsDeps {
   /** Notifies the relay that there are events. */
   readonly wakeRelay: () => void;
   /** Notifies the workers of new payouts to send. */
@@ -72,7 +72,7 @@ const openWorthAsking = (): ((payout: Payout) => boolean) => {
 };
 
 /** The response to a create. A replay shows the payout as it is now. */
-const createdView = ({ banks }: PayoutsParts, { payout, replayed }: CreatedPayout) => {
+const createdView = ({ banks }: PayoutsDeps, { payout, replayed }: CreatedPayout) => {
   const bank = banks.bankOf(payout);
   return {
     __typename: 'PayoutCreated' as const,
@@ -87,7 +87,7 @@ const createdView = ({ banks }: PayoutsParts, { payout, replayed }: CreatedPayou
 };
 
 const queries = (
-  { database: { pool }, wakeSenders }: PayoutsParts,
+  { database: { pool }, wakeSenders }: PayoutsDeps,
   directory: SbpDirectory,
   isWorthAsking = openWorthAsking(),
 ): QueryResolvers => ({
@@ -97,7 +97,10 @@ const queries = (
     ]);
     if (!payout || !mayReadOfShop(principal, payout)) return null;
     // Readers get the known state at once; the bank is queried in the background.
-    if (isWorthAsking(payout) && (await hurryPayout({ pool }, payout.merchantId, payout.id, now())))
+    if (
+      isWorthAsking(payout) &&
+      (await askPayoutNow({ pool }, payout.merchantId, payout.id, now()))
+    )
       wakeSenders();
     return payout;
   },
@@ -120,22 +123,22 @@ const queries = (
   sbpBanks: async () => [...(await directory.current())],
 });
 
-const mutations = (parts: PayoutsParts, directory: SbpDirectory): MutationResolvers => ({
+const mutations = (deps: PayoutsDeps, directory: SbpDirectory): MutationResolvers => ({
   payoutCreate: async (_, { input, idempotency }, { principal, now }) => {
-    const creating = { key: keyOf(principal), policies: await parts.policies.current(), now };
-    const created = await createPayout(parts, creating, input, idempotency);
+    const creating = { key: keyOf(principal), policies: await deps.policies.current(), now };
+    const created = await createPayout(deps, creating, input, idempotency);
     // A router error leaves a failed payout with its events.
-    if (!isRefused(created) || created.code === 'router_error') parts.wakeRelay();
+    if (!isRefused(created) || created.code === 'router_error') deps.wakeRelay();
     if (isRefused(created)) return created;
-    if (!created.replayed && created.payout.status === 'pending') parts.wakeSenders();
-    return createdView(parts, created);
+    if (!created.replayed && created.payout.status === 'pending') deps.wakeSenders();
+    return createdView(deps, created);
   },
   payoutBatchCreate: async (_, { method, items, idempotency }, { principal, now }) => {
-    const creating = { key: keyOf(principal), policies: await parts.policies.current(), now };
-    const batch = await createPayoutBatch(parts, creating, { method, items }, idempotency);
+    const creating = { key: keyOf(principal), policies: await deps.policies.current(), now };
+    const batch = await createPayoutBatch(deps, creating, { method, items }, idempotency);
     // A refusal may follow some pages, whose payouts are on their way.
-    parts.wakeRelay();
-    parts.wakeSenders();
+    deps.wakeRelay();
+    deps.wakeSenders();
     if (isRefused(batch)) return batch;
     const { results, replayed } = batch;
     const count = (status: ItemResult['status']): number =>
@@ -152,12 +155,12 @@ const mutations = (parts: PayoutsParts, directory: SbpDirectory): MutationResolv
   },
   bankPayoutAsk: async (_, { merchantId, id }, { now }) => {
     if (!isUuid(merchantId) || !isUuid(id)) return false;
-    const hurried = await hurryPayout(parts.database, merchantId, id, now());
-    if (hurried) parts.wakeSenders();
-    return hurried;
+    const asked = await askPayoutNow(deps.database, merchantId, id, now());
+    if (asked) deps.wakeSenders();
+    return asked;
   },
   sbpBanksRefresh: async (_, { connector }, context) => {
-    const refreshed = await refreshSbpBanks(parts, context, connector);
+    const refreshed = await refreshSbpBanks(deps, context, connector);
     if (isRefused(refreshed)) return refreshed;
     directory.forget();
     return { __typename: 'SbpBanksRefreshed', ...refreshed };
@@ -166,9 +169,9 @@ const mutations = (parts: PayoutsParts, directory: SbpDirectory): MutationResolv
 
 /** The resolvers and the entity loaders of the payouts subgraph. */
 export const payoutsSubgraph = (
-  parts: PayoutsParts,
-  directory = openSbpDirectory(parts.database),
-): SubgraphParts & { name: 'payouts'; resolvers: Resolvers } => ({
+  deps: PayoutsDeps,
+  directory = openSbpDirectory(deps.database),
+): SubgraphDeps & { name: 'payouts'; resolvers: Resolvers } => ({
   name: 'payouts',
   resolvers: {
     Payout: {
@@ -179,13 +182,13 @@ export const payoutsSubgraph = (
       merchant: ({ merchantId }) => ({ id: merchantId }),
     },
     PayoutConnection: foundTotalField,
-    PayoutDraft: draftFields(parts),
+    PayoutDraft: draftFields(deps),
     PayoutDraftConnection: totalField,
-    Query: { ...queries(parts, directory), ...draftQueries(parts) },
-    Mutation: { ...mutations(parts, directory), ...draftMutations(parts) },
+    Query: { ...queries(deps, directory), ...draftQueries(deps) },
+    Mutation: { ...mutations(deps, directory), ...draftMutations(deps) },
   },
-  areMerchants: openKnownMerchants(parts.database.pool),
+  areMerchants: openKnownMerchants(deps.database.pool),
   entities: {
-    Payout: ownOnly((references) => loadPayouts(parts.database.pool, references), mayReadOfShop),
+    Payout: ownOnly((references) => loadPayouts(deps.database.pool, references), mayReadOfShop),
   },
 });

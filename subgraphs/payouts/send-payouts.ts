@@ -18,10 +18,10 @@ import { applyPayoutAnswer } from './apply-payout-answer.ts';
 import { callForPayout } from './call-bank.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
-import { orderPayout, type Ordered, type OrderingParts } from './order-payout.ts';
+import { orderPayout, type Ordered, type OrderingDeps } from './order-payout.ts';
 import { lease_s } from './rules/payout.ts';
 
-export type SendingParts = OrderingParts;
+export type SendingDeps = OrderingDeps;
 
 /** The stored recipient; null for a card, whose number is not stored. */
 const keptRecipient = (payout: Payout): KeptRecipient | null => {
@@ -54,7 +54,7 @@ type Taken = Payout & {
 };
 
 const askOrOrder = async (
-  parts: SendingParts,
+  deps: SendingDeps,
   bank: Bank,
   { isFirst, ...payout }: Taken,
   now: () => Temporal.Instant,
@@ -62,7 +62,7 @@ const askOrOrder = async (
   const recipient = keptRecipient(payout);
   const { merchantId, id: operationId, bankRef: reference } = payout;
   if (recipient && reference === null)
-    return orderPayout(parts, bank, { payout, recipient, isFirst, now });
+    return orderPayout(deps, bank, { payout, recipient, isFirst, now });
   const question = {
     merchantId,
     operationId,
@@ -74,28 +74,28 @@ const askOrOrder = async (
   };
   return {
     payout,
-    answer: await callForPayout(parts.log, payout.id, () => bank.askPayout(question)),
+    answer: await callForPayout(deps.log, payout.id, () => bank.askPayout(question)),
   };
 };
 
 /** Performs a payout's due work. */
 const sendPayout = async (
-  parts: SendingParts,
+  deps: SendingDeps,
   taken: Taken,
   now: () => Temporal.Instant,
 ): Promise<void> => {
   const { merchantId, id: subjectId } = taken;
   await inTraceOf(
-    parts.database.pool,
+    deps.database.pool,
     { merchantId, subjectId },
     { kind: 'internal', name: 'send payout' },
     async () => {
-      const bank = parts.banks.bankOf(taken);
+      const bank = deps.banks.bankOf(taken);
       // Without its connector in this installation, the payout stays pending.
       const { payout, answer } = isRefused(bank)
         ? { payout: taken, answer: { kind: 'unknown' } as const }
-        : await askOrOrder(parts, bank, taken, now);
-      await applyPayoutAnswer(parts.database, payout, answer, now());
+        : await askOrOrder(deps, bank, taken, now);
+      await applyPayoutAnswer(deps.database, payout, answer, now());
     },
   );
 };
@@ -144,12 +144,12 @@ const takeDue = async (
  * the failures.
  */
 export const sendDuePayouts = async (
-  parts: SendingParts,
+  deps: SendingDeps,
   now: () => Temporal.Instant,
   timeline: Timeline = null,
 ): Promise<number> => {
   const at = now();
-  const { pool } = parts.database;
+  const { pool } = deps.database;
   const { task } = payoutAsks;
   const first = () => payoutAsks.first(pool, timeline, at);
   const { result: due } = await workBatch(pool, {
@@ -160,7 +160,7 @@ export const sendDuePayouts = async (
   });
   const subjectOf = ({ merchantId, id }: Taken) => ({ merchantId, subjectId: id });
   await eachAlone(pool, { task, limit: page, subjectOf }, due, (payout) =>
-    sendPayout(parts, payout, now),
+    sendPayout(deps, payout, now),
   );
   return due.length;
 };

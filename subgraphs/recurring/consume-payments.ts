@@ -31,7 +31,7 @@ export type OnPaymentsMoved = (
   now: Temporal.Instant,
 ) => Promise<void>;
 
-export interface ConsumerParts {
+export interface ConsumerDeps {
   readonly pool: pg.Pool;
   readonly payments: Pick<Payments, 'read'>;
   /** Called in this order. */
@@ -46,7 +46,7 @@ const poll_ms = 3_000;
 
 /** The effects of events, on payments as they are now. */
 const effectsOf = async (
-  { payments, listeners, now }: ConsumerParts,
+  { payments, listeners, now }: ConsumerDeps,
   events: readonly ConsumedEvent[],
 ) => {
   const keys = new Map(
@@ -63,20 +63,20 @@ const effectsOf = async (
 
 /** Consumes only the first event; if its handlers fail, it is stored for a retry. */
 const consumeFirst = async (
-  parts: ConsumerParts,
+  deps: ConsumerDeps,
   batch: ConsumerBatch,
   first: ConsumedEvent,
 ): Promise<void> => {
   try {
-    await consumeBatch(parts.pool, { ...batch, events: [first] }, await effectsOf(parts, [first]));
+    await consumeBatch(deps.pool, { ...batch, events: [first] }, await effectsOf(deps, [first]));
   } catch (error) {
     if (isPassing(error)) throw error;
-    parts.log.error(
+    deps.log.error(
       { err: error, merchantId: first.merchantId, paymentId: first.subjectId },
       'could not consume a payment event; it will be retried later',
     );
-    if (await retryLater(parts.pool, batch, first))
-      await reportSetAside(parts.pool, task, first, error);
+    if (await retryLater(deps.pool, batch, first))
+      await reportSetAside(deps.pool, task, first, error);
   }
 };
 
@@ -88,34 +88,34 @@ const task = 'follow-payments';
  * its first event is consumed alone. An event that fails alone is stored for a retry, and blocks no
  * other. Rejects when payments or the database are unavailable; nothing is lost.
  */
-export const consumePayments = async (parts: ConsumerParts): Promise<number> => {
-  const batch = await readBatch(parts.pool, 'recurring', batch_max);
+export const consumePayments = async (deps: ConsumerDeps): Promise<number> => {
+  const batch = await readBatch(deps.pool, 'recurring', batch_max);
   const [first] = batch.events;
   if (!first) return 0;
   for (let size = batch.events.length; size > 1; size = Math.floor(size / 4)) {
     const events = batch.events.slice(0, size);
     try {
-      await consumeBatch(parts.pool, { ...batch, events }, await effectsOf(parts, events));
+      await consumeBatch(deps.pool, { ...batch, events }, await effectsOf(deps, events));
       return size;
     } catch (error) {
       if (isPassing(error)) throw error;
     }
   }
-  await consumeFirst(parts, batch, first);
+  await consumeFirst(deps, batch, first);
   return 1;
 };
 
 /** Retries the events that are due; gives how many were consumed. */
-export const retryPayments = async (parts: ConsumerParts): Promise<number> => {
+export const retryPayments = async (deps: ConsumerDeps): Promise<number> => {
   let consumed = 0;
-  for (const event of await readRetries(parts.pool, 'recurring', batch_max)) {
+  for (const event of await readRetries(deps.pool, 'recurring', batch_max)) {
     try {
-      await consumeRetry(parts.pool, 'recurring', event, async (client) =>
-        (await effectsOf(parts, [event]))(client),
+      await consumeRetry(deps.pool, 'recurring', event, async (client) =>
+        (await effectsOf(deps, [event]))(client),
       );
       consumed += 1;
     } catch (error) {
-      parts.log.error(
+      deps.log.error(
         { err: error, merchantId: event.merchantId, paymentId: event.subjectId },
         'a payment event failed again',
       );
@@ -132,18 +132,18 @@ export interface RunningConsumer {
 }
 
 /** Consumes until it is stopped: at once when woken, and at least every few seconds. */
-export const startConsuming = (parts: ConsumerParts): RunningConsumer => {
+export const startConsuming = (deps: ConsumerDeps): RunningConsumer => {
   const stopping = new AbortController();
   const wakeSignal = new WakeSignal();
   const ended = (async () => {
     while (!stopping.signal.aborted) {
       try {
-        if (await isWaiting(parts.pool, 'recurring')) {
-          if ((await consumePayments(parts)) > 0) continue;
-          await retryPayments(parts);
+        if (await isWaiting(deps.pool, 'recurring')) {
+          if ((await consumePayments(deps)) > 0) continue;
+          await retryPayments(deps);
         }
       } catch (error) {
-        parts.log.error({ err: error }, 'could not consume payment events; retrying');
+        deps.log.error({ err: error }, 'could not consume payment events; retrying');
       }
       await wakeSignal.wait(poll_ms);
     }

@@ -5,8 +5,8 @@ import { totalField } from '../kernel/database/filtered-list.ts';
 import { lacks } from '../kernel/service/access/access.ts';
 import { mayReadOfMode, ownOnly, type OfMode } from '../kernel/service/entities.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
-import type { SubgraphParts } from '../kernel/service/graph/build-subgraph.ts';
-import type { CustomerParts } from './customers/customer-page.ts';
+import type { SubgraphDeps } from '../kernel/service/graph/build-subgraph.ts';
+import type { CustomerDeps } from './customers/customer-page.ts';
 import { customerMutations, customerQueries } from './customers/resolvers.ts';
 import { loadTokens } from './find-recurring.ts';
 import { loadSubscriptions } from './subscriptions/find-subscriptions.ts';
@@ -32,22 +32,22 @@ const mayReadTerms = (principal: Principal, row: OfMode): boolean =>
 
 /** The resolvers and the entity loaders of the recurring subgraph. */
 export const recurringSubgraph = (
-  parts: CustomerParts,
-): SubgraphParts & { name: 'recurring'; resolvers: Resolvers } => {
-  const { pool } = parts.database;
+  deps: CustomerDeps,
+): SubgraphDeps & { name: 'recurring'; resolvers: Resolvers } => {
+  const { pool } = deps.database;
   return {
     name: 'recurring',
     resolvers: {
-      Token: tokenFields(parts),
-      BillingSubscription: subscriptionFields(parts),
+      Token: tokenFields(deps),
+      BillingSubscription: subscriptionFields(deps),
       SubscriptionTerms: subscriptionTermsFields,
       SubscriptionCharge: subscriptionChargeFields,
       BillingSubscriptionConnection: totalField,
-      Query: { ...subscriptionQueries(parts), ...tokenQueries(parts), ...customerQueries(parts) },
+      Query: { ...subscriptionQueries(deps), ...tokenQueries(deps), ...customerQueries(deps) },
       Mutation: {
-        ...subscriptionMutations(parts),
-        ...tokenMutations(parts),
-        ...customerMutations(parts),
+        ...subscriptionMutations(deps),
+        ...tokenMutations(deps),
+        ...customerMutations(deps),
       },
     },
     areMerchants: openKnownMerchants(pool),

@@ -6,7 +6,7 @@ import type { openPublished } from './published.ts';
 import type { CashRegister } from './receipts.ts';
 import type { Notify } from './settle.ts';
 
-export interface ApiParts {
+export interface ApiDeps {
   readonly books: Books;
   /** Holds exchanges to the acquirer's published description too; null: there is no copy of it. */
   readonly published: ReturnType<typeof openPublished> | null;

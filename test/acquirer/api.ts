@@ -2,7 +2,7 @@
  * The acquirer's API: an order or a question in, its answer out. What is asked must be as
  * described; so must what is answered.
  */
-import { apiError, ownOf, type ApiParts } from './api-parts.ts';
+import { apiError, ownOf, type ApiDeps } from './api-parts.ts';
 import {
   kopecks,
   paymentView,
@@ -32,7 +32,7 @@ const over = (amount: Amount, most_rub: bigint): boolean =>
 
 const payment_max_rub = (type: string): bigint => (type === 'bank_card' ? 350_000n : 700_000n);
 
-const createPayment = ({ books, base, notify }: ApiParts, asked: ApiRequest): ApiResponse => {
+const createPayment = ({ books, base, notify }: ApiDeps, asked: ApiRequest): ApiResponse => {
   const { body } = asked;
   const { payment_method_data: data, payment_method_id: savedId, confirmation } = body;
   const saved = savedId === undefined ? null : ownOf(books.methods.get(savedId), asked);
@@ -76,7 +76,7 @@ const createPayment = ({ books, base, notify }: ApiParts, asked: ApiRequest): Ap
 const needsBuyer = (type: string, number: string | null, isSaved: boolean): boolean =>
   !isSaved && (type !== 'bank_card' || number === null || number === cardWith3ds);
 
-const createRefund = ({ books, notify }: ApiParts, asked: ApiRequest): ApiResponse => {
+const createRefund = ({ books, notify }: ApiDeps, asked: ApiRequest): ApiResponse => {
   const { body } = asked;
   const payment = ownOf(books.payments.get(body.payment_id), asked);
   if (payment?.status !== 'succeeded')
@@ -103,7 +103,7 @@ const createRefund = ({ books, notify }: ApiParts, asked: ApiRequest): ApiRespon
   return { status: 200, body: refundView(refund) };
 };
 
-const createPayout = ({ books, notify }: ApiParts, { body }: ApiRequest): ApiResponse => {
+const createPayout = ({ books, notify }: ApiDeps, { body }: ApiRequest): ApiResponse => {
   const { payout_destination_data: to } = body;
   if (to.type === 'sbp' && /^0+$/.test(to.bank_id))
     return apiError(
@@ -144,7 +144,7 @@ interface ApiRoute {
   readonly path: RegExp;
   readonly asks: Described | null;
   readonly answers: Described;
-  readonly run: (parts: ApiParts, request: ApiRequest, id: string) => ApiResponse;
+  readonly run: (parts: ApiDeps, request: ApiRequest, id: string) => ApiResponse;
 }
 
 const route = (
@@ -279,8 +279,8 @@ interface Remembered {
  * Opens the API on its books. A repeated key is answered with the object as it is now, and does
  * nothing.
  */
-export const openApi = (parts: ApiParts): ((request: ApiRequest) => ApiResponse) => {
-  const { books, published } = parts;
+export const openApi = (deps: ApiDeps): ((request: ApiRequest) => ApiResponse) => {
+  const { books, published } = deps;
   const keys = new Map<string, Remembered>();
   const run = (request: ApiRequest): ApiResponse => {
     const found = routes.find(
@@ -292,7 +292,7 @@ export const openApi = (parts: ApiParts): ((request: ApiRequest) => ApiResponse)
       (mistakeIn(found.asks, request.body) ?? mistakeIn('IdempotenceKey', request.key));
     if (mistake) books.violations.push(`asked ${request.path}: ${mistake}`);
     if (mistake) return apiError(400, 'invalid_request', mistake);
-    const response = found.run(parts, request, found.path.exec(request.path)?.[1] ?? '');
+    const response = found.run(deps, request, found.path.exec(request.path)?.[1] ?? '');
     const wrong = mistakeIn(response.status === 200 ? found.answers : 'Error', response.body);
     if (wrong) books.violations.push(`answered ${request.path}: ${wrong}`);
     books.violations.push(...(published?.(request, response) ?? []));

@@ -1,5 +1,5 @@
 /** Receipts that the emulated YooKassa is ordered apart from a movement, and a shop's settings. */
-import { apiError, ownOf, type ApiParts } from './api-parts.ts';
+import { apiError, ownOf, type ApiDeps } from './api-parts.ts';
 import { kopecks } from './books.ts';
 import type { ApiRequest, ApiResponse } from './exchange.ts';
 import { receiptView, sumOf } from './receipts.ts';
@@ -8,7 +8,7 @@ const refused = (description: string, parameter: string): ApiResponse =>
   apiError(400, 'invalid_request', description, parameter);
 
 /** Orders a receipt of a payment or of a refund. */
-export const createReceipt = ({ books, register }: ApiParts, asked: ApiRequest): ApiResponse => {
+export const createReceipt = ({ books, register }: ApiDeps, asked: ApiRequest): ApiResponse => {
   const { type, payment_id: paymentId, refund_id: refundId, items, settlements } = asked.body;
   const refund = books.refunds.get(refundId);
   const payment = ownOf(books.payments.get(refund?.paymentId ?? paymentId), asked);
@@ -31,7 +31,7 @@ export const createReceipt = ({ books, register }: ApiParts, asked: ApiRequest):
 };
 
 /** A shop's settings. */
-export const shopSettings = ({ hasRegister }: ApiParts, { account }: ApiRequest): ApiResponse => ({
+export const shopSettings = ({ hasRegister }: ApiDeps, { account }: ApiRequest): ApiResponse => ({
   status: 200,
   body: {
     account_id: account,

@@ -18,7 +18,7 @@ const api = `${service.rest}/v1/public`;
 const openShop = (required = true) => openSigningShop(service, required);
 
 /** What a signature of the whole request is over (API-NOTES.md, "Signing requests"). */
-interface SignedParts {
+interface SignedDeps {
   readonly method: string;
   /** The path with its query. */
   readonly target: string;
@@ -31,7 +31,7 @@ interface SignedParts {
 /** The header of a signature over the whole request, computed independently of the service. */
 const signedWhole = (
   secret: string,
-  { method, target, key = '', body = '', in_s = 0 }: SignedParts,
+  { method, target, key = '', body = '', in_s = 0 }: SignedDeps,
 ): string => {
   const t = Math.floor(Date.now() / 1_000) + in_s;
   return `t=${t},s2=${createHmac('sha256', secret).update(`${t}\n${method}\n${target}\n${key}\n`).update(body).digest('hex')}`;
@@ -51,7 +51,7 @@ describe('a signature of the whole request', async () => {
   const { merchant, secret, call, pay } = await openShop();
   await requireSignature(service, merchant, true, true);
   const target = '/v1/public/payments';
-  const whole = (parts: Partial<SignedParts> = {}) =>
+  const whole = (parts: Partial<SignedDeps> = {}) =>
     signedWhole(secret, { method: 'POST', target, body: payment, ...parts });
 
   test('is taken, also without a body, with a query and with an idempotency key', async () => {

@@ -361,7 +361,7 @@ describe('a page of what is rare among many', () => {
       const rows = [exactly(`payment.${column}`, value)];
       const span = { since: null, until: null };
       const query: ListQuery = { page: {}, reach, span, columns: {}, rows, asked: null };
-      const read = { range, walk: looked_max_rows, isApart: false };
+      const read = { range, walk: looked_max_rows, isOverShards: false };
       const { text, values } = pageText(listed, query, read);
       const { rows: plans } = await pool.query<{
         'QUERY PLAN': readonly { readonly Plan: Readonly<Record<string, number>> }[];

@@ -148,7 +148,7 @@ const backendOf = async (client: pg.PoolClient): Promise<{ readonly pid: number 
   return row;
 };
 
-test('counted merchant by merchant, as where the tables are spread, the totals are the same', async () => {
+test('counted merchant by merchant, as where the tables are sharded, the totals are the same', async () => {
   await countAll();
   const before = await everything();
   const { rows } = await pool().query<{ merchantId: string; subjectId: string }>(

@@ -108,7 +108,7 @@ const cpuOfPostmaster = (postmaster: number): CpuClock => {
 const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 
-describe('a service on spread tables', { concurrency: false }, () => {
+describe('a service on sharded tables', { concurrency: false }, () => {
   let plain: Side;
   let spread: Side;
   let load: Load;

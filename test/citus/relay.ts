@@ -1,5 +1,5 @@
 /**
- * The relay on spread tables, whose processes are killed again and again while they number: each
+ * The relay on sharded tables, whose processes are killed again and again while they number: each
  * event gets one number and its delivery once, and whoever has read a merchant's numbers never sees
  * a smaller one appear.
  */

@@ -35,7 +35,7 @@ const startedOnCitus = (
   return () => service;
 };
 
-describe('the service as one process, on spread tables', () => {
+describe('the service as one process, on sharded tables', () => {
   const started = startedOnCitus('one');
 
   // Each has a merchant of its own, and waits for the simulated bank most of the time.
@@ -50,7 +50,7 @@ describe('the service as one process, on spread tables', () => {
 });
 
 describe(
-  'the service as separate processes with Redis, on spread tables',
+  'the service as separate processes with Redis, on sharded tables',
   { skip: noRedis },
   () => {
     const started = startedOnCitus('separate', { RATE_LIMIT_WAIT_MS: '10000' }, 2);

@@ -33,7 +33,7 @@ const values = new Map([
   ['json', `'[]'`],
 ]);
 
-/** Has another for spread tables, over all merchants like itself. */
+/** Has another for sharded tables, over all merchants like itself. */
 const hasTwin = 'simulator.settlement_report';
 
 /** What Citus calls unsupported, or cannot plan; not a row that a check refuses on its shard. */
@@ -78,8 +78,8 @@ const tryOut = async ({ text }: Seen): Promise<unknown> => {
   }
 };
 
-describe('on tables that are spread over two workers', () => {
-  test('every table of distribute.sql is spread, each merchant beside its rows', async () => {
+describe('on tables that are sharded over two workers', () => {
+  test('every table of distribute.sql is sharded, each merchant beside its rows', async () => {
     const { rows } = await client.query<{ name: string; kind: string; group: number }>(
       `select table_name::text as name, citus_table_type as kind, colocation_id as group from citus_tables`,
     );

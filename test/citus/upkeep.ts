@@ -1,5 +1,5 @@
 /**
- * What keeps tables that are spread over two workers: months are made and dropped, and what has
+ * What keeps tables that are sharded over two workers: months are made and dropped, and what has
  * reached its age is removed, of every merchant and nothing else; and the books are proved.
  */
 import assert from 'node:assert/strict';
@@ -73,15 +73,21 @@ test('an old event goes once it was counted, from the default partition', async 
   await database.pool.query(`update consumer_offset set sequence = 5`);
   for (const [index, merchantId] of merchants.entries())
     await addEvent(merchantId, long, index + 1);
-  assert.equal((await forgetBatch(database.pool, rows.forgetStrays.event, now, 1_000)).result, 5);
+  assert.equal(
+    (await forgetBatch(database.pool, rows.forgetDefaultPartitions.event, now, 1_000)).result,
+    5,
+  );
   assert.equal(await countOf('event'), 3);
   await database.pool.query('update consumer_offset set sequence = 100');
-  assert.equal((await forgetBatch(database.pool, rows.forgetStrays.event, now, 1_000)).result, 3);
+  assert.equal(
+    (await forgetBatch(database.pool, rows.forgetDefaultPartitions.event, now, 1_000)).result,
+    3,
+  );
 });
 
 test('everything that is removed by its age is removed by statements that Citus takes', async () => {
-  const { forgetStrays, ...others } = rows;
-  const all = [...Object.values(forgetStrays), ...Object.values(others)];
+  const { forgetDefaultPartitions, ...others } = rows;
+  const all = [...Object.values(forgetDefaultPartitions), ...Object.values(others)];
   assert.ok(all.length >= 14, `only ${all.length} kinds of rows`);
   for (const one of all) await forgetBatch(database.pool, one, now, 1_000);
 });

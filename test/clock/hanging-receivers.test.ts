@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { clockJobs, keepClockJob } from '../../subgraphs/kernel/clock/keep-clocks.ts';
 import { openQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { done, type Job } from '../../subgraphs/kernel/queue/run-job.ts';
-import { gatherSweeps } from '../../subgraphs/kernel/queue/sweeps.ts';
+import { joinSweeps } from '../../subgraphs/kernel/queue/sweeps.ts';
 import { webhookClockParticipant } from '../../subgraphs/merchants/webhooks/clock-participant.ts';
 import { openDeliverer, type Deliverer } from '../../subgraphs/merchants/webhooks/deliverer.ts';
 import { eventually } from '../support/eventually.ts';
@@ -131,7 +131,7 @@ test('twenty shops whose receivers hang, under clocks that run and that advance,
       shops.map(({ merchantId, shopId }) => ({ merchantId, shopId })),
     );
   const jobs = [...openClockJobs(wake, deliverer), beat];
-  await queues.work(gatherSweeps({ pool: harness.pool, now, log, queues }, jobs));
+  await queues.work(joinSweeps({ pool: harness.pool, now, log, queues }, jobs));
   try {
     await eventually(
       () => held.length === hangingShops,

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import { inLane, outsideOfLane } from '../../subgraphs/kernel/service/lane.ts';
 import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
-import { gatherRows } from '../../subgraphs/kernel/database/gather-rows.ts';
+import { bufferRows } from '../../subgraphs/kernel/database/buffer-rows.ts';
 import { run } from '../../subgraphs/kernel/database/statement.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
@@ -151,7 +151,7 @@ test('what all callers share is read and written outside of the lane', async (t)
     name: '',
     text: 'insert into noted select * from json_populate_recordset(null::noted, $1)',
   };
-  const rows = gatherRows(pool, insert, (lost) => assert.equal(lost, 0));
+  const rows = bufferRows(pool, insert, (lost) => assert.equal(lost, 0));
   t.after(() => rows.close());
   const lock = await holdLock(6);
   const running = inLane('merchant a', () => run(pool, wanting(6), []));

@@ -169,7 +169,7 @@ const makeLists = async () => {
     listDeliveries(anyPart, runner, { ...page, merchantId: null, shopId: id, subjectId: id });
   const rows = [created, created].map((row) => ({ ...row, ...counted }));
   const [ofMerchant, ofAll] = [openNobody({ '': rows }), openNobody({ '': rows })];
-  const spread = openNobody({ '': rows, 'database.is_spread': [{ isSpread: true }] });
+  const spread = openNobody({ '': rows, 'database.is_spread': [{ isSharded: true }] });
   await turnPages(ofAll.pool, deliveries, { columns: {} });
   await turnPages(spread.pool, deliveries, { columns: {} });
   for (const list of lists) {

@@ -16,7 +16,7 @@ import {
   type Node,
 } from './parsed-sql.ts';
 
-/** How the tables are spread. A name that is in neither is a table of the coordinator alone. */
+/** How the tables are sharded. A name that is in neither is a table of the coordinator alone. */
 export interface Distribution {
   /** The column by which each distributed table is distributed. */
   readonly distributed: ReadonlyMap<string, string>;

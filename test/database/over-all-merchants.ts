@@ -163,8 +163,8 @@ export const overAll: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /**
- * Statements for all merchants that run in one database alone (`kernel/database/spread`), each with
- * the one that runs instead where the tables are spread.
+ * Statements for all merchants that run in one database alone (`kernel/database/sharding`), each with
+ * the one that runs instead where the tables are sharded.
  */
 export const inOneDatabase: Readonly<Record<string, string>> = {
   'sweeps.due': 'sweeps.due_check-books_0',

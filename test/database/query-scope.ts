@@ -14,7 +14,7 @@ export class Scope {
   readonly parent: Scope | null;
   readonly hidden: ReadonlySet<string>;
   /** Whether it is planned by itself, so that nothing is known of the values around it. */
-  readonly #isApart: boolean;
+  readonly #isOverShards: boolean;
   /** Whether it also names nothing of what is around it: it is run once, before. */
   readonly #isAlone: boolean;
   readonly #same = new Map<string, string>();
@@ -22,19 +22,19 @@ export class Scope {
   constructor(
     parent: Scope | null,
     hidden: ReadonlySet<string>,
-    isApart = false,
-    isAlone = isApart,
+    isOverShards = false,
+    isAlone = isOverShards,
   ) {
     this.parent = parent;
     this.hidden = hidden;
-    this.#isApart = isApart;
+    this.#isOverShards = isOverShards;
     this.#isAlone = isAlone;
   }
 
   root(term: string): string {
     const next = this.#same.get(term);
     if (next !== undefined) return this.root(next);
-    return this.#isApart || !this.parent ? term : this.parent.root(term);
+    return this.#isOverShards || !this.parent ? term : this.parent.root(term);
   }
 
   join(one: string, other: string): void {

@@ -1,5 +1,5 @@
 /**
- * What Citus asks of a schema that it can spread over machines by `merchant_id` (docs/operations.md), on
+ * What Citus asks of a schema that it can sharded over machines by `merchant_id` (docs/operations.md), on
  * the migrated schema and on real lives of money. Citus itself is run by `npm run test:citus`; each
  * statement is read by merchant-rule.test.ts.
  */

@@ -192,7 +192,7 @@ const copyAsLive = async (
  * What a key must not read though it is of its own merchant; and payments of the key's own whose
  * order ids are the ids of these.
  */
-const settleBeside = async (
+const settleMeanwhile = async (
   service: Service,
   pool: pg.Pool,
   merchant: Tenant,
@@ -244,7 +244,7 @@ export const openFixture = async () => {
   const { exchange, close } = openExchange(service.rest);
   opening.defer(close);
   const [merchant, stranger] = await Promise.all([settle(service), settle(service)]);
-  const hidden = await settleBeside(service, pool, merchant);
+  const hidden = await settleMeanwhile(service, pool, merchant);
   const secrets = [...merchant.secrets, ...stranger.secrets, database.url];
   const opened = opening.move();
   return {

@@ -11,7 +11,7 @@ import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
-import { forgetPapers } from '../../subgraphs/kernel/retention/jobs.ts';
+import { forgetReports } from '../../subgraphs/kernel/retention/jobs.ts';
 import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
 import { scopes, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import {
@@ -165,7 +165,7 @@ test('rows older than two days are forgotten, younger ones stay; counts that the
     await counter.close();
   }
   assert.deepEqual(await names(), ['aged-47', 'aged-49']);
-  await forgetPapers({ pool, now: () => now, stopping: new AbortController().signal });
+  await forgetReports({ pool, now: () => now, stopping: new AbortController().signal });
   assert.deepEqual(await names(), ['aged-47']);
   const aged = (await ask(operator, 48)).rows.find((row: any) => row.connector === 'aged-47');
   assert.deepEqual([aged.calls, aged.method, aged.p50Ms, aged.p95Ms], [1, 'card', 50, 50]);

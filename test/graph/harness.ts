@@ -18,7 +18,7 @@ import { deriveSecrets } from '../../subgraphs/kernel/service/config/config.ts';
 import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { wakeableJobs } from '../../subgraphs/background-jobs.ts';
 import { entities } from '../../subgraphs/entities.ts';
-import { openSubgraph, type SubgraphsParts } from '../../subgraphs/open-subgraphs.ts';
+import { openSubgraph, type SubgraphsDeps } from '../../subgraphs/open-subgraphs.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { testCustomers } from '../support/customers.ts';
@@ -68,7 +68,7 @@ export const openGraphHarness = async () => {
   opening.defer(() => clocks.close());
   const openings = openPageOpenings(database.pool);
   opening.defer(() => openings.close());
-  const alone: SubgraphsParts = {
+  const alone: SubgraphsDeps = {
     database,
     banks: openBanks(openSimulator(database), database.pool),
     policies,

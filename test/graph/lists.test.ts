@@ -302,14 +302,14 @@ describe('the other lists of all merchants', () => {
   });
 });
 
-describe('over all merchants of spread tables', () => {
+describe('over all merchants of sharded tables', () => {
   const everybody = { ...person(null), kind: 'operator' } as OperatorPrincipal;
-  /** The pool, as one whose tables are spread. */
+  /** The pool, as one whose tables are sharded. */
   const spread = (): Runner => {
     const { pool } = harness.database;
     const query = (asked: { readonly name?: string }) =>
       asked.name === 'database.is_spread'
-        ? Promise.resolve({ rows: [{ isSpread: true }] })
+        ? Promise.resolve({ rows: [{ isSharded: true }] })
         : pool.query(asked as pg.QueryConfig);
     return { query } as unknown as pg.PoolClient;
   };

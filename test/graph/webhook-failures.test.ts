@@ -71,7 +71,7 @@ const ask = async (variables: Record<string, unknown> = {}, principal = operator
 const of = (plot: Planted, found: any): any[] =>
   found.nodes.filter(({ merchantId }: any) => merchantId === plot.id('merchant'));
 
-/** What the walk finds that is taken where the tables are spread, as the graph would show it. */
+/** What the walk finds that is taken where the tables are sharded, as the graph would show it. */
 const walked = async (merchantId: string | null): Promise<unknown> => {
   const since = started.subtract({ hours: 7 * 24 });
   const { listed, hasMore } = await walkFailures(harness.database.pool, {

@@ -10,7 +10,7 @@ import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { createOnce } from '../../subgraphs/kernel/database/idempotency.ts';
-import { isSpread } from '../../subgraphs/kernel/database/spread.ts';
+import { isSharded } from '../../subgraphs/kernel/database/sharding.ts';
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { isRefused, refused } from '../../subgraphs/kernel/rules/refusal.ts';
@@ -18,7 +18,7 @@ import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/princip
 import {
   createPayment,
   recordPayment,
-  type CreatingParts,
+  type CreatingDeps,
 } from '../../subgraphs/payments/create-payment.ts';
 import { PaymentEntity, type Payment } from '../../subgraphs/payments/entities.ts';
 import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
@@ -74,7 +74,7 @@ const writtenOf = async ({ merchantId }: KeyPrincipal): Promise<readonly number[
 test('a hundred calls of two merchants are a few statements, and each writes and returns what a single one does', async () => {
   const [one, other] = [await migrated.merchant(), await migrated.merchant()];
   // Asked once for each pool.
-  await isSpread(migrated.database.pool);
+  await isSharded(migrated.database.pool);
   const counted = countStatements(migrated.database.pool);
   const made = await Promise.all(
     amounts(100).map((amount) =>
@@ -351,7 +351,7 @@ test('creates under one key that arrive while the acquirer is given the order ha
       return simulator.openSession(order);
     },
   };
-  const parts: CreatingParts = {
+  const parts: CreatingDeps = {
     database,
     customers: testCustomers,
     banks: openBanks(simulator, database.pool, [early]),

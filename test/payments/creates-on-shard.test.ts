@@ -1,5 +1,5 @@
 /**
- * New payments as spread tables write them, by a function on the machine of their merchant: the
+ * New payments as sharded tables write them, by a function on the machine of their merchant: the
  * same rows as by the statement of one database, and each key once. Here the function runs in one
  * database; on a real Citus the scenarios of `npm run test:citus` call it.
  */

@@ -7,7 +7,7 @@ import {
   createPayoutBatch,
   type CreatedBatch,
 } from '../../subgraphs/payouts/create-payout-batch.ts';
-import type { CreatingParts } from '../../subgraphs/payouts/create-payout.ts';
+import type { CreatingDeps } from '../../subgraphs/payouts/create-payout.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
 import type { PayoutMethod } from '../../subgraphs/payouts/rules/payout.ts';
 import { codeOf, granted } from '../support/granted.ts';
@@ -20,7 +20,7 @@ after(() => harness.migrated.close());
 interface Sent {
   readonly method?: PayoutMethod;
   readonly key?: string;
-  readonly parts?: CreatingParts;
+  readonly parts?: CreatingDeps;
   readonly now?: () => Temporal.Instant;
 }
 

@@ -5,9 +5,9 @@ import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import type { CreatingParts } from '../../subgraphs/payouts/create-payout.ts';
+import type { CreatingDeps } from '../../subgraphs/payouts/create-payout.ts';
 import { approveDraft, type ApprovedDraft } from '../../subgraphs/payouts/drafts/approve-draft.ts';
-import { createDraft, type DraftParts } from '../../subgraphs/payouts/drafts/create-draft.ts';
+import { createDraft, type DraftDeps } from '../../subgraphs/payouts/drafts/create-draft.ts';
 import type { PayoutDraft } from '../../subgraphs/payouts/drafts/entities.ts';
 import { payoutDrafts } from '../../subgraphs/payouts/drafts/store-draft.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
@@ -22,8 +22,8 @@ export const person = (subject: string, at: Temporal.Instant = start): PersonAct
 });
 
 /** The parts, at a moment. */
-export const partsAt = (parts: CreatingParts, at: Temporal.Instant = start): DraftParts => ({
-  ...parts,
+export const partsAt = (deps: CreatingDeps, at: Temporal.Instant = start): DraftDeps => ({
+  ...deps,
   clocks: { timeOf: () => at },
 });
 
@@ -39,7 +39,7 @@ export class Drafts {
   async proposed(
     { merchantId, shopId, mode }: KeyPrincipal,
     input: PayoutInput,
-    parts: CreatingParts = this.harness.parts,
+    parts: CreatingDeps = this.harness.parts,
   ): Promise<PayoutDraft> {
     const asked = { merchantId, shopId, mode, input, reason: 'September', idempotency: null };
     return granted(await createDraft(partsAt(parts), person('anna'), asked)).made;
@@ -57,7 +57,7 @@ export class Drafts {
       at?: Temporal.Instant;
       cardPan?: string | null;
       policies?: PolicyLists;
-      parts?: CreatingParts;
+      parts?: CreatingDeps;
     } = {},
   ): Promise<ApprovedDraft | Refused> {
     const asked = { merchantId, id, cardPan, policies };

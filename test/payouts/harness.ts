@@ -12,7 +12,7 @@ import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { createPayout, type CreatingParts } from '../../subgraphs/payouts/create-payout.ts';
+import { createPayout, type CreatingDeps } from '../../subgraphs/payouts/create-payout.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
 import { loadPayouts } from '../../subgraphs/payouts/find-payouts.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
@@ -50,11 +50,11 @@ export interface Books {
 
 export class Harness {
   readonly migrated: MigratedDatabase;
-  readonly parts: CreatingParts;
+  readonly parts: CreatingDeps;
 
-  constructor(migrated: MigratedDatabase, parts: CreatingParts) {
+  constructor(migrated: MigratedDatabase, deps: CreatingDeps) {
     this.migrated = migrated;
-    this.parts = parts;
+    this.parts = deps;
   }
 
   get pool(): MigratedDatabase['database']['pool'] {
@@ -62,13 +62,13 @@ export class Harness {
   }
 
   /** The same parts with the simulator answering otherwise, where `changed` says so. */
-  withBank(changed: Partial<Bank>): CreatingParts {
+  withBank(changed: Partial<Bank>): CreatingDeps {
     const simulator = openSimulator(this.migrated.database);
     return { ...this.parts, banks: openBanks({ ...simulator, ...changed }, this.pool) };
   }
 
   /** Parts with the simulator as a connector for live mode, which pays in these ways. */
-  liveParts(payoutWays: Bank['payoutWays'] = ['sbp', 'card', 'account']): CreatingParts {
+  liveParts(payoutWays: Bank['payoutWays'] = ['sbp', 'card', 'account']): CreatingDeps {
     const simulator = openSimulator(this.migrated.database);
     return {
       ...this.parts,
@@ -99,7 +99,7 @@ export class Harness {
       parts = this.parts,
       policies = noPolicies,
       now = start,
-    }: { parts?: CreatingParts; policies?: PolicyLists; now?: Temporal.Instant } = {},
+    }: { parts?: CreatingDeps; policies?: PolicyLists; now?: Temporal.Instant } = {},
   ): Promise<{ payout: Payout; replayed: boolean } | Refused> {
     return createPayout(parts, { key, policies, now: () => now }, input, idempotency);
   }

@@ -334,7 +334,7 @@ test('a registry has what was captured of a payment that was held, and nothing o
   assert.deepEqual(after.differences, before.differences);
 });
 
-test('the test bank reports the same where the tables are spread', async () => {
+test('the test bank reports the same where the tables are sharded', async () => {
   const nobody = '00000000-0000-0000-0000-000000000000';
   const { pool } = migrated.database;
   const linesOf = (statement: typeof page, most: number) =>

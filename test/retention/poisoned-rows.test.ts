@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { forgetBatch } from '../../subgraphs/kernel/retention/forget-batches.ts';
 import { forgetKeys, forgetTraces } from '../../subgraphs/kernel/retention/forget-rows.ts';
-import { forgetPapers } from '../../subgraphs/kernel/retention/jobs.ts';
+import { forgetReports } from '../../subgraphs/kernel/retention/jobs.ts';
 import { platformMerchantId } from '../../subgraphs/kernel/rules/platform.ts';
 import {
   keysKept_days,
@@ -44,7 +44,7 @@ test('a key and an alert that cannot be removed are set aside, and all others go
   ];
   const cutoff = now().subtract({ hours: keysKept_days * 24 });
   assert.equal((await forgetBatch(pool, forgetKeys, cutoff, 1_000)).result, 2);
-  await forgetPapers({ pool, now, stopping: new AbortController().signal });
+  await forgetReports({ pool, now, stopping: new AbortController().signal });
   const { rows } = await pool.query(
     `select merchant_id from idempotency_key union all select merchant_id from alert where kind = 'late_success'`,
   );
@@ -74,7 +74,7 @@ test('a line of a registry that cannot be removed is set aside, and all others g
     );
   }
   const cure = await poisonRow(pool, 'reconciliation_line', 'delete', { run_id: older, line: 2 });
-  const forget = () => forgetPapers({ pool, now, stopping: new AbortController().signal });
+  const forget = () => forgetReports({ pool, now, stopping: new AbortController().signal });
   await forget();
   const left = async () => (await pool.query('select run_id, line from reconciliation_line')).rows;
   assert.deepEqual(await left(), [{ run_id: older, line: 2 }]);

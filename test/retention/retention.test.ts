@@ -15,7 +15,7 @@ import {
   testOperationsKept_days,
   type Retention,
 } from '../../subgraphs/kernel/rules/retention.ts';
-import { forgetPapers } from '../../subgraphs/kernel/retention/jobs.ts';
+import { forgetReports } from '../../subgraphs/kernel/retention/jobs.ts';
 import { metrics } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
@@ -89,7 +89,7 @@ test('old lines of matched registries and old resolved alerts are removed in bat
     );
   }
   const [lines, alerts] = [await removedFrom('reconciliation_line'), await removedFrom('alert')];
-  await forgetPapers({
+  await forgetReports({
     pool,
     now: () => Temporal.Now.instant(),
     stopping: new AbortController().signal,
@@ -129,7 +129,7 @@ test('of the simulated bank what has ended goes with its age; what has not, and 
       [merchantId, id, days],
     );
   }
-  await forgetPapers({
+  await forgetReports({
     pool,
     now: () => Temporal.Now.instant(),
     stopping: new AbortController().signal,

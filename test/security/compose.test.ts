@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { parse as parseYaml } from 'yaml';
 import { subgraphNames } from '../../schema/sources.ts';
-import { settle } from '../../subgraphs/open-place.ts';
+import { settle } from '../../subgraphs/prepare-installation.ts';
 import { readConfig } from '../../subgraphs/read-config.ts';
 import { readRoles } from '../../subgraphs/kernel/service/config/roles.ts';
 import { importsOf } from '../tidy/edges.ts';

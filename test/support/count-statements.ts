@@ -8,7 +8,7 @@ interface Counted {
 }
 
 /** What is written beside the work, a second or ten later, is no part of what something takes. */
-const isBeside = (text: string): boolean =>
+const isBackground = (text: string): boolean =>
   /^insert into (?:api_request|bank_call|bank_health|page_opening) /.test(text);
 
 /** Counts the statements that the pool's connections send from now on, and their rows. */
@@ -24,7 +24,7 @@ export const countStatements = (pool: pg.Pool): Counted => {
     client.query = ((...given: Parameters<typeof send>) => {
       const [first] = given;
       const text = typeof first === 'string' ? first : String((first as { text?: string }).text);
-      if (isBeside(text)) return send(...given);
+      if (isBackground(text)) return send(...given);
       counted.texts.push(text);
       // Of a text with several statements the package gives a list of results.
       const count = (result?: pg.QueryResult | pg.QueryResult[]): void => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
-import { birthMark } from '../../subgraphs/kernel/database/embedded/claim-directory.ts';
+import { processStart } from '../../subgraphs/kernel/database/embedded/claim-directory.ts';
 
 export interface TestDatabase {
   /** Address of a database of this test file's own. */
@@ -82,9 +82,9 @@ const killServer = (dataDir: string): void => {
   if (existsSync(pidFile)) {
     const pid = Number.parseInt(readFileSync(pidFile, 'utf8'));
     // It may have ended in between.
-    if (birthMark(pid) !== null) process.kill(pid, 'SIGQUIT');
+    if (processStart(pid) !== null) process.kill(pid, 'SIGQUIT');
     const sleeper = new Int32Array(new SharedArrayBuffer(4));
-    for (let looks = 0; looks < 100 && birthMark(pid) !== null; looks += 1)
+    for (let looks = 0; looks < 100 && processStart(pid) !== null; looks += 1)
       Atomics.wait(sleeper, 0, 0, 20);
   }
   rmSync(dataDir, { recursive: true, force: true });

@@ -308,8 +308,11 @@ describe('a bad receiver', () => {
     const own = await openHarness();
     context.after(() => own.close());
     const deadline_ms = 5_000;
-    const hastyWorker = await startWorker(own, clock, { deadline_ms, leaseMargin_ms: 5_000 });
-    startTestRelay(own, hastyWorker.wake);
+    const workerWithShortLease = await startWorker(own, clock, {
+      deadline_ms,
+      leaseMargin_ms: 5_000,
+    });
+    startTestRelay(own, workerWithShortLease.wake);
     const lastOf = async (answer: (response: ServerResponse) => void): Promise<Attempt> => {
       const receiver = await startReceiver(context, answer);
       const shop = await own.addShop();

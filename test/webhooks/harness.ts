@@ -7,7 +7,7 @@ import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
 import { eventRow, insertEvents, type OutboxEvent } from '../../subgraphs/kernel/events/outbox.ts';
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
 import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
-import { gatherSweeps } from '../../subgraphs/kernel/queue/sweeps.ts';
+import { joinSweeps } from '../../subgraphs/kernel/queue/sweeps.ts';
 import { type Relay, startRelay } from '../../subgraphs/kernel/events/relay.ts';
 import type { StreamedEvent, WebhookEvent } from '../../subgraphs/kernel/rules/event.ts';
 import type { Bus, WebhookLane } from '../../subgraphs/kernel/service/bus.ts';
@@ -167,7 +167,7 @@ export const startWorker = async (
   });
   const wake = (lanes: readonly WebhookLane[]): void => deliverer.wake(lanes);
   const own = webhookJobs({ pool, now: clock.now, wake });
-  await queues.work(gatherSweeps({ pool, now: clock.now, log, queues }, own));
+  await queues.work(joinSweeps({ pool, now: clock.now, log, queues }, own));
   const close = async (): Promise<void> => {
     await queues.close();
     // What hangs is not waited for: its receiver ends with the test.

@@ -7,7 +7,7 @@ import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
 import { claimDeliveries } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
 import {
   attemptDelivery,
-  type DeliveryParts,
+  type DeliveryDeps,
 } from '../../subgraphs/merchants/webhooks/deliver-webhook.ts';
 import { openAttemptStore } from '../../subgraphs/merchants/webhooks/store-attempts.ts';
 import { openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
@@ -153,7 +153,7 @@ test('when every wake-up is lost the sweep finds what is due', async (context) =
 });
 
 describe('a claim', () => {
-  const parts = (): DeliveryParts => ({
+  const parts = (): DeliveryDeps => ({
     pool: harness.pool,
     storeAttempt: openAttemptStore(harness.pool),
     targets: openTargets({ privateTargets: () => true }),

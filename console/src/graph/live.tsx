@@ -60,9 +60,9 @@ const changeOf = (event: Received): LiveChange | null => {
 };
 
 /** Events are batched: a burst redraws the screen only a few times a second. */
-const gather_ms = 150;
+const debounce_ms = 150;
 
-const openGatherer = (give: (changes: readonly LiveChange[]) => void) => {
+const openDebouncer = (give: (changes: readonly LiveChange[]) => void) => {
   let waiting: LiveChange[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   return (change: LiveChange): void => {
@@ -72,7 +72,7 @@ const openGatherer = (give: (changes: readonly LiveChange[]) => void) => {
       waiting = [];
       timer = null;
       give(changes);
-    }, gather_ms);
+    }, debounce_ms);
   };
 };
 
@@ -122,10 +122,10 @@ export const LiveProvider = ({
   const [lists] = useState(openListeners<ReadonlySet<string>>);
   const connection = useConnection(socket);
   useEffect(() => {
-    const gather = openGatherer(changes.give);
+    const debounce = openDebouncer(changes.give);
     const events = client.subscription(LiveEvents, { merchantId }).subscribe(({ data }) => {
       const change = data && changeOf(data.events);
-      if (change) gather(change);
+      if (change) debounce(change);
     });
     const changed = client.subscription(ListsChanged, { merchantId }).subscribe(({ data }) => {
       if (data) lists.give(new Set(data.listsChanged.lists));

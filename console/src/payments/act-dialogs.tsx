@@ -10,10 +10,10 @@ import { useClosingWords } from '../words/closing.ts';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useWords } from '../words/words.ts';
 import { useRefund } from './use-refund.ts';
-import type { Whole } from './whole.ts';
+import type { PaymentDetails } from './payment-details.ts';
 
 export interface DialogProps {
-  readonly payment: Whole;
+  readonly payment: PaymentDetails;
   readonly close: () => void;
   readonly again: () => void;
 }

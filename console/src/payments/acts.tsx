@@ -14,7 +14,7 @@ import {
   ResendWebhookDialog,
 } from './resend-dialogs.tsx';
 import { useMustPropose } from './use-refund.ts';
-import type { Whole } from './whole.ts';
+import type { PaymentDetails } from './payment-details.ts';
 
 /** Loaded on first use: they are rarely needed. */
 const LaterClosing = later(() =>
@@ -39,7 +39,7 @@ const dialogs = {
 type Act = keyof typeof dialogs;
 
 interface ActProps {
-  readonly payment: Whole;
+  readonly payment: PaymentDetails;
   readonly setOpen: (act: Act) => void;
 }
 
@@ -98,7 +98,7 @@ const prepaid: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether the payment was a prepayment without its closing receipt. */
-const awaitsClosing = ({ status, receipts }: Whole): boolean =>
+const awaitsClosing = ({ status, receipts }: PaymentDetails): boolean =>
   status === 'succeeded' &&
   !receipts.some(({ type }) => type === 'closing') &&
   receipts.some(
@@ -107,7 +107,7 @@ const awaitsClosing = ({ status, receipts }: Whole): boolean =>
   );
 
 /** States in which neither a bank nor a buyer adds anything to a payment. */
-const final: ReadonlySet<Whole['status']> = new Set([
+const final: ReadonlySet<PaymentDetails['status']> = new Set([
   'succeeded',
   'failed',
   'expired',
@@ -120,7 +120,7 @@ export const PaymentActs = ({
   payment,
   again,
 }: {
-  readonly payment: Whole;
+  readonly payment: PaymentDetails;
   readonly again: () => void;
 }) => {
   const { acts, payment: names } = useWords();

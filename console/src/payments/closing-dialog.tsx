@@ -19,12 +19,12 @@ import { useClosingWords } from '../words/closing.ts';
 import { useWords } from '../words/words.ts';
 import { readItems, type TypedItem } from './closing-items.ts';
 import { Items, readBuyer } from './receipt-items.tsx';
-import type { Whole } from './whole.ts';
+import type { PaymentDetails } from './payment-details.ts';
 
 type Terms = NonNullable<ReceiptTermsQuery['payment']>;
 
 interface DialogProps {
-  readonly payment: Pick<Whole, 'merchantId' | 'id'>;
+  readonly payment: Pick<PaymentDetails, 'merchantId' | 'id'>;
   readonly close: () => void;
 }
 

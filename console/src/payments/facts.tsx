@@ -7,12 +7,12 @@ import { useCustomerWords } from '../words/customers.ts';
 import { useRequestWords } from '../words/requests.ts';
 import { useWords } from '../words/words.ts';
 import { methodText } from './method.tsx';
-import type { Whole } from './whole.ts';
+import type { PaymentDetails } from './payment-details.ts';
 
 const kept_ms = 7 * 86_400_000;
 
 /** The way to the call in the request log. */
-const CreatingCall = ({ payment }: { readonly payment: Whole }) => {
+const CreatingCall = ({ payment }: { readonly payment: PaymentDetails }) => {
   const own = useRequestWords();
   const { merchantId, shopId, mode, id } = payment;
   return (
@@ -26,14 +26,14 @@ const CreatingCall = ({ payment }: { readonly payment: Whole }) => {
 };
 
 /** Whether a key made the payment, so lately that its call is still kept. */
-const hasCall = ({ timeline, createdAt }: Whole): boolean =>
+const hasCall = ({ timeline, createdAt }: PaymentDetails): boolean =>
   Date.now() - Date.parse(createdAt) < kept_ms &&
   timeline.some(
     (one) => one.__typename === 'TimelineCreated' && one.by === 'key' && one.makerId !== null,
   );
 
 /** The list. */
-export const PaymentFacts = ({ payment }: { readonly payment: Whole }) => {
+export const PaymentFacts = ({ payment }: { readonly payment: PaymentDetails }) => {
   const words = useWords();
   const calls = useRequestWords();
   const { payment: names, columns } = words;

@@ -5,10 +5,10 @@ import { plainMoment } from '../format.ts';
 import { CopyBlock } from '../parts/texts.tsx';
 import { useSettings, type Settings } from '../settings.ts';
 import { buyerSentences, useBuyerWords, type BuyerSentences } from '../words/buyer.ts';
-import type { Whole } from './whole.ts';
+import type { PaymentDetails } from './payment-details.ts';
 
 /** The code of the bank's last refusal. */
-const failureOf = ({ timeline }: Whole): string | null =>
+const failureOf = ({ timeline }: PaymentDetails): string | null =>
   timeline.reduce<string | null>(
     (last, one) =>
       one.__typename === 'TimelineBankCall' && one.failureCode !== null ? one.failureCode : last,
@@ -16,7 +16,11 @@ const failureOf = ({ timeline }: Whole): string | null =>
   );
 
 /** What happened to the money, after the sentence about the status. */
-const moneyLines = (payment: Whole, sentences: BuyerSentences, refunded: string): string[] => {
+const moneyLines = (
+  payment: PaymentDetails,
+  sentences: BuyerSentences,
+  refunded: string,
+): string[] => {
   const { status, amountRefunded, amount, currency, timeline } = payment;
   const isPart = status === 'succeeded' && amountRefunded > 0;
   const isOnItsWay = timeline.some(
@@ -43,7 +47,7 @@ const moneyLines = (payment: Whole, sentences: BuyerSentences, refunded: string)
 };
 
 /** The text to copy. */
-const textFor = (payment: Whole, language: Settings['language']): string => {
+const textFor = (payment: PaymentDetails, language: Settings['language']): string => {
   const sentences = buyerSentences[language];
   const { locale } = sentences;
   const { currency, status, rrn, finalizedAt, captureBefore, receipts } = payment;
@@ -76,7 +80,7 @@ const textFor = (payment: Whole, language: Settings['language']): string => {
 const languages = ['ru', 'en'] as const;
 
 /** The block. */
-export const ForBuyer = ({ payment }: { readonly payment: Whole }) => {
+export const ForBuyer = ({ payment }: { readonly payment: PaymentDetails }) => {
   const words = useBuyerWords();
   const own = useSettings().language;
   const [chosen, setChosen] = useState<Settings['language']>(own);

@@ -9,7 +9,7 @@ import { Moment } from '../parts/texts.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useCustomerWords } from '../words/customers.ts';
 import { useWords } from '../words/words.ts';
-import type { Whole } from './whole.ts';
+import type { PaymentDetails } from './payment-details.ts';
 
 const text_max_chars = 2_000;
 
@@ -17,7 +17,7 @@ const text_max_chars = 2_000;
 const erased = 'erased';
 
 /** Writes a text once, however often it is sent. */
-const useWriting = ({ merchantId, id }: Whole, again: () => void) => {
+const useWriting = ({ merchantId, id }: PaymentDetails, again: () => void) => {
   const [text, setText] = useState('');
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
@@ -37,7 +37,13 @@ const useWriting = ({ merchantId, id }: Whole, again: () => void) => {
   return { text, setText, outcome, isReady: fits && !isRunning, write: () => void write() };
 };
 
-const NewNote = ({ payment, again }: { readonly payment: Whole; readonly again: () => void }) => {
+const NewNote = ({
+  payment,
+  again,
+}: {
+  readonly payment: PaymentDetails;
+  readonly again: () => void;
+}) => {
   const words = useCustomerWords();
   const { locale } = useWords();
   const permission = usePermission('paymentNoteAdd');
@@ -72,7 +78,7 @@ export const Notes = ({
   payment,
   again,
 }: {
-  readonly payment: Whole;
+  readonly payment: PaymentDetails;
   readonly again: () => void;
 }) => {
   const words = useCustomerWords();

@@ -15,7 +15,7 @@ import { methodText } from './method.tsx';
 import { Notes } from './notes.tsx';
 import { PaymentStanding } from './standing.tsx';
 import { Timeline } from './timeline.tsx';
-import type { Whole } from './whole.ts';
+import type { PaymentDetails } from './payment-details.ts';
 
 /** The poll interval of a payment while something of it is in progress. */
 const poll_ms = 4_000;
@@ -23,7 +23,7 @@ const poll_ms = 4_000;
 const settle_ms = 1_500;
 
 /** Whether a change without a stream event is still to come. */
-const isUnderWay = ({ status, webhookDeliveries, receipts }: Whole): boolean =>
+const isUnderWay = ({ status, webhookDeliveries, receipts }: PaymentDetails): boolean =>
   status === 'processing' ||
   webhookDeliveries.some((delivery) => delivery.status === 'pending') ||
   receipts.some((receipt) => receipt.status === 'pending');
@@ -64,7 +64,7 @@ const usePayment = (merchantId: string, id: string) => {
   return { data, error, again };
 };
 
-const Strip = ({ payment }: { readonly payment: Whole }) => {
+const Strip = ({ payment }: { readonly payment: PaymentDetails }) => {
   const { strip } = useWords().payment;
   const { currency, status } = payment;
   const left = payment.amountCaptured - payment.amountRefunded;
@@ -91,7 +91,7 @@ const Strip = ({ payment }: { readonly payment: Whole }) => {
   );
 };
 
-const Head = ({ payment }: { readonly payment: Whole }) => {
+const Head = ({ payment }: { readonly payment: PaymentDetails }) => {
   const words = useWords();
   return (
     <header className="payment-head">

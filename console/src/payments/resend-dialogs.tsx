@@ -6,10 +6,10 @@ import { ActForm } from '../parts/act-form.tsx';
 import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { useTimelineWords } from '../words/timeline.ts';
 import { useWords } from '../words/words.ts';
-import type { Whole } from './whole.ts';
+import type { PaymentDetails } from './payment-details.ts';
 
 interface DialogProps {
-  readonly payment: Whole;
+  readonly payment: PaymentDetails;
   readonly close: () => void;
 }
 

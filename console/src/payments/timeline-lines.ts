@@ -4,7 +4,7 @@ import { duration } from '../format.ts';
 import type { Tone } from '../parts/status.tsx';
 import type { TimelineWords } from '../words/timeline.ts';
 import type { Words } from '../words/en.ts';
-import type { Whole } from './whole.ts';
+import type { PaymentDetails } from './payment-details.ts';
 
 /** The kinds that a person may look at alone. */
 export const lineKinds = [
@@ -40,9 +40,9 @@ interface Speech {
   readonly failureOf: (code: string) => string;
 }
 
-type Entry = Whole['timeline'][number];
+type Entry = PaymentDetails['timeline'][number];
 type Of<Name extends Entry['__typename']> = Extract<Entry, { readonly __typename: Name }>;
-type Receipt = Whole['receipts'][number];
+type Receipt = PaymentDetails['receipts'][number];
 
 const statusTones = {
   pending: 'waiting',
@@ -215,7 +215,7 @@ const isMaking = (entry: Entry): boolean =>
   entry.__typename === 'TimelineStatus' && entry.paymentStatus === 'pending';
 
 /** The lines, oldest first. */
-export const linesOf = (payment: Whole, speech: Speech): readonly Line[] => {
+export const linesOf = (payment: PaymentDetails, speech: Speech): readonly Line[] => {
   const lines = [
     ...payment.timeline
       .filter((entry) => !isMaking(entry))

@@ -7,7 +7,7 @@ import { useFailureName } from '../words/failures.tsx';
 import { useTimelineWords } from '../words/timeline.ts';
 import { useWords } from '../words/words.ts';
 import { lineKinds, linesOf, type Line, type LineKind } from './timeline-lines.ts';
-import type { Whole } from './whole.ts';
+import type { PaymentDetails } from './payment-details.ts';
 
 /** One press for each kind that has happened; the choice is in the address. */
 const KindChips = ({ lines }: { readonly lines: readonly Line[] }) => {
@@ -70,7 +70,7 @@ const LineOf = ({ line }: { readonly line: Line }) => {
 };
 
 /** The list. */
-export const Timeline = ({ payment }: { readonly payment: Whole }) => {
+export const Timeline = ({ payment }: { readonly payment: PaymentDetails }) => {
   const words = useWords();
   const line = useTimelineWords();
   const { search } = useAddress();

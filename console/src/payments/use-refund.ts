@@ -11,10 +11,10 @@ import { outcomeOf, refusedBy, type Outcome } from '../parts/outcome.ts';
 import { useViewer } from '../viewer.tsx';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useWords } from '../words/words.ts';
-import type { Whole } from './whole.ts';
+import type { PaymentDetails } from './payment-details.ts';
 
 /** What is refunded or being refunded of a payment. */
-const givenBack = ({ amountRefunded, timeline }: Whole): number =>
+const givenBack = ({ amountRefunded, timeline }: PaymentDetails): number =>
   timeline.reduce(
     (sum, one) =>
       one.__typename === 'TimelineRefund' &&
@@ -26,7 +26,7 @@ const givenBack = ({ amountRefunded, timeline }: Whole): number =>
   );
 
 /** Whether the person can only propose to refund so much of the payment. */
-export const useMustPropose = (payment: Whole): ((amount: number) => boolean) => {
+export const useMustPropose = (payment: PaymentDetails): ((amount: number) => boolean) => {
   const { role } = useViewer();
   const left = payment.merchant.supportRefundMax - givenBack(payment);
   return (amount) => role === 'support' && amount > left;
@@ -43,7 +43,7 @@ interface Refunding {
 }
 
 /** The refund of an amount, as this person makes it. */
-export const useRefund = (payment: Whole, amount: number): Refunding => {
+export const useRefund = (payment: PaymentDetails, amount: number): Refunding => {
   const words = useWords();
   const own = useRefundDraftWords();
   const isProposed = useMustPropose(payment)(amount);

@@ -24,7 +24,7 @@ import { useFailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import { recipientOf } from './recipient.ts';
 
-type Whole = NonNullable<PayoutQuery['payout']>;
+type PayoutDetails = NonNullable<PayoutQuery['payout']>;
 type Delivery = PayoutQuery['webhookDeliveries']['nodes'][number];
 interface Line {
   readonly key: string;
@@ -124,7 +124,7 @@ const Movements = ({ rows }: { readonly rows: PayoutLedgerQuery['ledger']['nodes
   );
 };
 
-const Booked = ({ payout }: { readonly payout: Whole }) => {
+const Booked = ({ payout }: { readonly payout: PayoutDetails }) => {
   const { ledger } = useWords();
   const { merchantId, id, mode, createdAt, completedAt } = payout;
   const until =

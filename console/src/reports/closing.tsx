@@ -137,8 +137,9 @@ const Drawn = ({ found, days }: { readonly found: Found; readonly days: Days }) 
     name,
     ...rest,
   }));
-  const isBeside = shops.length <= columns_max;
-  const beside = shops.length === 1 ? [] : shops.filter(({ id }) => isBeside || id === search.shop);
+  const isBackground = shops.length <= columns_max;
+  const beside =
+    shops.length === 1 ? [] : shops.filter(({ id }) => isBackground || id === search.shop);
   const columns: readonly Column<Line>[] = [
     { name: currency, cell: ({ name }) => name },
     ...[all, ...beside].map((of) => ({
@@ -165,7 +166,7 @@ const Drawn = ({ found, days }: { readonly found: Found; readonly days: Days }) 
           {words.save}
         </button>
       </h2>
-      {!isBeside && <ShopPick shops={shops} />}
+      {!isBackground && <ShopPick shops={shops} />}
       <Table
         label={words.tabs.closing}
         columns={columns}

@@ -8,10 +8,10 @@ import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { usePermission } from '../viewer.tsx';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
 import { CancelDialog } from './cancel-dialogs.tsx';
-import type { WholeSubscription } from './whole.ts';
+import type { SubscriptionDetails } from './subscription-details.ts';
 
 interface ActProps {
-  readonly subscription: Pick<WholeSubscription, 'merchantId' | 'id' | 'status'>;
+  readonly subscription: Pick<SubscriptionDetails, 'merchantId' | 'id' | 'status'>;
 }
 
 const PauseDialog = ({

@@ -17,9 +17,9 @@ import { useSubscriptionWords } from '../words/subscriptions.ts';
 import { FailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import { SubscriptionActs } from './acts.tsx';
-import type { WholeSubscription } from './whole.ts';
+import type { SubscriptionDetails } from './subscription-details.ts';
 
-type Charge = WholeSubscription['charges'][number];
+type Charge = SubscriptionDetails['charges'][number];
 
 const chargeTones = {
   open: 'moving',
@@ -62,7 +62,7 @@ const ChargeLine = ({
   );
 };
 
-const Charges = ({ subscription }: { readonly subscription: WholeSubscription }) => {
+const Charges = ({ subscription }: { readonly subscription: SubscriptionDetails }) => {
   const own = useSubscriptionWords();
   const { charges, merchantId } = subscription;
   return (
@@ -102,7 +102,7 @@ const Upcoming = ({ dates }: { readonly dates: readonly string[] }) => {
   );
 };
 
-const Terms = ({ subscription }: { readonly subscription: WholeSubscription }) => {
+const Terms = ({ subscription }: { readonly subscription: SubscriptionDetails }) => {
   const words = useWords();
   const own = useSubscriptionWords();
   const { nextChargeAt, retryAt, lastChargeAt, pausedAt, cancelledAt, token } = subscription;

@@ -3,7 +3,7 @@
  * use the console in another one.
  */
 import type { Settings } from '../settings.ts';
-import type { Whole } from '../payments/whole.ts';
+import type { PaymentDetails } from '../payments/payment-details.ts';
 import { sectionWords } from './words.ts';
 
 const en = {
@@ -34,7 +34,7 @@ export interface Told {
 export interface BuyerSentences {
   readonly locale: string;
   readonly name: string;
-  readonly statuses: Readonly<Record<Whole['status'], (told: Told) => string>>;
+  readonly statuses: Readonly<Record<PaymentDetails['status'], (told: Told) => string>>;
   readonly failures: Readonly<Record<string, string>>;
   readonly otherFailure: string;
   readonly notCharged: string;

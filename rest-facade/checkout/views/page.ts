@@ -342,7 +342,7 @@ const withoutScript = ({ status }: Checkout, words: Words): Piece =>
       <a href="?lang=${words.language}">${words.reload}</a>.
     </p>`;
 
-const bodyView = (checkout: Checkout, words: Words, { tag, regions }: PageParts): Html => {
+const bodyView = (checkout: Checkout, words: Words, { tag, regions }: PageDeps): Html => {
   const { ribbon, summary, panel } = regions;
   const { now, clockStands, status } = checkout;
   const { refusals, refused, browser } = words;
@@ -376,7 +376,7 @@ const bodyView = (checkout: Checkout, words: Words, { tag, regions }: PageParts)
   </body>`;
 };
 
-export interface PageParts {
+export interface PageDeps {
   readonly title: string;
   readonly regions: Regions;
   /** The digest of what is shown. */
@@ -386,11 +386,11 @@ export interface PageParts {
 }
 
 /** The hosted page of a payment. */
-export const checkoutPage = (checkout: Checkout, words: Words, parts: PageParts): string =>
+export const checkoutPage = (checkout: Checkout, words: Words, deps: PageDeps): string =>
   documentView({
     words,
-    title: parts.title,
-    assets: parts.assets,
-    head: modules(parts.assets, parts.moduleNames),
-    body: bodyView(checkout, words, parts),
+    title: deps.title,
+    assets: deps.assets,
+    head: modules(deps.assets, deps.moduleNames),
+    body: bodyView(checkout, words, deps),
   });

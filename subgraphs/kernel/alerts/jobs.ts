@@ -88,13 +88,13 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
 };
 
 /** The background's part of alerts. */
-export const alertJobs = (parts: AlertJobs): readonly Job[] => [
+export const alertJobs = (deps: AlertJobs): readonly Job[] => [
   {
     name: 'publish-alerts',
     queue: 'schedules',
     due: [`exists (select 1 from alert where told_at is null and ${notAside})`],
     run: async () => {
-      while ((await publishAlerts(parts)) > 0);
+      while ((await publishAlerts(deps)) > 0);
       return done;
     },
   },

@@ -46,7 +46,7 @@ const pauses_s: readonly number[] = Array.from({ length: 12 }, (_, tries) =>
 
 /**
  * SQL: the same for a row of the platform. What is set aside is read once, apart from the rows:
- * they are in tables of the coordinator where those of merchants are spread.
+ * they are in tables of the coordinator where those of merchants are sharded.
  */
 export const notSetAsideOfPlatform = (task: string, subject: string): string =>
   `not (array[${subject}, '${everything}'] && array(select set_aside.subject_id from set_aside

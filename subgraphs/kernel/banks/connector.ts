@@ -8,7 +8,7 @@ import type { NotificationRoute } from '../service/bank-notifications.ts';
 import type { Bank } from './bank.ts';
 
 /** What an acquirer is opened with. */
-export interface ConnectorParts {
+export interface ConnectorDeps {
   /** Alerts are raised on it. */
   readonly pool: Runner;
   /** Opens the secrets of merchants' own accounts. */
@@ -26,5 +26,5 @@ export interface OpenedBank extends Bank {
 export interface Connector {
   readonly notifications: NotificationRoute;
   /** Loads and opens it; makes no call until it is used. */
-  open(parts: ConnectorParts): Promise<OpenedBank>;
+  open(parts: ConnectorDeps): Promise<OpenedBank>;
 }

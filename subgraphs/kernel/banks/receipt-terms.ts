@@ -3,7 +3,7 @@
  * only while an order is in progress.
  */
 import type { CustomerVault } from '../database/kept-keys.ts';
-import { runTwins, twinsByKey } from '../database/spread.ts';
+import { runSharded, shardedByKey } from '../database/sharding.ts';
 import type { Runner } from '../database/statement.ts';
 import { minorUnits } from '../rules/money.ts';
 import type { KeptItem, ReceiptCustomer, ReceiptTerms } from '../rules/receipt.ts';
@@ -26,7 +26,7 @@ interface Row extends TermsKey {
   readonly customer: string | null;
 }
 
-const read = twinsByKey(
+const read = shardedByKey(
   'receipt_terms.read',
   'subject_id',
   (ofKeys) =>
@@ -51,7 +51,7 @@ export const sealedCustomer = (
 export const openReadTerms =
   (pool: Runner, customers: Pick<CustomerVault, 'open'>): ReadTerms =>
   async (keys) => {
-    const rows = await runTwins<Row, TermsKey>(pool, read, keys, (own) => [
+    const rows = await runSharded<Row, TermsKey>(pool, read, keys, (own) => [
       own.map(({ termsId }) => termsId),
     ]);
     const found = new Map(rows.map((row) => [`${row.merchantId}/${row.termsId}`, row]));

@@ -9,7 +9,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { object, string } from 'valibot';
-import { awaitCommits, isSpread } from '../database/spread.ts';
+import { awaitCommits, isSharded } from '../database/sharding.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { done, type Job, type JobOutcome, jobWithPayload, retryIn } from '../queue/run-job.ts';
 import type { Timeline } from './due.ts';
@@ -37,7 +37,7 @@ export interface ClockParticipant {
   isUnderWay?(shop: Shop): Promise<boolean>;
 }
 
-export interface ClockParts {
+export interface ClockDeps {
   readonly pool: pg.Pool;
   /** Sessions of PostgreSQL itself: the lock on a clock belongs to one. */
   readonly sessions: pg.Pool;
@@ -104,13 +104,13 @@ const unrelayed: Statement = {
  * something is still under way.
  */
 const settle = async (
-  { pool, participants, stopping }: ClockParts,
+  { pool, participants, stopping }: ClockDeps,
   shop: Shop,
   now: Temporal.Instant,
   wait_ms: number,
 ): Promise<boolean> => {
   let worked_ms = performance.now();
-  const isAtOnce = !(await isSpread(pool));
+  const isAtOnce = !(await isSharded(pool));
   let isSeen = isAtOnce;
   for (let round = 0; round < rounds_max; round += 1) {
     if (stopping.aborted) return false;
@@ -152,23 +152,23 @@ export const earliest = (instants: readonly (Temporal.Instant | null)[]): Tempor
     .toSorted((one, other) => Temporal.Instant.compare(one, other))[0] ?? null;
 
 /** Advances one clock until nothing is left to do now; `retry` when an advance continues. */
-const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
-  const { pool, participants, stopping } = parts;
+const keep = async (deps: ClockDeps, shop: Shop): Promise<JobOutcome> => {
+  const { pool, participants, stopping } = deps;
   const key = [shop.merchantId, shop.shopId];
   const until_ms = performance.now() + run_ms;
   for (;;) {
     const [clock] = await run<{ at: Temporal.Instant; targetAt: Temporal.Instant | null }>(
       pool,
       clockOf,
-      [...key, parts.now()],
+      [...key, deps.now()],
     );
     if (!clock) return done;
     const { at, targetAt } = clock;
-    const isAtRest = await settle(parts, shop, at, targetAt === null ? 0 : patience_ms);
+    const isAtRest = await settle(deps, shop, at, targetAt === null ? 0 : patience_ms);
     if (targetAt === null || stopping.aborted) return done;
     if (!isAtRest) return retryIn(lookAgain_ms);
     if (Temporal.Instant.compare(at, targetAt) >= 0) {
-      await run(pool, arrive, [...key, targetAt, parts.now()]);
+      await run(pool, arrive, [...key, targetAt, deps.now()]);
       return done;
     }
     const next =
@@ -176,7 +176,7 @@ const keep = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
         targetAt,
         ...(await Promise.all(participants.map((participant) => participant.next(shop, at)))),
       ]) ?? targetAt;
-    await run(pool, step, [...key, next, parts.now()]);
+    await run(pool, step, [...key, next, deps.now()]);
     if (performance.now() > until_ms) return retryIn(1);
   }
 };
@@ -191,13 +191,13 @@ const unlockClock: Statement = {
 };
 
 /** Keeps a clock unless another process does. */
-const keepAlone = async (parts: ClockParts, shop: Shop): Promise<JobOutcome> => {
-  const client = await parts.sessions.connect();
+const keepAlone = async (deps: ClockDeps, shop: Shop): Promise<JobOutcome> => {
+  const client = await deps.sessions.connect();
   let broken = true;
   try {
     const name = `test-clock/${shop.merchantId}/${shop.shopId}`;
     const [lock] = await run<{ held: boolean }>(client, lockClock, [name]);
-    const outcome = lock?.held ? await keep(parts, shop) : done;
+    const outcome = lock?.held ? await keep(deps, shop) : done;
     if (lock?.held) await run(client, unlockClock, [name]);
     broken = false;
     return outcome;
@@ -214,8 +214,8 @@ export const keepClockJob = 'keep-test-clock';
  * The jobs of test clocks. The sweep finds every clock that has work by itself; the wake-up only
  * makes it prompt.
  */
-export const clockJobs = (parts: ClockParts): readonly Job[] => {
-  const found = withWork(parts.participants);
+export const clockJobs = (deps: ClockDeps): readonly Job[] => {
+  const found = withWork(deps.participants);
   let keptNow = 0;
   return [
     jobWithPayload({
@@ -226,7 +226,7 @@ export const clockJobs = (parts: ClockParts): readonly Job[] => {
         if (keptNow === kept_max) return retryIn(lookAgain_ms);
         keptNow += 1;
         try {
-          return await keepAlone(parts, shop);
+          return await keepAlone(deps, shop);
         } finally {
           keptNow -= 1;
         }
@@ -236,9 +236,9 @@ export const clockJobs = (parts: ClockParts): readonly Job[] => {
       name: 'sweep-test-clocks',
       queue: 'schedules',
       due: [`exists (${found.text})`],
-      dueWhereSpread: 'exists (select 1 from test_clock)',
+      dueWhereSharded: 'exists (select 1 from test_clock)',
       run: async () => {
-        await parts.wake(await run<Shop>(parts.pool, found, [parts.now()]));
+        await deps.wake(await run<Shop>(deps.pool, found, [deps.now()]));
         return done;
       },
     },

@@ -37,7 +37,7 @@ export interface TestClocks {
   close(): void;
 }
 
-export interface TestClocksParts {
+export interface TestClocksDeps {
   readonly pool: Runner;
   readonly bus: Bus;
   /** The real time. */
@@ -117,7 +117,7 @@ class KnownClocks implements TestClocks {
   #neededOf = 1;
   #asking: Promise<void> = Promise.resolve();
 
-  constructor({ pool, bus, now }: TestClocksParts) {
+  constructor({ pool, bus, now }: TestClocksDeps) {
     this.#pool = pool;
     this.#bus = bus;
     this.#now = now;
@@ -192,4 +192,4 @@ class KnownClocks implements TestClocks {
 }
 
 /** The clocks as this process knows them. Nothing is read until a time is asked for. */
-export const openTestClocks = (parts: TestClocksParts): TestClocks => new KnownClocks(parts);
+export const openTestClocks = (deps: TestClocksDeps): TestClocks => new KnownClocks(deps);

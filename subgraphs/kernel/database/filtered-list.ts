@@ -23,7 +23,7 @@ import {
   type ListedTable,
   type ListQuery,
 } from './list-statements.ts';
-import { isSpread } from './spread.ts';
+import { isSharded } from './sharding.ts';
 import { run, type Runner } from './statement.ts';
 
 /** How many there are, as far as that is cheap to say. */
@@ -62,9 +62,9 @@ const ask = <Found extends object>(
   { text, values }: { readonly text: string; readonly values: readonly unknown[] },
 ) => run<Found>(runner, { name: '', text }, values);
 
-/** Whether a list is read of all merchants of spread tables. */
+/** Whether a list is read of all merchants of sharded tables. */
 const isOfShards = async (runner: Runner, { reach }: ListQuery): Promise<boolean> =>
-  reach.merchantId === null && (await isSpread(runner));
+  reach.merchantId === null && (await isSharded(runner));
 
 /** How many rows a query's pages have, as far as that is cheap to say. */
 export const listTotal = async (
@@ -112,18 +112,18 @@ const readRange = async <Row extends Position>(
   query: ListQuery,
   range: PageRange,
 ): Promise<Page<Row>> => {
-  const isApart = await isOfShards(runner, query);
-  const arms = isApart ? 1 : armsOf(listed, query);
+  const isOverShards = await isOfShards(runner, query);
+  const arms = isOverShards ? 1 : armsOf(listed, query);
   const walk = Math.max(range.size + 1, Math.ceil(looked_max_rows / Math.max(arms, 1)));
-  const read = { range, walk, isApart };
+  const read = { range, walk, isOverShards };
   const mayBeCut = hasRest(listed, query);
   const readEdge = async (): Promise<Position | undefined> =>
     (await ask<Position>(runner, edgeText(listed, query, read)))[0];
-  const bound = isApart && mayBeCut ? await readEdge() : undefined;
+  const bound = isOverShards && mayBeCut ? await readEdge() : undefined;
   const rows = await ask<Row>(runner, pageText(listed, query, read, bound));
   // A range whose page is full was not searched beyond it.
   const isWhole = arms === 1 && rows.length > range.size;
-  const edge = mayBeCut && !isApart && !isWhole ? await readEdge() : bound;
+  const edge = mayBeCut && !isOverShards && !isWhole ? await readEdge() : bound;
   return edge ? cutAt(rows, edge, range) : pageOf(rows, range);
 };
 

@@ -109,7 +109,7 @@ export const claimOf = (
 };
 
 /** SQL of the parts of a claim. */
-export interface ClaimParts {
+export interface ClaimDeps {
   readonly merchantId: string;
   readonly mode: string;
   readonly key: string;
@@ -129,7 +129,7 @@ const askingUntil = `clock_timestamp() + interval '${asking_ms} milliseconds'`;
  * ends. A batch detects by it, without waiting, that another call is about to claim the key. Null
  * without a key.
  */
-const lockOf = ({ merchantId, mode, key }: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>) =>
+const lockOf = ({ merchantId, mode, key }: Pick<ClaimDeps, 'merchantId' | 'mode' | 'key'>) =>
   `hashtextextended('idempotency/' || ${merchantId}::text || ${mode}::text || ${key}::text, 0)`;
 
 /**
@@ -137,7 +137,7 @@ const lockOf = ({ merchantId, mode, key }: Pick<ClaimParts, 'merchantId' | 'mode
  * that timeout for its own transaction, which saves a round trip. The remaining time is for the
  * row: on Citus a create may hold it with a lock on another machine.
  */
-export const waitForKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): string =>
+export const waitForKey = (p: Pick<ClaimDeps, 'merchantId' | 'mode' | 'key'>): string =>
   `case when set_config('lock_timeout', '${claimPatience_ms}', true) is not null then
     case when pg_advisory_xact_lock(${lockOf(p)}) is not null then
       set_config('lock_timeout', greatest(${rowPatience_ms}, ${claimPatience_ms} - 1000 * extract(epoch from clock_timestamp() - statement_timestamp()))::int::text, true) is not null end end`;
@@ -146,7 +146,7 @@ export const waitForKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): 
 export const boundWait = `set_config('lock_timeout', '${batchPatience_ms}', true) is not null`;
 
 /** SQL: true when this transaction holds the key's lock; it does not wait. */
-export const tryKey = (p: Pick<ClaimParts, 'merchantId' | 'mode' | 'key'>): string =>
+export const tryKey = (p: Pick<ClaimDeps, 'merchantId' | 'mode' | 'key'>): string =>
   `case when ${boundWait} then pg_try_advisory_xact_lock(${lockOf(p)}) end`;
 
 /** Where the claims of an insert come from. */
@@ -163,7 +163,7 @@ interface ClaimSource {
  * when the key is taken.
  */
 export const insertClaim = (
-  p: ClaimParts,
+  p: ClaimDeps,
   { from = '', condition = 'select 1', held = waitForKey }: ClaimSource = {},
 ): string =>
   `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at, request, asking_until)

@@ -43,7 +43,7 @@ export interface KeptKeys {
   close(): void;
 }
 
-export interface KeptKeysParts {
+export interface KeptKeysDeps {
   readonly database: Pick<Database, 'fork'>;
   readonly secrets: Pick<Secrets, 'vault' | 'fingerprint'>;
   readonly log: Logger;
@@ -71,7 +71,7 @@ class ReadKeys implements KeptKeys {
     seal: (text) => this.#sealCustomer(text),
     open: (sealed) => this.#openCustomer(sealed),
   };
-  readonly #parts: KeptKeysParts;
+  readonly #deps: KeptKeysDeps;
   readonly #generation: string;
   readonly #known: ReadonlySet<string>;
   readonly #services = new Map<string, Buffer>();
@@ -83,11 +83,11 @@ class ReadKeys implements KeptKeys {
   #lookedAt_ms = -Infinity;
   #looking: Promise<void> | null = null;
 
-  constructor(parts: KeptKeysParts) {
-    this.#parts = parts;
-    this.fingerprint = [...allKeys(parts.secrets.fingerprint)];
-    this.#generation = keyIdOf(currentKey(parts.secrets.vault));
-    this.#known = new Set(allKeys(parts.secrets.vault).map(keyIdOf));
+  constructor(deps: KeptKeysDeps) {
+    this.#deps = deps;
+    this.fingerprint = [...allKeys(deps.secrets.fingerprint)];
+    this.#generation = keyIdOf(currentKey(deps.secrets.vault));
+    this.#known = new Set(allKeys(deps.secrets.vault).map(keyIdOf));
   }
 
   ready(): boolean {
@@ -114,7 +114,7 @@ class ReadKeys implements KeptKeys {
 
   /** Stores this generation's keys unless they exist, and reads those of all. */
   async #read(): Promise<void> {
-    const { database, secrets } = this.#parts;
+    const { database, secrets } = this.#deps;
     const em = database.fork();
     const made = {
       fingerprint: currentKey(secrets.fingerprint),
@@ -132,7 +132,7 @@ class ReadKeys implements KeptKeys {
   }
 
   #add({ purpose, generation, sealed }: Row): void {
-    const { secrets, log } = this.#parts;
+    const { secrets, log } = this.#deps;
     // The service's key of another generation is useless without that generation's secret key.
     if (purpose === 'service' && !this.#known.has(generation)) return;
     const sealer = sealedWith(sealed);
@@ -198,8 +198,8 @@ class ReadKeys implements KeptKeys {
  * Opens the kept keys. If the database is not available yet, it retries in parallel with the start;
  * `ready` resolves when the database has answered.
  */
-export const openKeptKeys = async (parts: KeptKeysParts): Promise<KeptKeys> => {
-  const keys = new ReadKeys(parts);
+export const openKeptKeys = async (deps: KeptKeysDeps): Promise<KeptKeys> => {
+  const keys = new ReadKeys(deps);
   await keys.begin();
   return keys;
 };

@@ -54,12 +54,12 @@ export const listsOfEntry = (subjectKind: string): readonly ChangedList[] => [
   ...(listsOfSubject[subjectKind] ?? []),
 ];
 
-/** How long changes are gathered into one message. */
-const gather_ms = 100;
+/** How long changes are batched into one message. */
+const debounce_ms = 100;
 const message_max = 200;
 
 /**
- * Publishes the changes noted on this pool and its clients to other processes, gathered. Returns a
+ * Publishes the changes noted on this pool and its clients to other processes, batched. Returns a
  * function that stops this.
  */
 export const announceListChanges = (pool: pg.Pool, bus: Pick<Bus, 'publish'>): (() => void) => {
@@ -75,7 +75,7 @@ export const announceListChanges = (pool: pg.Pool, bus: Pick<Bus, 'publish'>): (
   };
   watchers.set(pool, (changes) => {
     for (const change of changes) waiting.set(`${change.list} ${change.merchantId}`, change);
-    timer ??= setTimeout(publish, gather_ms);
+    timer ??= setTimeout(publish, debounce_ms);
   });
   return () => {
     watchers.delete(pool);

@@ -1,7 +1,7 @@
 /**
  * The statements of lists that people filter: a page, where the search ends, and the number of
  * rows. A filter that an index supports is a range of that index; other filters check row by row.
- * Over all merchants of spread tables a shard cannot take ranges from another query: rows are read
+ * Over all merchants of sharded tables a shard cannot take ranges from another query: rows are read
  * in their order, and the search ends where `edgeText` says.
  */
 import type { Mode } from '../rules/mode.ts';
@@ -128,7 +128,7 @@ const ranges = (listed: ListedTable, query: ListQuery, parameters: Parameters) =
   return { from: from.join(' cross join '), where };
 };
 
-/** SQL: the same rows of all merchants where the tables are spread, in one range. */
+/** SQL: the same rows of all merchants where the tables are sharded, in one range. */
 const allMerchants = (listed: ListedTable, query: ListQuery, parameters: Parameters): string[] => {
   const { table, ofAll = table.always } = listed;
   const { modes } = query.reach;
@@ -206,18 +206,18 @@ export interface PageToRead {
   readonly range: PageRange;
   /** How many rows of each range are looked at. */
   readonly walk: number;
-  /** Whether the list covers all merchants of spread tables. */
-  readonly isApart: boolean;
+  /** Whether the list covers all merchants of sharded tables. */
+  readonly isOverShards: boolean;
 }
 
 /** SQL of the rows to check: the ranges they come from, and the condition in each. */
 const looked = (
   listed: ListedTable,
   query: ListQuery,
-  { range, isApart }: { readonly range: PageRange | null; readonly isApart: boolean },
+  { range, isOverShards }: { readonly range: PageRange | null; readonly isOverShards: boolean },
   parameters: Parameters,
 ) => {
-  const { from, where } = isApart
+  const { from, where } = isOverShards
     ? { from: '', where: allMerchants(listed, query, parameters) }
     : ranges(listed, query, parameters);
   const within = [...where, ...withinSpan(listed.table, query.span, range, parameters)];
@@ -239,17 +239,17 @@ const orderOf = ({ backwards }: PageRange) => (backwards ? 'asc' : 'desc');
 export const pageText = (
   listed: ListedTable,
   query: ListQuery,
-  { range, walk, isApart }: PageToRead,
+  { range, walk, isOverShards }: PageToRead,
   edge?: Position,
 ): ListText => {
   const { name } = listed.table;
   const parameters = new Parameters();
-  const { from, within } = looked(listed, query, { range, isApart }, parameters);
+  const { from, within } = looked(listed, query, { range, isOverShards }, parameters);
   const rest = restOf(listed, query, parameters);
   const order = orderOf(range);
   const size = `limit ${parameters.add(range.size + 1)}::int`;
   const inOrder = inOrderOf(name, order);
-  if (isApart) {
+  if (isOverShards) {
     const all = [within, ...rest];
     if (edge)
       all.push(
@@ -271,15 +271,15 @@ export const pageText = (
 export const edgeText = (
   listed: ListedTable,
   query: ListQuery,
-  { range, walk, isApart }: PageToRead,
+  { range, walk, isOverShards }: PageToRead,
 ): ListText => {
   const { name } = listed.table;
   const parameters = new Parameters();
-  const { from, within } = looked(listed, query, { range, isApart }, parameters);
+  const { from, within } = looked(listed, query, { range, isOverShards }, parameters);
   const order = orderOf(range);
   const last = `select ${name}.created_at as "createdAt", ${name}.id from ${name}
       where ${within} ${inOrderOf(name, order)} offset ${parameters.add(walk - 1)}::int limit 1`;
-  const text = isApart
+  const text = isOverShards
     ? last
     : `select edge.* from ${from} cross join lateral (${last}) edge
     order by edge."createdAt" ${order}, edge.id ${order} limit 1`;
@@ -291,16 +291,16 @@ export const totalText = (
   listed: ListedTable,
   query: ListQuery,
   walk: number,
-  isApart: boolean,
+  isOverShards: boolean,
 ): ListText => {
   const { name } = listed.table;
   const parameters = new Parameters();
-  const { from, within } = looked(listed, query, { range: null, isApart }, parameters);
+  const { from, within } = looked(listed, query, { range: null, isOverShards }, parameters);
   const rest = restOf(listed, query, parameters);
   const fits = `select ${rest.length === 0 ? 'true' : rest.join(' and ')} as fits`;
   const most = `limit ${parameters.add(walk)}::int`;
   const rows = `from ${name} where ${within} ${inOrderOf(name, 'desc')} ${most}`;
   const text = `select count(*) filter (where seen.fits)::int as count, count(*)::int as looked from (
-      ${isApart ? `${fits} ${rows}` : `${fits} from ${from} cross join lateral (select * ${rows}) ${name} ${most}`}) seen`;
+      ${isOverShards ? `${fits} ${rows}` : `${fits} from ${from} cross join lateral (select * ${rows}) ${name} ${most}`}) seen`;
   return { text, values: parameters.values };
 };

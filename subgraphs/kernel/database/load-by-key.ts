@@ -3,8 +3,8 @@
  * Concurrent reads of one row share a statement, too.
  */
 import pg from 'pg';
-import { gathered } from './gather-calls.ts';
-import { runTwins, twinsByKey } from './spread.ts';
+import { batched } from './batch-calls.ts';
+import { runSharded, shardedByKey } from './sharding.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 import { isUuid } from '../rules/uuid.ts';
 
@@ -26,7 +26,7 @@ export const loadByKey = <Found extends RowKey>(table: string, columns: string) 
     name: `${table}.load_one`,
     text: `select ${columns} from ${table} where merchant_id = $1 and id = $2`,
   };
-  const many = twinsByKey(
+  const many = shardedByKey(
     `${table}.load`,
     'id',
     (ofKeys) => `select ${columns} from ${table} where ${ofKeys}`,
@@ -35,11 +35,11 @@ export const loadByKey = <Found extends RowKey>(table: string, columns: string) 
     (await run<Found>(runner, one, [merchantId, id]))[0] ?? null;
   const findMany = async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
     const sane = keys.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
-    const rows = await runTwins<Found, RowKey>(runner, many, sane, idsOf);
+    const rows = await runSharded<Found, RowKey>(runner, many, sane, idsOf);
     const found = new Map(rows.map((row) => [nameOf(row), row]));
     return keys.map((key) => found.get(nameOf(key)) ?? null);
   };
-  const findGathered = gathered<RowKey, Found | null>({
+  const findGathered = batched<RowKey, Found | null>({
     name: one.name,
     callerOf: ({ merchantId }) => merchantId,
     alone: findOne,

@@ -1,5 +1,5 @@
 /**
- * Numbers the events of the outbox where the tables are spread: shard by shard, the one with the
+ * Numbers the events of the outbox where the tables are sharded: shard by shard, the one with the
  * oldest event first. A shard's numbers are drawn after those of the previous shard are committed,
  * so that a reader of a number never sees a smaller one appear: the rows of several machines become
  * visible one machine after another.

@@ -18,7 +18,7 @@ import type { Bus, StreamStretch, WebhookLane } from '../service/bus.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import { openPace } from '../queue/pace.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
-import { isSpread } from '../database/spread.ts';
+import { isSharded } from '../database/sharding.ts';
 import { awaitEarlierNumbers, numberByShard } from './number-by-shard.ts';
 import {
   newestNumber,
@@ -55,7 +55,7 @@ const failurePause_ms = 1_000;
  */
 export type WakeRelay = (urgency?: 'at once' | 'soon') => void;
 
-export interface RelayParts {
+export interface RelayDeps {
   readonly pool: pg.Pool;
   readonly bus: Bus;
   readonly log: Logger;
@@ -80,10 +80,10 @@ export interface Relay {
  * Starts relaying, or stands by while another process relays. The relaying process subscribes to
  * the bus topic `outbox` and reads the outbox at once on each message.
  */
-export const startRelay = (parts: RelayParts): Relay => {
+export const startRelay = (deps: RelayDeps): Relay => {
   const stopping = new AbortController();
   const wakeSignal = new WakeSignal();
-  const ended = relayUntil(stopping.signal, parts, wakeSignal);
+  const ended = relayUntil(stopping.signal, deps, wakeSignal);
   return {
     stop: async () => {
       stopping.abort();
@@ -95,15 +95,15 @@ export const startRelay = (parts: RelayParts): Relay => {
 
 const relayUntil = async (
   stopping: AbortSignal,
-  parts: RelayParts,
+  deps: RelayDeps,
   wakeSignal: WakeSignal,
 ): Promise<void> => {
   while (!stopping.aborted) {
     let wait_ms = standBy_ms;
     try {
-      await relayAsHolder(stopping, parts, wakeSignal);
+      await relayAsHolder(stopping, deps, wakeSignal);
     } catch (error) {
-      parts.log.error({ err: error }, 'the relay failed; restarting');
+      deps.log.error({ err: error }, 'the relay failed; restarting');
       wait_ms = failurePause_ms;
     }
     // A stop ends the wait early: that is no failure.
@@ -114,28 +114,28 @@ const relayUntil = async (
 /** Relays until it is stopped or fails; returns at once when another process holds the lock. */
 const relayAsHolder = async (
   stopping: AbortSignal,
-  parts: RelayParts,
+  deps: RelayDeps,
   wakeSignal: WakeSignal,
 ): Promise<void> => {
-  const client = await parts.pool.connect();
+  const client = await deps.pool.connect();
   let held = false;
   // A connection that breaks while idle reports it by this event; the next statement on it fails,
   // which is soon enough.
   const noteLost = (error: unknown): void =>
-    parts.log.warn({ err: error }, 'the relay lost its connection');
+    deps.log.warn({ err: error }, 'the relay lost its connection');
   client.on('error', noteLost);
   let unsubscribe = (): void => {};
   try {
     held = await takeLock(client);
     if (!held) return;
-    unsubscribe = parts.bus.subscribe('outbox', () => wakeSignal.wake());
-    parts.log.info('relaying events');
+    unsubscribe = deps.bus.subscribe('outbox', () => wakeSignal.wake());
+    deps.log.info('relaying events');
     // A statement in progress when the session ended may never be answered: report the end of the
     // session.
     const lost = new Promise<never>((_, reject) =>
       client.once('end', () => reject(new Error('the relay lost its session'))),
     );
-    await Promise.race([relayBatches(stopping, parts, client, wakeSignal), lost]);
+    await Promise.race([relayBatches(stopping, deps, client, wakeSignal), lost]);
   } finally {
     unsubscribe();
     // A standby receives the same client again and again.
@@ -154,21 +154,21 @@ const takeLock = async (client: pg.PoolClient): Promise<boolean> => {
 
 /** Numbering on this session, in one database or by shards. */
 const openNumbering = async (
-  { deliveriesOf }: RelayParts,
+  { deliveriesOf }: RelayDeps,
   client: pg.PoolClient,
 ): Promise<NumberEvents> => {
-  if (!(await isSpread(client))) return numberAtOnce(client, deliveriesOf);
+  if (!(await isSharded(client))) return numberAtOnce(client, deliveriesOf);
   await awaitEarlierNumbers(client);
   return numberByShard(client, deliveriesOf);
 };
 
 const relayBatches = async (
   stopping: AbortSignal,
-  parts: RelayParts,
+  deps: RelayDeps,
   client: pg.PoolClient,
   wakeSignal: WakeSignal,
 ): Promise<void> => {
-  const numberSome = await openNumbering(parts, client);
+  const numberSome = await openNumbering(deps, client);
   const pace = openPace(rest_ms);
   const announcements = new Set<Promise<void>>();
   let wait_ms: number = poll_ms.shortest;
@@ -176,18 +176,18 @@ const relayBatches = async (
   let publishedAt_ms = -Infinity;
   while (!stopping.aborted) {
     const batch = await numberBatch(client, numberSome);
-    if (batch && batch.lanes.length > 0) parts.wake(batch.lanes);
+    if (batch && batch.lanes.length > 0) deps.wake(batch.lanes);
     if (batch || performance.now() - publishedAt_ms >= standing_ms) {
       const { events, consumers } = batch ?? nothing;
       const behind = last;
       last = batch?.last ?? last;
       const stretch = { behind: String(behind), last: String(last), events };
-      const announcement = announce(parts, stretch).finally(() =>
+      const announcement = announce(deps, stretch).finally(() =>
         announcements.delete(announcement),
       );
       announcements.add(announcement);
       publishedAt_ms = performance.now();
-      if (consumers.length > 0) parts.wakeConsumers?.(consumers);
+      if (consumers.length > 0) deps.wakeConsumers?.(consumers);
       if (announcements.size === announcements_max) await Promise.race(announcements);
     }
     if (batch?.isFull) continue;
@@ -202,7 +202,7 @@ const relayBatches = async (
 const nothing: Pick<Batch, 'events' | 'consumers'> = { events: [], consumers: [] };
 
 /** Notifies the bus. A failure is only logged: the facts are in PostgreSQL. */
-const announce = ({ bus, log }: RelayParts, stretch: StreamStretch): Promise<void> =>
+const announce = ({ bus, log }: RelayDeps, stretch: StreamStretch): Promise<void> =>
   bus
     .publish('events', stretch)
     .catch((error: unknown) =>

@@ -5,7 +5,7 @@
  * folded.
  */
 import type pg from 'pg';
-import { isSpread } from '../database/spread.ts';
+import { isSharded } from '../database/sharding.ts';
 import { isPassing, notSetAside, setAside, type Subject } from '../alerts/set-aside.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
@@ -60,7 +60,7 @@ const merchantsDue: Statement = {
     from (select merchant_id from balance_delta as waiting where ${notAside} limit $1) as due`,
 };
 
-/** Folds the next deltas where the tables are spread: one statement for each merchant. */
+/** Folds the next deltas where the tables are sharded: one statement for each merchant. */
 const foldApart = async (pool: pg.Pool, limit: number): Promise<number> => {
   let folded = 0;
   for (const { merchantId } of await run<{ merchantId: string }>(pool, merchantsDue, [limit])) {
@@ -109,7 +109,7 @@ const foldEach = async (
 export const foldBalances = async (pool: pg.Pool, limit = 5_000): Promise<number> => {
   for (;;) {
     try {
-      if (await isSpread(pool)) return await foldApart(pool, limit);
+      if (await isSharded(pool)) return await foldApart(pool, limit);
       const [row] = await run<{ count: number }>(pool, foldAny, [limit]);
       return row?.count ?? 0;
     } catch (error) {

@@ -173,7 +173,7 @@ class KeptPolicies implements Policies {
   #changedAt_ms = -Infinity;
   #reading: Reading | null = null;
 
-  constructor({ pool, bus, fingerprintKey }: PoliciesParts) {
+  constructor({ pool, bus, fingerprintKey }: PoliciesDeps) {
     this.#pool = pool;
     this.#bus = bus;
     this.#blocks = new BlockLists(fingerprintKey);
@@ -243,7 +243,7 @@ class KeptPolicies implements Policies {
   }
 }
 
-export interface PoliciesParts {
+export interface PoliciesDeps {
   readonly pool: Runner;
   readonly bus: Bus;
   /** Makes the fingerprints of blocked cards and accounts. */
@@ -251,7 +251,7 @@ export interface PoliciesParts {
 }
 
 /** The policies of this process. Nothing is read until they are asked for. */
-export const openPolicies = (parts: PoliciesParts): Policies => new KeptPolicies(parts);
+export const openPolicies = (deps: PoliciesDeps): Policies => new KeptPolicies(deps);
 
 const take: Statement = {
   name: 'policy.take',

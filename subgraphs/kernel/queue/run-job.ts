@@ -44,10 +44,10 @@ export interface Sweep extends AnyJob {
   /** SQL, for each kind of its rows: whether a row is due by `$1`. */
   readonly due: readonly string[];
   /**
-   * The same for spread tables, when repeating `due` there costs too much: it may be true although
+   * The same for sharded tables, when repeating `due` there costs too much: it may be true although
    * nothing is due.
    */
-  readonly dueWhereSpread?: string;
+  readonly dueWhereSharded?: string;
 }
 
 /** A kind of job: its name, where it runs, and what it does. */

@@ -4,14 +4,14 @@
  * runs those.
  */
 import type pg from 'pg';
-import { isSpread } from '../database/spread.ts';
+import { isSharded } from '../database/sharding.ts';
 import { run, type Statement } from '../database/statement.ts';
 import { isDatabaseLost } from '../service/database-lost.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
 import type { Queues } from './queues.ts';
 import { done, type Job, type Sweep } from './run-job.ts';
 
-export interface SweepParts {
+export interface SweepDeps {
   readonly pool: pg.Pool;
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
@@ -21,7 +21,7 @@ export interface SweepParts {
 /** What is due is found within a second. */
 const look_ms = 1_000;
 /**
- * Where the tables are spread a check queries every shard: each turn makes a third of the checks.
+ * Where the tables are sharded a check queries every shard: each turn makes a third of the checks.
  */
 const turns_max = 3;
 
@@ -41,11 +41,11 @@ const lookFor = (name: string, sweeps: readonly Sweep[]): Look => ({
   },
 });
 
-/** One look for all sweeps; where the tables are spread, one for each kind of rows. */
-const looksFor = (sweeps: readonly Sweep[]): Record<'together' | 'apart', readonly Look[]> => ({
-  together: [lookFor('sweeps.due', sweeps)],
-  apart: sweeps.flatMap((sweep) =>
-    (sweep.dueWhereSpread === undefined ? sweep.due : [sweep.dueWhereSpread]).map((due, place) =>
+/** One look for all sweeps; where the tables are sharded, one for each kind of rows. */
+const looksFor = (sweeps: readonly Sweep[]): Record<'single' | 'sharded', readonly Look[]> => ({
+  single: [lookFor('sweeps.due', sweeps)],
+  sharded: sweeps.flatMap((sweep) =>
+    (sweep.dueWhereSharded === undefined ? sweep.due : [sweep.dueWhereSharded]).map((due, place) =>
       lookFor(`sweeps.due_${sweep.name}_${place}`, [{ ...sweep, due: [due] }]),
     ),
   ),
@@ -55,8 +55,8 @@ const looksFor = (sweeps: readonly Sweep[]): Record<'together' | 'apart', readon
  * The jobs, with all sweeps on one schedule. A sweep remains a job of its queue, so that other
  * processes may wake it.
  */
-export const gatherSweeps = (
-  { pool, now, log, queues }: SweepParts,
+export const joinSweeps = (
+  { pool, now, log, queues }: SweepDeps,
   jobs: readonly Job[],
 ): readonly Job[] => {
   const sweeps = jobs.filter(isSweep);
@@ -80,7 +80,7 @@ export const gatherSweeps = (
   const findDue = async (): Promise<readonly string[]> => {
     const due = new Set<string>();
     const isOurs = (_: Look, place: number): boolean => place % turns_max === turn;
-    const asked = (await isSpread(pool)) ? looks.apart.filter(isOurs) : looks.together;
+    const asked = (await isSharded(pool)) ? looks.sharded.filter(isOurs) : looks.single;
     for (const look of asked) for (const name of await isDue(look)) due.add(name);
     turn = (turn + 1) % turns_max;
     return [...due];

@@ -1,8 +1,8 @@
-/** Removing old rows in batches, in one database or merchant by merchant where it is spread. */
+/** Removing old rows in batches, in one database or merchant by merchant where it is sharded. */
 import type pg from 'pg';
 import { asideOfPlatform, workBatch, type Subject } from '../alerts/set-aside.ts';
 import type { Owner } from '../clock/due-owners.ts';
-import { isSpread } from '../database/spread.ts';
+import { isSharded } from '../database/sharding.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
 import type { Forgotten } from './forget-rows.ts';
 
@@ -27,10 +27,10 @@ const passedNumbers: Statement = {
     from consumer_offset`,
 };
 
-/** The same where the tables are spread, in a transaction for each merchant. */
-const removeApart = async (
+/** The same where the tables are sharded, in a transaction for each merchant. */
+const removeSharded = async (
   pool: pg.Pool,
-  { task, apart: { owners, remove, isByNumbers } }: Pick<Forgotten, 'task' | 'apart'>,
+  { task, perMerchant: { owners, remove, isByNumbers } }: Pick<Forgotten, 'task' | 'perMerchant'>,
   cutoff: Temporal.Instant,
   limit: number,
 ): Promise<number> => {
@@ -51,17 +51,17 @@ const removeApart = async (
  */
 export const forgetBatch = async (
   pool: pg.Pool,
-  { task, remove, apart, first }: Forgotten,
+  { task, remove, perMerchant, first }: Forgotten,
   cutoff: Temporal.Instant,
   limit: number,
 ): Promise<{ result: number; limit: number }> => {
-  const spread = await isSpread(pool);
+  const sharded = await isSharded(pool);
   return workBatch(pool, {
     task,
     limit,
     work: (some) =>
-      spread
-        ? removeApart(pool, { task, apart }, cutoff, some)
+      sharded
+        ? removeSharded(pool, { task, perMerchant }, cutoff, some)
         : removeRows(pool, remove, [cutoff, some]),
     first: async () => (await run<Subject>(pool, first, [cutoff]))[0] ?? null,
   });

@@ -8,8 +8,8 @@ import { notSetAside, notSetAsideOfPlatform } from '../alerts/set-aside.ts';
 import type { Statement } from '../database/statement.ts';
 import { platformMerchantId } from '../rules/platform.ts';
 
-/** Removing where the tables are spread: the merchants first, then each one's rows. */
-interface ForgottenApart {
+/** Removing where the tables are sharded: the merchants first, then each one's rows. */
+interface ForgottenSharded {
   /** Whose the `$2` oldest are, and how many. Null: they are the platform's. */
   readonly owners: Statement | null;
   /**
@@ -27,8 +27,8 @@ export interface Forgotten {
   readonly task: string;
   /** Removes up to `$2` rows that are older than `$1`; gives their `count`. For one database. */
   readonly remove: Statement;
-  /** How it is done where the tables are spread. */
-  readonly apart: ForgottenApart;
+  /** How it is done where the tables are sharded. */
+  readonly perMerchant: ForgottenSharded;
   /** The oldest row that is older than `$1`, as it would be set aside. */
   readonly first: Statement;
 }
@@ -39,7 +39,7 @@ interface OldRows {
   readonly from: string;
   readonly age: string;
   readonly fits?: string;
-  /** The same where the tables are spread, with numbers of the coordinator in `$4` and `$5`. */
+  /** The same where the tables are sharded, with numbers of the coordinator in `$4` and `$5`. */
   readonly fitsApart?: string;
   /** A row's name within its merchant. */
   readonly subject: string;
@@ -73,7 +73,7 @@ const forgotten = (
   return {
     task,
     remove: { name: `retention.${name}`, text: removing('', rows) },
-    apart: {
+    perMerchant: {
       owners: isPlatforms
         ? null
         : {
@@ -119,7 +119,7 @@ const keyed = (table: string, id: string): string =>
  * What landed in a default partition: test clocks that stand far away, and months that began
  * without a partition. In the order in which they are removed.
  */
-export const forgetStrays = {
+export const forgetDefaultPartitions = {
   event: stray(
     'event',
     'old.id::text',

@@ -29,7 +29,7 @@ import {
   forgetKeys,
   forgetLines,
   forgetParts,
-  forgetStrays,
+  forgetDefaultPartitions,
   forgetTestOperations,
   forgetTraces,
   type Forgotten,
@@ -70,7 +70,10 @@ export const keepEvents = async ({
   const cutoff = before(now(), eventsKept_days);
   await dropPartitions(pool, cutoff, (table, rows) => removedRows.inc({ table }, rows));
   for (const table of partitionedTables)
-    removedRows.inc({ table }, await forgetOlder(pool, forgetStrays[table], cutoff, stopping));
+    removedRows.inc(
+      { table },
+      await forgetOlder(pool, forgetDefaultPartitions[table], cutoff, stopping),
+    );
 };
 
 type Batches = Omit<RetentionJobs, 'eventsKept_days'>;
@@ -88,15 +91,15 @@ const forgetTable = async (
  * Removes what is old: lines, parts and resolved differences of settlement reports, operations of
  * the simulated bank, resolved alerts, how calls to banks went.
  */
-export const forgetPapers = async (parts: Batches): Promise<void> => {
-  await forgetTable(parts, 'reconciliation_line', forgetLines, registriesKept_days);
-  await forgetTable(parts, 'reconciliation_part', forgetParts, registriesKept_days);
-  await forgetTable(parts, 'reconciliation_difference', forgetDifferences, differencesKept_days);
+export const forgetReports = async (deps: Batches): Promise<void> => {
+  await forgetTable(deps, 'reconciliation_line', forgetLines, registriesKept_days);
+  await forgetTable(deps, 'reconciliation_part', forgetParts, registriesKept_days);
+  await forgetTable(deps, 'reconciliation_difference', forgetDifferences, differencesKept_days);
   const kept_days = testOperationsKept_days;
-  await forgetTable(parts, 'simulator_operation', forgetTestOperations, kept_days);
-  await forgetTable(parts, 'simulator_hold_order', forgetHoldOrders, kept_days);
-  await forgetTable(parts, 'alert', forgetAlerts, alertsKept_days);
-  await forgetTable(parts, 'bank_health', forgetBankHealth, bankHealthKept_days);
+  await forgetTable(deps, 'simulator_operation', forgetTestOperations, kept_days);
+  await forgetTable(deps, 'simulator_hold_order', forgetHoldOrders, kept_days);
+  await forgetTable(deps, 'alert', forgetAlerts, alertsKept_days);
+  await forgetTable(deps, 'bank_health', forgetBankHealth, bankHealthKept_days);
 };
 
 /** Small enough that a batch is over in milliseconds and never in the way of a payment. */
@@ -111,7 +114,7 @@ const forgetAllSetAside = async ({ pool, now, stopping }: Batches): Promise<void
 };
 
 /** The jobs of retention, for the worker. */
-export const retentionJobs = (parts: RetentionJobs): readonly Job[] => {
+export const retentionJobs = (deps: RetentionJobs): readonly Job[] => {
   const job = (name: string, every_ms: number, work: () => Promise<unknown>): Job => ({
     name,
     queue: 'schedules',
@@ -122,18 +125,18 @@ export const retentionJobs = (parts: RetentionJobs): readonly Job[] => {
     },
   });
   return [
-    job('analyze-grown-tables', 2_000, () => analyzeGrown(parts.pool)),
-    job('keep-events', 60_000, () => keepEvents(parts)),
+    job('analyze-grown-tables', 2_000, () => analyzeGrown(deps.pool)),
+    job('keep-events', 60_000, () => keepEvents(deps)),
     job('keep-requests', 60_000, async () => {
-      removedRows.inc({ table: 'api_request' }, await keepRequests(parts.pool, parts.now()));
+      removedRows.inc({ table: 'api_request' }, await keepRequests(deps.pool, deps.now()));
     }),
-    job('forget-papers', 3_600_000, () => forgetPapers(parts)),
+    job('forget-reports', 3_600_000, () => forgetReports(deps)),
     job('forget-idempotency-keys', 60_000, () =>
-      forgetTable(parts, 'idempotency_key', forgetKeys, keysKept_days),
+      forgetTable(deps, 'idempotency_key', forgetKeys, keysKept_days),
     ),
-    job('forget-set-aside', 3_600_000, () => forgetAllSetAside(parts)),
+    job('forget-set-aside', 3_600_000, () => forgetAllSetAside(deps)),
     job('forget-subject-traces', 3_600_000, () =>
-      forgetTable(parts, 'subject_trace', forgetTraces, tracesKept_days),
+      forgetTable(deps, 'subject_trace', forgetTraces, tracesKept_days),
     ),
   ];
 };

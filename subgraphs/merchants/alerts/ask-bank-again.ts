@@ -43,7 +43,7 @@ const lockOf = (table: BankSubject): Statement => ({
 });
 
 // Without a bank reference, the request may still be on its way; it is queried on its own schedule.
-const hurryOf = (table: BankSubject): Statement => ({
+const askNowOf = (table: BankSubject): Statement => ({
   name: `${table}.ask_again`,
   text: `update ${table} set ask_at = case when ask_at is null or bank_ref is not null then least(ask_at, $3) else ask_at end
     ${table === 'payment' ? ', version = version + 1' : ''} where merchant_id = $1 and id = $2 returning ask_at as "askAt"`,
@@ -53,7 +53,7 @@ const subjects = ['payment', 'refund', 'payout'] as const satisfies readonly Ban
 const statements = subjects.map((subject) => ({
   subject,
   lock: lockOf(subject),
-  hurry: hurryOf(subject),
+  askNow: askNowOf(subject),
 }));
 
 /** When to query the bank, and about what. */
@@ -80,14 +80,14 @@ const askAgain = async (
   now: Temporal.Instant,
 ): Promise<BankAskedAgain | Refused> => {
   const client = await clientOf(em);
-  for (const { subject, lock, hurry } of statements) {
+  for (const { subject, lock, askNow } of statements) {
     const [found] = await run<Asked>(client, lock, [merchantId, id]);
     if (!found) continue;
     const stands = obstacle(subject, found);
     if (stands) return stands;
-    const [hurried] = await run<{ askAt: Temporal.Instant }>(client, hurry, [merchantId, id, now]);
-    if (!hurried) throw new Error(`the ${subject} ${id} was locked and is gone`);
-    const { askAt } = hurried;
+    const [asked] = await run<{ askAt: Temporal.Instant }>(client, askNow, [merchantId, id, now]);
+    if (!asked) throw new Error(`the ${subject} ${id} was locked and is gone`);
+    const { askAt } = asked;
     notes.before = { subject, status: found.status, askAt: found.askAt };
     notes.after = { subject, askAt };
     return { merchantId, id, subject, askAt };

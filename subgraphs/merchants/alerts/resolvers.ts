@@ -20,7 +20,7 @@ import { askBankAgain } from './ask-bank-again.ts';
 import { forUpdate } from '../../kernel/database/orm-connections.ts';
 import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
-import { runTwins, type Twins } from '../../kernel/database/spread.ts';
+import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
 import { type Runner, run, type Statement } from '../../kernel/database/statement.ts';
 import { sessionKept_days } from '../sessions/rules.ts';
 
@@ -100,7 +100,7 @@ const paymentsOf = (about: string, merchant: string): string =>
     left join receipt on receipt.merchant_id = ${merchant} and receipt.id = about.id
     where coalesce(payment.id, refund.payment_id, receipt.payment_id) is not null`;
 
-const payments: Twins = {
+const payments: ShardedStatement = {
   ofAll: {
     name: 'alert.payments',
     text: paymentsOf(
@@ -120,7 +120,7 @@ const findPaymentsOf = async (
   alerts: readonly About[],
 ): Promise<(PaymentKey | null)[]> => {
   const sane = alerts.filter(({ subjectId }) => isUuid(subjectId));
-  const rows = await runTwins<PaymentKey & { readonly subjectId: string }, About>(
+  const rows = await runSharded<PaymentKey & { readonly subjectId: string }, About>(
     runner,
     payments,
     sane,

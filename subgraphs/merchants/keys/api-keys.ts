@@ -31,7 +31,7 @@ import {
   requesterOf,
 } from './rules.ts';
 
-export interface KeyParts {
+export interface KeyDeps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
   /** Notified when cached keys of a merchant are stale. */
   readonly bus: Bus;
@@ -111,7 +111,7 @@ const createKey = (
  * scope, name or expiry, `bad_request`.
  */
 export const issueApiKey = async (
-  { database }: Pick<KeyParts, 'database'>,
+  { database }: Pick<KeyDeps, 'database'>,
   acting: Acting,
   { merchantId, shopId, mode, scopes: asked, name, expiresAt = null }: KeyInput,
 ): Promise<IssuedKey | Refused> => {
@@ -161,7 +161,7 @@ interface NamedKey {
  * Refuses with `not_found`, with `not_pending` when the key does not work, and with `bad_request`.
  */
 export const rotateApiKey = async (
-  { database, bus }: KeyParts,
+  { database, bus }: KeyDeps,
   acting: Acting,
   {
     merchantId,
@@ -215,7 +215,7 @@ const endReplaced = async (
 
 /** Applies `change` to a locked key; every process drops its cached copy. */
 const changeKey = async (
-  { database, bus }: KeyParts,
+  { database, bus }: KeyDeps,
   acting: Acting,
   name: 'api_key.approve' | 'api_key.revoke',
   { merchantId, apiKeyId: id }: NamedKey,
@@ -238,11 +238,11 @@ const changeKey = async (
  * Refuses with `not_found`, `scope_required` and `not_pending`.
  */
 export const approveApiKey = (
-  parts: KeyParts,
+  deps: KeyDeps,
   acting: Acting & { readonly principal: OperatorPrincipal },
   named: NamedKey,
 ): Promise<ApiKey | Refused> =>
-  changeKey(parts, acting, 'api_key.approve', named, async (key, em) => {
+  changeKey(deps, acting, 'api_key.approve', named, async (key, em) => {
     const { subject } = acting.principal;
     const now = acting.now();
     const obstacle = approvalObstacle(key, subject, now);
@@ -257,11 +257,11 @@ export const approveApiKey = (
  * Refuses with `not_found`.
  */
 export const revokeApiKey = (
-  parts: KeyParts,
+  deps: KeyDeps,
   acting: Acting,
   named: NamedKey,
 ): Promise<ApiKey | Refused> =>
-  changeKey(parts, acting, 'api_key.revoke', named, async ({ revokedAt }) => ({
+  changeKey(deps, acting, 'api_key.revoke', named, async ({ revokedAt }) => ({
     revokedAt: revokedAt ?? acting.now(),
   }));
 

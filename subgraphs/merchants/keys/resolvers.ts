@@ -17,7 +17,7 @@ import {
   noteKeyUse,
   revokeApiKey,
   rotateApiKey,
-  type KeyParts,
+  type KeyDeps,
   type ShopKey,
 } from './api-keys.ts';
 import { keyStatus } from './rules.ts';
@@ -44,7 +44,7 @@ interface KeysAsked {
 /** Fields of a shop. */
 export const shopKeyFields = ({
   database,
-}: KeyParts): Pick<
+}: KeyDeps): Pick<
   ShopResolvers,
   'allowList' | 'apiKeys' | 'receiptsRequired' | 'requireSignature' | 'requireBoundSignature'
 > => {
@@ -113,25 +113,25 @@ const named = <Name extends string, Result extends object>(
   isRefused(result) ? result : { ...result, __typename: name };
 
 /** Mutations for keys and for the rules that apply to their callers. */
-export const keyMutations = (parts: KeyParts & { readonly vaultKey: Keys }): KeyMutations => ({
+export const keyMutations = (deps: KeyDeps & { readonly vaultKey: Keys }): KeyMutations => ({
   apiKeyIssue: async (_, input, context) =>
-    named('ApiKeyIssued', await issueApiKey(parts, context, input)),
+    named('ApiKeyIssued', await issueApiKey(deps, context, input)),
   apiKeyApprove: async (_, input, context) => {
     const { principal } = context;
     if (principal.kind !== 'operator') throw new Error('only people can approve keys');
-    return named('ApiKey', await approveApiKey(parts, { ...context, principal }, input));
+    return named('ApiKey', await approveApiKey(deps, { ...context, principal }, input));
   },
   apiKeyRevoke: async (_, input, context) =>
-    named('ApiKey', await revokeApiKey(parts, context, input)),
+    named('ApiKey', await revokeApiKey(deps, context, input)),
   apiKeyRotate: async (_, input, context) =>
-    named('ApiKeyIssued', await rotateApiKey(parts, context, input)),
-  apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(parts.database.pool, used, now()),
+    named('ApiKeyIssued', await rotateApiKey(deps, context, input)),
+  apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(deps.database.pool, used, now()),
   shopSignatureRequire: async (_, { required, bound, ...shop }, context) =>
-    named('Shop', await requireSignature(parts, context, shop, { required, bound: bound ?? null })),
+    named('Shop', await requireSignature(deps, context, shop, { required, bound: bound ?? null })),
   shopSigningSecretRotate: async (_, shop, context) =>
-    named('ShopSigningSecretRotated', await rotateSigningSecret(parts, context, shop)),
+    named('ShopSigningSecretRotated', await rotateSigningSecret(deps, context, shop)),
   shopAllowListSet: async (_, { entries, ...shop }, context) =>
-    named('Shop', await setAllowList(parts, context, shop, entries)),
+    named('Shop', await setAllowList(deps, context, shop, entries)),
   shopReceiptsRequire: async (_, { required, ...shop }, context) =>
-    named('Shop', await requireReceipts(parts, context, shop, required)),
+    named('Shop', await requireReceipts(deps, context, shop, required)),
 });

@@ -20,7 +20,7 @@ import {
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import { changeEntities, type Acting } from '../audit.ts';
-import { missing, reasonMistake, type PolicyParts } from '../policies/change-policy.ts';
+import { missing, reasonMistake, type PolicyDeps } from '../policies/change-policy.ts';
 import { ledgerColumns, type LedgerRow } from './read-ledger.ts';
 
 const reference_max_chars = 100;
@@ -101,7 +101,7 @@ const beyondLowerBound = refused(
 );
 
 const record = async (
-  { database }: PolicyParts,
+  { database }: PolicyDeps,
   acting: Acting,
   movement: Movement,
 ): Promise<RecordedMovement | Refused> => {
@@ -167,12 +167,12 @@ const magnitude = (amount: bigint): bigint => {
  * settlement, with `not_found`, and with `bad_request`.
  */
 export const recordSettlement = (
-  parts: PolicyParts,
+  deps: PolicyDeps,
   acting: Acting,
   input: Input,
 ): Promise<RecordedMovement | Refused> => {
   const postings = settlementRecorded({ amount: minorUnits(magnitude(input.amount)) });
-  return record(parts, acting, {
+  return record(deps, acting, {
     ...input,
     kind: 'settlement',
     description: input.reference,
@@ -186,7 +186,7 @@ export const recordSettlement = (
  * `recordSettlement` does, except that the balance is only limited to 2^53-1.
  */
 export const recordAdjustment = async (
-  parts: PolicyParts,
+  deps: PolicyDeps,
   acting: Acting,
   { reason, ...input }: Input & { readonly reason: string },
 ) => {
@@ -196,5 +196,5 @@ export const recordAdjustment = async (
     amount: minorUnits(magnitude(input.amount)),
     inFavour: input.amount > 0n,
   });
-  return record(parts, acting, { ...input, kind: 'adjustment', description: reason, postings });
+  return record(deps, acting, { ...input, kind: 'adjustment', description: reason, postings });
 };

@@ -13,7 +13,7 @@ import { nameMistake } from '../rules/cabinet.ts';
 import { createShop } from '../shops/change-shop.ts';
 import {
   createEndpoint,
-  type EndpointParts,
+  type EndpointDeps,
   type EndpointSettings,
 } from '../webhooks/change-endpoint.ts';
 import type { ShownSecret } from '../webhooks/rules.ts';
@@ -36,7 +36,7 @@ export interface Onboarded {
 }
 
 const mistakeIn = (
-  { privateTargets }: EndpointParts,
+  { privateTargets }: EndpointDeps,
   { name, shopName, endpoint }: OnboardInput,
 ): string | null => {
   const mistake = nameMistake('name', name) ?? nameMistake('shopName', shopName);
@@ -47,20 +47,20 @@ const mistakeIn = (
 
 /** Creates all of them. On `bad_request` nothing was created. */
 export const onboardMerchant = async (
-  parts: EndpointParts,
+  deps: EndpointDeps,
   acting: Acting,
   input: OnboardInput,
 ): Promise<Onboarded | Refused> => {
-  const mistake = mistakeIn(parts, input);
+  const mistake = mistakeIn(deps, input);
   if (mistake) return refused('bad_request', mistake);
-  const merchant = await createMerchant(parts.database, acting, input.name);
+  const merchant = await createMerchant(deps.database, acting, input.name);
   if (isRefused(merchant)) return merchant;
   const merchantId = merchant.id;
-  const shop = await createShop(parts, acting, { merchantId, name: input.shopName });
+  const shop = await createShop(deps, acting, { merchantId, name: input.shopName });
   if (isRefused(shop)) return shop;
   const place = { merchantId, shopId: shop.id };
-  const apiKey = await issueApiKey(parts, acting, { ...place, mode: 'test', name: '' });
+  const apiKey = await issueApiKey(deps, acting, { ...place, mode: 'test', name: '' });
   if (isRefused(apiKey)) return apiKey;
-  const endpoint = input.endpoint && (await createEndpoint(parts, acting, place, input.endpoint));
+  const endpoint = input.endpoint && (await createEndpoint(deps, acting, place, input.endpoint));
   return endpoint && isRefused(endpoint) ? endpoint : { merchant, shop, apiKey, endpoint };
 };

@@ -12,7 +12,7 @@ import { blockValue, blockValueExpected, type BlockKind } from '../../kernel/rul
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { allKeys } from '../../kernel/service/access/keys.ts';
 import type { Acting } from '../audit.ts';
-import { changePolicy, missing, reasonMistake, type PolicyParts } from './change-policy.ts';
+import { changePolicy, missing, reasonMistake, type PolicyDeps } from './change-policy.ts';
 
 /** Entries of a merchant's own list at most; every process keeps the list in memory. */
 export const blocksPerMerchant_max = 10_000;
@@ -27,7 +27,7 @@ export type BlockEntryRow = Omit<BlockEntry, 'value'>;
  * with `bad_request` a value that does not fit its kind and an entry above the limit.
  */
 export const addBlockEntry = async (
-  parts: PolicyParts,
+  deps: PolicyDeps,
   acting: Acting,
   input: {
     readonly merchantId: string | null;
@@ -37,7 +37,7 @@ export const addBlockEntry = async (
   },
 ): Promise<BlockEntryRow | Refused> => {
   const { merchantId, kind, reason } = input;
-  const [blocked, ...asBefore] = allKeys(parts.fingerprintKey).map((key) =>
+  const [blocked, ...asBefore] = allKeys(deps.fingerprintKey).map((key) =>
     blockValue(key, kind, input.value),
   );
   if (!blocked) return refused('bad_request', `value: expected ${blockValueExpected[kind]}`);
@@ -45,7 +45,7 @@ export const addBlockEntry = async (
   if (mistake) return mistake;
   const id = randomUUID();
   return changePolicy(
-    parts,
+    deps,
     acting,
     { action: 'block_entry.add', merchantId, subject: { kind: 'block_entry', id } },
     async (em) => {
@@ -68,14 +68,14 @@ export const addBlockEntry = async (
 
 /** Removes an entry from the list of all merchants or of one. Refuses with `not_found`. */
 export const removeBlockEntry = async (
-  parts: PolicyParts,
+  deps: PolicyDeps,
   acting: Acting,
   { merchantId, id }: { readonly merchantId: string | null; readonly id: string },
 ): Promise<{ readonly id: string } | Refused> => {
   const gone = refused('not_found', 'there is no such entry on this list');
   if (!isUuid(id)) return gone;
   return changePolicy(
-    parts,
+    deps,
     acting,
     { action: 'block_entry.remove', merchantId, subject: { kind: 'block_entry', id } },
     async (em) => {

@@ -17,7 +17,7 @@ import { changeEntities, type Acting, type AuditedAction, type EntryNotes } from
 import { MerchantEntity } from '../entities.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
-export interface PolicyParts {
+export interface PolicyDeps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
   readonly policies: Policies;
   /** Makes the fingerprints of blocked cards and accounts. */
@@ -29,7 +29,7 @@ export interface PolicyParts {
  * Refuses as the change does.
  */
 export const changePolicy = async <Result extends object>(
-  { database, policies }: PolicyParts,
+  { database, policies }: PolicyDeps,
   acting: Acting,
   action: AuditedAction,
   change: (em: EntityManager, notes: EntryNotes) => Promise<Result | Refused>,

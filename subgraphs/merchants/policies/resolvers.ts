@@ -9,7 +9,7 @@ import { addBlockEntry, listBlockEntries, removeBlockEntry } from './block-entri
 import {
   ownerOf,
   ownerToChange,
-  type PolicyParts,
+  type PolicyDeps,
   changePolicy,
   reasonMistake,
 } from './change-policy.ts';
@@ -27,7 +27,7 @@ import type { Acting } from '../audit.ts';
 
 /** Forbids a word. Refuses other texts with `bad_request`. */
 const forbidPurpose = async (
-  parts: PolicyParts,
+  deps: PolicyDeps,
   acting: Acting,
   input: { readonly word: string; readonly reason: string },
 ): Promise<ForbiddenWord | Refused> => {
@@ -41,7 +41,7 @@ const forbidPurpose = async (
   if (mistake) return mistake;
   const id = randomUUID();
   return changePolicy(
-    parts,
+    deps,
     acting,
     {
       action: 'forbidden_purpose.add',
@@ -59,14 +59,14 @@ const forbidPurpose = async (
 
 /** Allows a word again. Refuses with `not_found`. */
 const allowPurpose = async (
-  parts: PolicyParts,
+  deps: PolicyDeps,
   acting: Acting,
   id: string,
 ): Promise<{ readonly id: string } | Refused> => {
   const gone = refused('not_found', 'there is no such forbidden purpose');
   if (!isUuid(id)) return gone;
   return changePolicy(
-    parts,
+    deps,
     acting,
     {
       action: 'forbidden_purpose.remove',
@@ -114,7 +114,7 @@ type PolicyQuery =
   | 'exchangeRates';
 
 /** The queries of the policies. */
-export const policyQueries = ({ database }: PolicyParts): Pick<QueryResolvers, PolicyQuery> => ({
+export const policyQueries = ({ database }: PolicyDeps): Pick<QueryResolvers, PolicyQuery> => ({
   rateHistory: async (_, { merchantId, shopId, method, ...page }, context) =>
     orThrow(
       await listRates(database.emOf(context), {
@@ -164,33 +164,33 @@ type PolicyMutation =
   | 'adjustmentRecord';
 
 /** Mutations of the policies and the ledger. Each writes an audit entry. */
-export const policyMutations = (parts: PolicyParts): Pick<MutationResolvers, PolicyMutation> => ({
-  rateSet: async (_, input, context) => named('RateRecord')(await setRate(parts, context, input)),
+export const policyMutations = (deps: PolicyDeps): Pick<MutationResolvers, PolicyMutation> => ({
+  rateSet: async (_, input, context) => named('RateRecord')(await setRate(deps, context, input)),
   bankRouteSet: async (_, input, context) =>
-    named('BankRoute')(await setRoute(parts, context, input)),
-  bankRouteRemove: async (_, input, context) => removed(await removeRoute(parts, context, input)),
+    named('BankRoute')(await setRoute(deps, context, input)),
+  bankRouteRemove: async (_, input, context) => removed(await removeRoute(deps, context, input)),
   blockEntryAdd: async (_, { merchantId, ...input }, context) =>
     named('BlockEntry')(
-      await addBlockEntry(parts, context, {
+      await addBlockEntry(deps, context, {
         ...input,
         merchantId: ownerToChange(context.principal, merchantId),
       }),
     ),
   blockEntryRemove: async (_, { merchantId, id }, context) =>
     removed(
-      await removeBlockEntry(parts, context, {
+      await removeBlockEntry(deps, context, {
         merchantId: ownerToChange(context.principal, merchantId),
         id,
       }),
     ),
   forbiddenPurposeAdd: async (_, input, context) =>
-    named('ForbiddenPurpose')(await forbidPurpose(parts, context, input)),
+    named('ForbiddenPurpose')(await forbidPurpose(deps, context, input)),
   forbiddenPurposeRemove: async (_, { id }, context) =>
-    removed(await allowPurpose(parts, context, id)),
+    removed(await allowPurpose(deps, context, id)),
   exchangeRateSet: async (_, input, context) =>
-    named('ExchangeRate')(await setExchangeRate(parts, context, input)),
+    named('ExchangeRate')(await setExchangeRate(deps, context, input)),
   settlementRecord: async (_, input, context) =>
-    recorded(await recordSettlement(parts, context, input)),
+    recorded(await recordSettlement(deps, context, input)),
   adjustmentRecord: async (_, input, context) =>
-    recorded(await recordAdjustment(parts, context, input)),
+    recorded(await recordAdjustment(deps, context, input)),
 });

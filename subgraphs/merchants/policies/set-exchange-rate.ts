@@ -10,11 +10,11 @@ import { ExchangeRateEntity, type ExchangeRate } from '../../kernel/policies/ent
 import { exchangeRate, plainRate, rateScale_digits } from '../../kernel/rules/exchange.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Acting } from '../audit.ts';
-import { beginning, changePolicy, type PolicyParts } from './change-policy.ts';
+import { beginning, changePolicy, type PolicyDeps } from './change-policy.ts';
 
 /** Sets a rate. Refuses a wrong currency, rate or moment with `bad_request`. */
 export const setExchangeRate = async (
-  parts: PolicyParts,
+  deps: PolicyDeps,
   acting: Acting,
   input: {
     readonly currency: string;
@@ -38,7 +38,7 @@ export const setExchangeRate = async (
   if (isRefused(since)) return since;
   const id = randomUUID();
   return changePolicy(
-    parts,
+    deps,
     acting,
     { action: 'exchange_rate.set', merchantId: null, subject: { kind: 'exchange_rate', id } },
     async (em, notes) => {

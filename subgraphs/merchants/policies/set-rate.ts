@@ -10,7 +10,7 @@ import { RateEntity, type Rate } from '../../kernel/ledger/entities.ts';
 import { settableMethods, type SettableMethod } from '../../kernel/ledger/rate.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Acting } from '../audit.ts';
-import { beginning, changePolicy, missing, type PolicyParts } from './change-policy.ts';
+import { beginning, changePolicy, missing, type PolicyDeps } from './change-policy.ts';
 
 export interface RateInput {
   readonly merchantId?: string | null | undefined;
@@ -32,7 +32,7 @@ const mistakeIn = ({ merchantId, shopId, rateBps }: RateInput): string | null =>
  * `bad_request`.
  */
 export const setRate = async (
-  parts: PolicyParts,
+  deps: PolicyDeps,
   acting: Acting,
   input: RateInput,
 ): Promise<Rate | Refused> => {
@@ -50,7 +50,7 @@ export const setRate = async (
   const { merchantId = null, shopId = null, rateBps } = input;
   const id = randomUUID();
   return changePolicy(
-    parts,
+    deps,
     acting,
     { action: 'rate.set', merchantId, subject: { kind: 'rate', id } },
     async (em, notes) => {

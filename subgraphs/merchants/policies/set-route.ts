@@ -13,7 +13,7 @@ import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { methodsOf, type BankOperation, type RouteMethod } from '../../kernel/rules/route.ts';
 import { changeEntities, type Acting } from '../audit.ts';
 import { lockShop } from '../shops/change-shop.ts';
-import type { PolicyParts } from './change-policy.ts';
+import type { PolicyDeps } from './change-policy.ts';
 
 const priority_max = 1_000;
 
@@ -45,7 +45,7 @@ const mistakeIn = ({ mode, operation, method, connector, priority }: RouteInput)
  * route with `bad_request`.
  */
 export const setRoute = async (
-  { database }: PolicyParts,
+  { database }: PolicyDeps,
   acting: Acting,
   input: RouteInput,
 ): Promise<BankRoute | Refused> => {
@@ -72,7 +72,7 @@ export const setRoute = async (
 
 /** Removes a route. Refuses with `not_found`. */
 export const removeRoute = async (
-  { database }: PolicyParts,
+  { database }: PolicyDeps,
   acting: Acting,
   { merchantId, id }: { readonly merchantId: string; readonly id: string },
 ): Promise<{ readonly id: string } | Refused> => {

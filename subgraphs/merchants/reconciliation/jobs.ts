@@ -12,7 +12,7 @@ import { ReconciliationRunEntity } from './entities.ts';
 import { isMatchDue, matchNext } from './match-report.ts';
 import { openRun, storePart, type RegistryName } from './upload-report.ts';
 
-export interface ReconciliationParts {
+export interface ReconciliationDeps {
   readonly database: Pick<Database, 'pool' | 'fork'>;
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
@@ -78,7 +78,7 @@ export const reconciliationJobs = ({
   log,
   stopping,
   registries,
-}: ReconciliationParts): readonly Job[] => [
+}: ReconciliationDeps): readonly Job[] => [
   {
     name: 'match-registries',
     queue: 'schedules',

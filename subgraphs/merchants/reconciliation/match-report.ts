@@ -20,7 +20,7 @@ import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { compareOwned, compareStrangers, type Step, addDifferences } from './compare-lines.ts';
 import { ReconciliationRunEntity, type ReconciliationRun, type MatchProgress } from './entities.ts';
 import { findOwners, ownersFrom, probeOwners } from './find-owners.ts';
-import { isSpread } from '../../kernel/database/spread.ts';
+import { isSharded } from '../../kernel/database/sharding.ts';
 
 /*
  * Finds operations that succeeded here but are in no settlement report. It reads the postings of
@@ -247,7 +247,7 @@ const findShops = async (
   { merchantId, id }: Shop,
 ): Promise<readonly ActiveShop[]> => {
   const span = [mode, since, until];
-  if (!(await isSpread(client)))
+  if (!(await isSharded(client)))
     return run<ActiveShop>(client, activeShops, [merchantId, id, ...span, shops_max]);
   const shops: ActiveShop[] = [];
   for (const shop of await run<Shop>(client, someShops, [merchantId, id, shops_max])) {

@@ -6,7 +6,7 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { OperatorPrincipal, Role } from '../../kernel/service/access/principal.ts';
 import type { Acting } from '../audit.ts';
 import { sessionIdle_min } from './rules.ts';
-import type { SessionParts } from './sessions.ts';
+import type { SessionDeps } from './sessions.ts';
 
 /** A session as an administrator sees it, without its secret's digest. */
 export interface PersonSession {
@@ -40,7 +40,7 @@ const endById: Statement = {
 
 /** The sessions that last now, within the caller's reach. */
 export const findPeople = (
-  { database }: Pick<SessionParts, 'database'>,
+  { database }: Pick<SessionDeps, 'database'>,
   { merchantId }: OperatorPrincipal,
   now: Temporal.Instant,
 ): Promise<PersonSession[]> => run<PersonSession>(database.pool, listSessions, [now, merchantId]);
@@ -50,7 +50,7 @@ export const findPeople = (
  * it is over or outside the caller's reach.
  */
 export const endPersonSession = async (
-  { database, bus }: SessionParts,
+  { database, bus }: SessionDeps,
   acting: Acting & { readonly principal: OperatorPrincipal },
   id: string,
 ): Promise<PersonSession | Refused> => {

@@ -21,7 +21,7 @@ import {
   noteSessionUse,
   openSession,
   useLink,
-  type SessionParts,
+  type SessionDeps,
 } from './sessions.ts';
 
 const roleOf = (name: string): Role => {
@@ -42,10 +42,10 @@ const personOf = (principal: Principal): OperatorPrincipal => {
 };
 
 export const sessionQueries = (
-  parts: SessionParts,
+  deps: SessionDeps,
 ): Pick<QueryResolvers, 'consoleSession' | 'personSessions'> => ({
-  personSessions: (_, __, { principal, now }) => findPeople(parts, personOf(principal), now()),
-  consoleSession: (_, { digest }, { now }) => findSessionBy(parts, digest, now()),
+  personSessions: (_, __, { principal, now }) => findPeople(deps, personOf(principal), now()),
+  consoleSession: (_, { digest }, { now }) => findSessionBy(deps, digest, now()),
 });
 
 type SessionMutations = Pick<
@@ -58,25 +58,25 @@ type SessionMutations = Pick<
   | 'personSessionEnd'
 >;
 
-export const sessionMutations = (parts: SessionParts): SessionMutations => ({
+export const sessionMutations = (deps: SessionDeps): SessionMutations => ({
   consoleSessionOpen: (_, { digest, subject, role, merchantId }, context) =>
-    openSession(parts, context, digest, {
+    openSession(deps, context, digest, {
       subject,
       role: roleOf(role),
       merchantId: merchantId ?? null,
     }),
-  consoleSessionUseNote: (_, { digest }, { now }) => noteSessionUse(parts, digest, now()),
-  consoleSessionEnd: (_, { digest }, { now }) => endSessionBy(parts, digest, now()),
+  consoleSessionUseNote: (_, { digest }, { now }) => noteSessionUse(deps, digest, now()),
+  consoleSessionEnd: (_, { digest }, { now }) => endSessionBy(deps, digest, now()),
   consoleLinkMake: (_, { digest, subject, role, merchantId }, { now }) => {
     const person = subject
       ? { subject, role: roleOf(role ?? ''), merchantId: merchantId ?? null }
       : null;
-    return makeLink(parts, digest, person, now());
+    return makeLink(deps, digest, person, now());
   },
-  consoleLinkUse: (_, { link, digest }, context) => useLink(parts, context, link, digest),
+  consoleLinkUse: (_, { link, digest }, context) => useLink(deps, context, link, digest),
   personSessionEnd: async (_, { id }, { requestId, now, principal }) => {
     const acting = { requestId, now, principal: personOf(principal) };
-    const ended = await endPersonSession(parts, acting, id);
+    const ended = await endPersonSession(deps, acting, id);
     return isRefused(ended) ? ended : { ...ended, __typename: 'PersonSession' };
   },
 });

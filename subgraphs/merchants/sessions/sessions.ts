@@ -22,7 +22,7 @@ import type { Acting } from '../audit.ts';
 import type { ConsoleSession } from './entities.ts';
 import { linkLife_min, sessionIdle_min, sessionKept_days, sessionLife_h } from './rules.ts';
 
-export interface SessionParts {
+export interface SessionDeps {
   readonly database: Pick<Database, 'pool'>;
   readonly bus: Bus;
 }
@@ -95,7 +95,7 @@ const endSession: Statement = {
  * which is used up. Null when the link is not valid. The login is in the audit log.
  */
 const open = (
-  { database }: SessionParts,
+  { database }: SessionDeps,
   { requestId, now }: Acting,
   digest: string,
   by: { readonly person: Person } | { readonly link: string },
@@ -132,31 +132,31 @@ const open = (
 
 /** Opens a session for a person named by the issuer. */
 export const openSession = async (
-  parts: SessionParts,
+  deps: SessionDeps,
   acting: Acting,
   digest: string,
   person: Person,
 ): Promise<ConsoleSession> => {
   if (person.merchantId !== null && !isUuid(person.merchantId)) throw new Error('no merchant id');
-  const session = await open(parts, acting, digest, { person });
+  const session = await open(deps, acting, digest, { person });
   if (!session) throw new Error('a session without a link was refused');
   return session;
 };
 
 /** Opens a session from a one-time link; null when the link is used or expired. */
 export const useLink = (
-  parts: SessionParts,
+  deps: SessionDeps,
   acting: Acting,
   link: string,
   digest: string,
-): Promise<ConsoleSession | null> => open(parts, acting, digest, { link });
+): Promise<ConsoleSession | null> => open(deps, acting, digest, { link });
 
 /**
  * Creates a one-time link with this digest for a person, or for an administrator without a name.
  * Returns when it expires, and null when the person's merchant does not exist.
  */
 export const makeLink = async (
-  { database }: Pick<SessionParts, 'database'>,
+  { database }: Pick<SessionDeps, 'database'>,
   digest: string,
   person: Person | null,
   now: Temporal.Instant,
@@ -171,7 +171,7 @@ export const makeLink = async (
 
 /** The session with this digest; null when there is none or it is over. */
 export const findSessionBy = async (
-  { database }: SessionParts,
+  { database }: SessionDeps,
   digest: string,
   now: Temporal.Instant,
 ): Promise<ConsoleSession | null> =>
@@ -179,14 +179,14 @@ export const findSessionBy = async (
 
 /** Records that a session was used; at most one write a minute. */
 export const noteSessionUse = async (
-  { database }: SessionParts,
+  { database }: SessionDeps,
   digest: string,
   now: Temporal.Instant,
 ): Promise<boolean> => (await run(database.pool, noteSeen, [digest, now])).length > 0;
 
 /** Ends a session in every process within a second; false when it was already over. */
 export const endSessionBy = async (
-  { database, bus }: SessionParts,
+  { database, bus }: SessionDeps,
   digest: string,
   now: Temporal.Instant,
 ): Promise<boolean> => {

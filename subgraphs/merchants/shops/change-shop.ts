@@ -18,7 +18,7 @@ import { nameMistake, overlapEnd, overlapMistake, shopsPerMerchant_max } from '.
 import { shownSecret, type ShownSecret } from '../webhooks/rules.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
-export interface ShopParts {
+export interface ShopDeps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
   readonly vaultKey: Keys;
 }
@@ -42,7 +42,7 @@ export const lockShop = async (
  * `not_found` without the merchant, and a wrong name or one shop too many with `bad_request`.
  */
 export const createShop = async (
-  { database, vaultKey }: ShopParts,
+  { database, vaultKey }: ShopDeps,
   acting: Acting,
   input: {
     readonly merchantId: string;
@@ -90,7 +90,7 @@ export const createShop = async (
  * creation.
  */
 export const renameShop = async (
-  { database }: Pick<ShopParts, 'database'>,
+  { database }: Pick<ShopDeps, 'database'>,
   acting: Acting,
   { merchantId, shopId }: ShopKey,
   {
@@ -119,7 +119,7 @@ export const renameShop = async (
  * `overlapHours` (at most 24). Refuses with `not_found`, or a wrong overlap with `bad_request`.
  */
 export const rotateShopSecret = async (
-  { database, vaultKey }: ShopParts,
+  { database, vaultKey }: ShopDeps,
   acting: Acting,
   { merchantId, shopId }: ShopKey,
   overlapHours: number,

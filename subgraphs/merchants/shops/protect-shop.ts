@@ -10,7 +10,7 @@ import type { Shop } from '../../kernel/database/entities.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { readAddressEntry } from '../../kernel/service/access/address-list.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
-import type { KeyParts, ShopKey } from '../keys/api-keys.ts';
+import type { KeyDeps, ShopKey } from '../keys/api-keys.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { lockShop } from './change-shop.ts';
 import { makeSigningSecret } from '../keys/rules.ts';
@@ -31,7 +31,7 @@ const noShop = refused('not_found', 'there is no such shop');
  * refuses.
  */
 const changeProtection = async (
-  { database, bus }: KeyParts,
+  { database, bus }: KeyDeps,
   acting: Acting,
   {
     shop: { merchantId, shopId },
@@ -73,13 +73,13 @@ const noSecret = refused(
  * while there is no signing secret.
  */
 export const requireSignature = (
-  parts: KeyParts,
+  deps: KeyDeps,
   acting: Acting,
   shop: ShopKey,
   { required, bound }: SignatureDemand,
 ): Promise<Shop | Refused> =>
   changeProtection(
-    parts,
+    deps,
     acting,
     { shop, verb: 'signature_require' },
     ({ signingSecretSealed, requireBoundSignature: before }) => {
@@ -97,16 +97,16 @@ export const requireSignature = (
  * clear.
  */
 export const rotateSigningSecret = async (
-  parts: KeyParts & { readonly vaultKey: Keys },
+  deps: KeyDeps & { readonly vaultKey: Keys },
   acting: Acting,
   shop: ShopKey,
 ): Promise<{ readonly shop: Shop; readonly secret: string } | Refused> => {
   const secret = makeSigningSecret(randomBytes(32));
   const rotated = await changeProtection(
-    parts,
+    deps,
     acting,
     { shop, verb: 'signing_secret_rotate' },
-    () => ({ signingSecretSealed: seal(parts.vaultKey, secret) }),
+    () => ({ signingSecretSealed: seal(deps.vaultKey, secret) }),
   );
   return isRefused(rotated) ? rotated : { shop: rotated, secret };
 };
@@ -139,7 +139,7 @@ const readEntries = (entries: readonly string[]): readonly string[] | Refused =>
  * with `not_found`, or with `bad_request` naming the wrong entry.
  */
 export const setAllowList = async (
-  parts: KeyParts,
+  deps: KeyDeps,
   acting: Acting,
   shop: ShopKey,
   entries: readonly string[],
@@ -147,7 +147,7 @@ export const setAllowList = async (
   const read = readEntries(entries);
   return isRefused(read)
     ? read
-    : changeProtection(parts, acting, { shop, verb: 'allow_list_set' }, () => ({
+    : changeProtection(deps, acting, { shop, verb: 'allow_list_set' }, () => ({
         allowList: [...read],
       }));
 };

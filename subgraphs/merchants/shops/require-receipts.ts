@@ -5,7 +5,7 @@
 import type { Shop } from '../../kernel/database/entities.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
-import type { KeyParts, ShopKey } from '../keys/api-keys.ts';
+import type { KeyDeps, ShopKey } from '../keys/api-keys.ts';
 import { lockShop } from './change-shop.ts';
 
 /**
@@ -13,7 +13,7 @@ import { lockShop } from './change-shop.ts';
  * captures and refunds, need a receipt. Refuses with `not_found`.
  */
 export const requireReceipts = async (
-  { database, bus }: KeyParts,
+  { database, bus }: KeyDeps,
   acting: Acting,
   { merchantId, shopId }: ShopKey,
   required: boolean,

@@ -15,7 +15,7 @@ import { changeEntities, type Acting } from '../audit.ts';
 import { MerchantEntity } from '../entities.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
-export interface BankAccountParts {
+export interface BankAccountDeps {
   readonly database: Pick<Database, 'emOf'>;
   /** Seals the secrets. */
   readonly vaultKey: Keys;
@@ -51,7 +51,7 @@ const mistakeIn = ({ connector, account, secret }: AccountInput): string | null 
  * `not_found` or `bad_request`.
  */
 const setAccount = async (
-  { database, vaultKey }: BankAccountParts,
+  { database, vaultKey }: BankAccountDeps,
   acting: Acting,
   input: AccountInput,
 ): Promise<ShownAccount | Refused> => {
@@ -88,7 +88,7 @@ const setAccount = async (
 
 /** Retires the active account; the merchant then uses the platform's. Refuses with `not_found`. */
 const removeAccount = (
-  { database }: BankAccountParts,
+  { database }: BankAccountDeps,
   acting: Acting,
   key: AccountKey,
 ): Promise<ShownAccount | Refused> =>
@@ -113,7 +113,7 @@ const named = (account: ShownAccount | Refused) =>
 /** The query about accounts at acquirers. */
 export const bankAccountQueries = ({
   database,
-}: BankAccountParts): Pick<QueryResolvers, 'bankAccounts'> => ({
+}: BankAccountDeps): Pick<QueryResolvers, 'bankAccounts'> => ({
   bankAccounts: (_, { merchantId }, context) =>
     database.emOf(context).find(
       BankAccountEntity,
@@ -127,8 +127,8 @@ export const bankAccountQueries = ({
 
 /** The mutations for accounts at acquirers. Each writes an audit entry. */
 export const bankAccountMutations = (
-  parts: BankAccountParts,
+  deps: BankAccountDeps,
 ): Pick<MutationResolvers, 'bankAccountSet' | 'bankAccountRemove'> => ({
-  bankAccountSet: async (_, input, context) => named(await setAccount(parts, context, input)),
-  bankAccountRemove: async (_, key, context) => named(await removeAccount(parts, context, key)),
+  bankAccountSet: async (_, input, context) => named(await setAccount(deps, context, input)),
+  bankAccountRemove: async (_, key, context) => named(await removeAccount(deps, context, key)),
 });

@@ -124,19 +124,19 @@ const deleteView = async (
   });
 };
 
-interface ViewParts {
+interface ViewDeps {
   readonly database: Pick<Database, 'emOf'>;
 }
 
 /** The caller's views. */
-export const viewQueries = ({ database }: ViewParts) =>
+export const viewQueries = ({ database }: ViewDeps) =>
   ({
     savedViews: (_, { section }, context) =>
       findViews(database.emOf(context), context, section ?? null),
   }) satisfies QueryResolvers;
 
 /** Saving and removing views. */
-export const viewMutations = ({ database }: ViewParts) =>
+export const viewMutations = ({ database }: ViewDeps) =>
   ({
     savedViewSave: async (_, view, context) => {
       const saved = await saveView(database, context, view);

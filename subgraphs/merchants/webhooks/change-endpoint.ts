@@ -14,7 +14,7 @@ import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
 import { changeEntities, type Acting, type EntryNotes, type AuditedAction } from '../audit.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
-import { lockShop, type Rotated, type ShopParts } from '../shops/change-shop.ts';
+import { lockShop, type Rotated, type ShopDeps } from '../shops/change-shop.ts';
 import { notSent } from './deliver-webhook.ts';
 import { WebhookEndpointEntity, type WebhookEndpoint } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
@@ -22,7 +22,7 @@ import { endpointsPerShop_max, overlapEnd, overlapMistake } from '../rules/cabin
 import { shownSecret, type ShownSecret, type SignatureFormat } from './rules.ts';
 import { checkWebhookUrl, type TargetSwitch } from '../../kernel/service/webhook-url.ts';
 
-export interface EndpointParts extends ShopParts, TargetSwitch {}
+export interface EndpointDeps extends ShopDeps, TargetSwitch {}
 
 /** Names an endpoint. */
 export interface EndpointKey {
@@ -61,7 +61,7 @@ const noEndpoint = (): Refused => refused('not_found', 'there is no such webhook
  * wrong address or an endpoint above the limit.
  */
 export const createEndpoint = async (
-  { database, vaultKey, privateTargets }: EndpointParts,
+  { database, vaultKey, privateTargets }: EndpointDeps,
   acting: Acting,
   { merchantId, shopId }: ShopKey,
   { url, events, signature }: EndpointSettings,
@@ -124,7 +124,7 @@ const changeEndpoint = async <Result extends object>(
  * overlap. Refuses with `not_found`, or a wrong address with `bad_request`.
  */
 export const updateEndpoint = async (
-  { database, privateTargets }: Pick<EndpointParts, 'database' | 'privateTargets'>,
+  { database, privateTargets }: Pick<EndpointDeps, 'database' | 'privateTargets'>,
   acting: Acting,
   key: EndpointKey,
   wanted: { readonly [Name in keyof EndpointSettings]?: EndpointSettings[Name] | null | undefined },
@@ -163,7 +163,7 @@ const endDeliveries = async (
  * deliveries fail with the reason; they can be resent once it is enabled. Refuses with `not_found`.
  */
 export const switchEndpoint = (
-  { database }: Pick<EndpointParts, 'database'>,
+  { database }: Pick<EndpointDeps, 'database'>,
   acting: Acting,
   key: EndpointKey,
   active: boolean,
@@ -184,7 +184,7 @@ export const switchEndpoint = (
  * `not_found`.
  */
 export const removeEndpoint = (
-  { database }: Pick<EndpointParts, 'database'>,
+  { database }: Pick<EndpointDeps, 'database'>,
   acting: Acting,
   key: EndpointKey,
 ): Promise<{ readonly id: string; readonly deliveriesEnded: number } | Refused> =>
@@ -204,7 +204,7 @@ export const removeEndpoint = (
  * `bad_request`.
  */
 export const rotateEndpointSecret = (
-  { database, vaultKey }: ShopParts,
+  { database, vaultKey }: ShopDeps,
   acting: Acting,
   key: EndpointKey,
   overlapHours: number,

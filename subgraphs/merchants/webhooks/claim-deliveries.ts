@@ -10,7 +10,7 @@
  */
 import type pg from 'pg';
 import { notSetAside, setAside, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
-import { runTwins, type Twins } from '../../kernel/database/spread.ts';
+import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
 import type { WebhookLane } from '../../kernel/service/bus.ts';
 import {
   inTransaction,
@@ -28,7 +28,7 @@ export interface DeliveryLimits {
   readonly leaseMargin_ms: number;
 }
 
-export interface ClaimParts {
+export interface ClaimDeps {
   readonly pool: pg.Pool;
   /** The real time. */
   readonly now: () => Temporal.Instant;
@@ -163,7 +163,7 @@ const claimText = (asking: string, merchant: { asked: string; due: string; claim
 
 // The lanes come from subqueries, so the plan does not depend on them and is not made for each
 // claim.
-const claimDue: Twins = {
+const claimDue: ShardedStatement = {
   ofAll: {
     name: 'webhook.claim_due',
     text: claimText(
@@ -182,12 +182,12 @@ const claimDue: Twins = {
 };
 
 const claim = (
-  { pool, now, limits: { deadline_ms, leaseMargin_ms } }: ClaimParts,
+  { pool, now, limits: { deadline_ms, leaseMargin_ms } }: ClaimDeps,
   asking: readonly Asking[],
 ): Promise<ClaimedRow[]> =>
   inTransaction(pool, async (client) => {
     await run(client, lockLanes, [asking.map(({ lane }) => lane)]);
-    return runTwins<ClaimedRow, Asking>(client, claimDue, asking, (own) => [
+    return runSharded<ClaimedRow, Asking>(client, claimDue, asking, (own) => [
       own.map(({ lane }) => lane),
       own.map(({ room }) => room),
       now(),
@@ -208,19 +208,19 @@ const firstDue: Statement = {
  * is set aside.
  */
 export const claimDeliveries = async (
-  parts: ClaimParts,
+  deps: ClaimDeps,
   asking: readonly Asking[],
 ): Promise<readonly ClaimedDelivery[]> => {
   const [one, ...others] = asking;
   if (!one) return [];
-  if (others.length > 0) return (await claim(parts, asking)).map(withMessage);
+  if (others.length > 0) return (await claim(deps, asking)).map(withMessage);
   const { merchantId, lane, room } = one;
   const first = async () =>
-    (await run<Subject>(parts.pool, firstDue, [merchantId, lane, parts.now()]))[0] ?? null;
-  const { result } = await workBatch(parts.pool, {
+    (await run<Subject>(deps.pool, firstDue, [merchantId, lane, deps.now()]))[0] ?? null;
+  const { result } = await workBatch(deps.pool, {
     task,
     limit: room,
-    work: (some) => claim(parts, [{ merchantId, lane, room: some }]),
+    work: (some) => claim(deps, [{ merchantId, lane, room: some }]),
     first,
   });
   return result.map(withMessage);

@@ -32,7 +32,7 @@ const underWay: Statement = {
         and (delivery.lease_until > now() or delivery.due_at <= $3 and ${notSetAside(task, '$1', 'delivery.id::text')})) as found`,
 };
 
-export interface ParticipantParts {
+export interface ParticipantDeps {
   readonly pool: pg.Pool;
   /** The real time. */
   readonly now: () => Temporal.Instant;
@@ -47,7 +47,7 @@ export const webhookClockParticipant = ({
   pool,
   now: realNow,
   wake,
-}: ParticipantParts): ClockParticipant => ({
+}: ParticipantDeps): ClockParticipant => ({
   due: [
     `from clock join webhook_delivery as delivery on delivery.merchant_id = clock.merchant_id and delivery.shop_id = clock.shop_id
       where delivery.status = 'pending' and delivery.due_at is null and delivery.next_attempt_at <= clock.at`,

@@ -11,7 +11,7 @@ import { tracing, type Span } from '../../kernel/service/tracing/tracing.ts';
 import {
   setDeliveryAside,
   type ClaimedDelivery,
-  type ClaimParts,
+  type ClaimDeps,
   type DeliveryLimits,
   type Message,
 } from './claim-deliveries.ts';
@@ -32,7 +32,7 @@ export const deliveryLimits: DeliveryLimits = {
   leaseMargin_ms: webhookLeaseMargin_ms,
 };
 
-export interface DeliveryParts extends ClaimParts {
+export interface DeliveryDeps extends ClaimDeps {
   /** `openAttemptStore`. */
   readonly storeAttempt: StoreAttempt;
   /** Connections to receivers: `openTargets`. */
@@ -46,14 +46,14 @@ export interface DeliveryParts extends ClaimParts {
  * Sends one claimed delivery and stores the result. Never rejects: a delivery whose result was not
  * stored is due again when its lease ends.
  */
-export const attemptDelivery = (parts: DeliveryParts, delivery: ClaimedDelivery): Promise<void> => {
-  if (!tracing()) return attempt(parts, delivery, null);
+export const attemptDelivery = (deps: DeliveryDeps, delivery: ClaimedDelivery): Promise<void> => {
+  if (!tracing()) return attempt(deps, delivery, null);
   const start = {
     kind: 'client',
     name: 'webhook',
     values: { 'psp.event_id': delivery.eventId, 'psp.attempt': delivery.attempts + 1 },
   } as const;
-  return inTraceOf(parts.pool, delivery, start, (span) => attempt(parts, delivery, span));
+  return inTraceOf(deps.pool, delivery, start, (span) => attempt(deps, delivery, span));
 };
 
 /**
@@ -61,32 +61,32 @@ export const attemptDelivery = (parts: DeliveryParts, delivery: ClaimedDelivery)
  * again when it ends. The retry is scheduled from the latter.
  */
 const momentOf = (
-  { pool, now }: DeliveryParts,
+  { pool, now }: DeliveryDeps,
   delivery: ClaimedDelivery,
 ): Temporal.Instant | Promise<Temporal.Instant> =>
   delivery.hasClock ? shownTo(pool, delivery, now()) : now();
 
 const attempt = async (
-  parts: DeliveryParts,
+  deps: DeliveryDeps,
   delivery: ClaimedDelivery,
   span: Span | null,
 ): Promise<void> => {
   const { id: deliveryId, eventId, merchantId } = delivery;
-  const { log } = parts;
+  const { log } = deps;
   const about = { deliveryId, eventId, merchantId };
   try {
-    const at = await momentOf(parts, delivery);
-    const { attempted, answer } = await send(parts, delivery);
+    const at = await momentOf(deps, delivery);
+    const { attempted, answer } = await send(deps, delivery);
     if (answer.status === null) span?.fail('no_answer');
     else span?.note({ 'http.response.status_code': answer.status });
-    const endedAt = await momentOf(parts, delivery);
+    const endedAt = await momentOf(deps, delivery);
     const next = afterAttempt(
       attempted,
       delivery.attempts - delivery.attemptsBefore + 1,
       endedAt,
       Math.random(),
     );
-    const stored = await store(parts, delivery, { at, endedAt, answer, next });
+    const stored = await store(deps, delivery, { at, endedAt, answer, next });
     webhookAttempts.inc({ result: next.status === 'pending' ? 'retry' : next.status });
     if (!stored)
       log.warn(about, 'a webhook was sent, but its lease ended before the result was stored');
@@ -103,7 +103,7 @@ const attempt = async (
   } catch (error) {
     log.error({ ...about, err: error }, 'could not store the result of a webhook');
     if (!isPassing(error))
-      await setDeliveryAside(parts.pool, delivery, error).catch((further: unknown) =>
+      await setDeliveryAside(deps.pool, delivery, error).catch((further: unknown) =>
         log.error({ ...about, err: further }, 'nor set aside'),
       );
   }
@@ -115,21 +115,21 @@ export const notSent = 'not sent: the endpoint is disabled or deleted';
 const unsent = (error: string): Answer => ({ status: null, error, head: null, duration_ms: 0 });
 
 const send = async (
-  parts: DeliveryParts,
+  deps: DeliveryDeps,
   { url, eventId, message }: ClaimedDelivery,
 ): Promise<{ attempted: Attempted; answer: Answer }> => {
   if (!message) return { attempted: { kind: 'pointless' }, answer: unsent(notSent) };
-  const headers = headersOf(parts, eventId, message);
+  const headers = headersOf(deps, eventId, message);
   if (!headers)
     return {
       attempted: { kind: 'no_answer' },
       answer: unsent('not sent: the secret cannot be read'),
     };
-  const answer = await postWebhook(parts.targets, {
+  const answer = await postWebhook(deps.targets, {
     url,
     headers,
     body: message.body,
-    deadline_ms: parts.limits.deadline_ms,
+    deadline_ms: deps.limits.deadline_ms,
   });
   return {
     attempted:
@@ -140,14 +140,14 @@ const send = async (
 
 /** The headers; null when a secret cannot be read. */
 const headersOf = (
-  parts: DeliveryParts,
+  deps: DeliveryDeps,
   eventId: string,
   message: Message,
 ): Record<string, string> | null => {
   try {
-    return signedHeaders(parts.vaultKey, eventId, message);
+    return signedHeaders(deps.vaultKey, eventId, message);
   } catch (error) {
-    parts.log.error({ err: error, eventId }, 'could not read a webhook secret');
+    deps.log.error({ err: error, eventId }, 'could not read a webhook secret');
     return null;
   }
 };
@@ -161,11 +161,11 @@ interface Attempt {
 
 /** False when the lease had ended and another process owned the delivery. */
 const store = (
-  parts: DeliveryParts,
+  deps: DeliveryDeps,
   delivery: ClaimedDelivery,
   { at, endedAt, answer, next }: Attempt,
 ): Promise<boolean> =>
-  parts.storeAttempt({
+  deps.storeAttempt({
     merchantId: delivery.merchantId,
     deliveryId: delivery.id,
     createdAt: delivery.createdAt,

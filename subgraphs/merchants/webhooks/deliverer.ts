@@ -16,7 +16,7 @@ import {
   type Asking,
   type ClaimedDelivery,
 } from './claim-deliveries.ts';
-import { attemptDelivery, deliveryLimits, type DeliveryParts } from './deliver-webhook.ts';
+import { attemptDelivery, deliveryLimits, type DeliveryDeps } from './deliver-webhook.ts';
 import {
   webhooksInFlight_max,
   webhooksInFlightOfMerchant_max,
@@ -26,10 +26,10 @@ import {
 import { openAttemptStore } from './store-attempts.ts';
 import { openTargets } from './webhook-target.ts';
 
-export interface DelivererParts
-  extends Omit<DeliveryParts, 'targets' | 'limits' | 'storeAttempt'>, TargetSwitch {
+export interface DelivererDeps
+  extends Omit<DeliveryDeps, 'targets' | 'limits' | 'storeAttempt'>, TargetSwitch {
   /** For tests that cannot wait for the real ones. */
-  readonly limits?: DeliveryParts['limits'];
+  readonly limits?: DeliveryDeps['limits'];
 }
 
 export interface Deliverer {
@@ -78,7 +78,7 @@ const boundsOf = ({ merchantId, lane }: WebhookLane): readonly (readonly [string
 ];
 
 class DelivererHere implements Deliverer {
-  readonly #parts: DeliveryParts & { readonly targets: Dispatcher };
+  readonly #parts: DeliveryDeps & { readonly targets: Dispatcher };
   /** Lanes that may have due deliveries, by merchant; the last served merchant is last. */
   readonly #waiting = new Map<string, Set<string>>();
   readonly #inFlight = new InFlight();
@@ -87,7 +87,7 @@ class DelivererHere implements Deliverer {
   #claiming: Promise<void> | null = null;
   #isClosed = false;
 
-  constructor({ privateTargets, limits, ...given }: DelivererParts) {
+  constructor({ privateTargets, limits, ...given }: DelivererDeps) {
     this.#parts = {
       ...given,
       limits: limits ?? deliveryLimits,
@@ -185,7 +185,7 @@ class DelivererHere implements Deliverer {
 }
 
 /** The deliverer of this process. */
-export const openDeliverer = (parts: DelivererParts): Deliverer => new DelivererHere(parts);
+export const openDeliverer = (deps: DelivererDeps): Deliverer => new DelivererHere(deps);
 
 /** Wakes the deliverers of all processes for these lanes. */
 export type WakeLanes = (lanes: readonly WebhookLane[]) => void;
@@ -195,7 +195,7 @@ export const webhookJobs = ({
   pool,
   now,
   wake,
-}: Pick<DeliveryParts, 'pool' | 'now'> & { readonly wake: WakeLanes }): readonly Job[] => [
+}: Pick<DeliveryDeps, 'pool' | 'now'> & { readonly wake: WakeLanes }): readonly Job[] => [
   {
     name: 'sweep-webhooks',
     queue: 'schedules',

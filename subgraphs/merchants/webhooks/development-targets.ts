@@ -17,7 +17,7 @@ export const isLocalAddress = (url: string): boolean => {
   return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 };
 
-export interface DevelopmentTargetsParts {
+export interface DevelopmentTargetsDeps {
   readonly setting: Config['webhookPrivateTargets'];
   readonly publicUrl: string;
   readonly database: Pick<Database, 'fork'>;
@@ -36,7 +36,7 @@ export const openDevelopmentTargets = async ({
   publicUrl,
   database,
   bus,
-}: DevelopmentTargetsParts): Promise<DevelopmentTargets> => {
+}: DevelopmentTargetsDeps): Promise<DevelopmentTargets> => {
   if (setting !== 'development' || !isLocalAddress(publicUrl))
     return { areAllowed: () => setting === 'allow', close: () => {} };
   let allowed = false;

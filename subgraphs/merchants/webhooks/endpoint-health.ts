@@ -1,5 +1,5 @@
 /** Reads the health of deliveries to endpoints. */
-import { runTwins, type Twins } from '../../kernel/database/spread.ts';
+import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
 import type { Runner } from '../../kernel/database/statement.ts';
 import type { WebhookEndpoint } from '../entities.ts';
 
@@ -38,7 +38,7 @@ const healthText = (wanted: string, merchants: string, merchant: string): string
         where ${merchant === '$1' ? 'delivery.merchant_id = $1 and ' : ''}delivery.lane = wanted.id::text and delivery.status = 'pending'
         order by delivery.due_at limit ${pending_max}) as first
     ) as waiting`;
-const health: Twins = {
+const health: ShardedStatement = {
   ofAll: {
     name: 'endpoint.health',
     text: healthText(
@@ -69,7 +69,7 @@ export const findHealth = async (
   now: Temporal.Instant,
 ): Promise<EndpointHealth[]> => {
   type Row = EndpointHealth & { readonly id: string };
-  const rows = await runTwins<Row, WebhookEndpoint>(runner, health, endpoints, (own) => [
+  const rows = await runSharded<Row, WebhookEndpoint>(runner, health, endpoints, (own) => [
     own.map(({ id }) => id),
     now,
   ]);

@@ -4,7 +4,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { isSpread } from '../../kernel/database/spread.ts';
+import { isSharded } from '../../kernel/database/sharding.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 
 /*
@@ -207,7 +207,7 @@ const startOfMonth = (at: Temporal.Instant): Temporal.Instant =>
 
 /** The addresses with the oldest failures, and whether there are others. */
 const readFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFailures> => {
-  if (await isSpread(runner)) return walkFailures(runner, walk);
+  if (await isSharded(runner)) return walkFailures(runner, walk);
   const { from, since, merchantId, shopId, addresses_max: ofEach } = walk;
   const rows = await run<Row>(runner, failures, [from, since, merchantId, ofEach, shopId]);
   const listed = rows.flatMap((row) => (row.merchantId === null ? [] : [row]));

@@ -1,5 +1,5 @@
 /** Shows the requests of deliveries: the event's frozen bytes and the headers. */
-import { runTwins, type Twins } from '../../kernel/database/spread.ts';
+import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
 import type { Runner } from '../../kernel/database/statement.ts';
 import type { WebhookDelivery } from '../entities.ts';
 import { joinSigning } from './claim-deliveries.ts';
@@ -18,7 +18,7 @@ const requestsText = (given: string, merchant: string): string =>
     join event on event.merchant_id = ${merchant} and event.id = delivery.event_id and event.created_at = delivery.created_at
     ${joinSigning('delivery', merchant)}
     where event.webhook_body is not null`;
-const requests: Twins = {
+const requests: ShardedStatement = {
   ofAll: {
     name: 'delivery.requests',
     text: requestsText(
@@ -49,7 +49,7 @@ export const findRequests = async (
   runner: Runner,
   deliveries: readonly WebhookDelivery[],
 ): Promise<(WebhookRequest | null)[]> => {
-  const found = await runTwins<Found, WebhookDelivery>(runner, requests, deliveries, (own) => [
+  const found = await runSharded<Found, WebhookDelivery>(runner, requests, deliveries, (own) => [
     own.map(({ eventId }) => eventId),
     own.map(({ shopId }) => shopId),
     own.map(({ endpointId }) => endpointId),

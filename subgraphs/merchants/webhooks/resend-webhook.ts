@@ -24,7 +24,7 @@ const resendBatch_rows = 1_000;
 /** Deliveries made due by one call. */
 const resendOfCall_max = 10_000;
 
-export interface ResendParts {
+export interface ResendDeps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
   /** Wakes the deliverers. May be lost: the sweep finds what is due. */
   readonly wakeLanes: WakeLanes;
@@ -92,7 +92,7 @@ const auditState = ({ status, attempts, eventId }: WebhookDelivery) => ({
  * is disabled.
  */
 export const resendDelivery = async (
-  { database, wakeLanes }: ResendParts,
+  { database, wakeLanes }: ResendDeps,
   acting: Acting,
   { merchantId, id }: { readonly merchantId: string; readonly id: string },
 ): Promise<WebhookDelivery | Refused> => {
@@ -146,7 +146,7 @@ interface Resent extends WebhookLane {
  * disabled or deleted stay failed. Refuses with `not_found` without the merchant.
  */
 export const resendFailed = async (
-  { database, wakeLanes }: ResendParts,
+  { database, wakeLanes }: ResendDeps,
   acting: Acting,
   { merchantId, since, endpointId = null, limit = resendOfCall_max }: FailedSince,
 ): Promise<{ readonly count: number; readonly hasMore: boolean } | Refused> => {
@@ -187,7 +187,7 @@ export const resendFailed = async (
  * Refuses with `not_found` without the endpoint, and with `bad_request`.
  */
 export const retryPending = async (
-  { database, wakeLanes }: ResendParts,
+  { database, wakeLanes }: ResendDeps,
   acting: Acting,
   {
     merchantId,

@@ -6,7 +6,7 @@
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { noteListChange } from '../../kernel/database/list-changes.ts';
-import { runTwins, type Twins } from '../../kernel/database/spread.ts';
+import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
 import { openPace } from '../../kernel/queue/pace.ts';
 
 /** One attempt's result, and what follows for its delivery. */
@@ -86,7 +86,7 @@ const storeBatch = async (
   pool: pg.Pool,
   results: readonly AttemptResult[],
 ): Promise<ReadonlySet<string>> => {
-  const rows = await runTwins<{ deliveryId: string }, AttemptResult>(
+  const rows = await runSharded<{ deliveryId: string }, AttemptResult>(
     pool,
     storeAttempts,
     results,
@@ -149,7 +149,7 @@ const storeText = (results: string, merchant: string): string => `
     select merchant_id, id, attempts, at, duration_ms, answer_status, error, response_head, created_at from settled join result using (merchant_id, id)
     returning delivery_id as "deliveryId"`;
 
-const storeAttempts: Twins = {
+const storeAttempts: ShardedStatement = {
   ofAll: {
     name: 'webhook.store_attempts',
     text: storeText(

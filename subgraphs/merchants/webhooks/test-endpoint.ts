@@ -14,7 +14,7 @@ import {
   WebhookEndpointEntity,
   type WebhookEndpoint,
 } from '../entities.ts';
-import type { EndpointKey, EndpointParts } from './change-endpoint.ts';
+import type { EndpointKey, EndpointDeps } from './change-endpoint.ts';
 import { listHeaders, signedHeaders } from './message-headers.ts';
 import { postWebhook } from './post-webhook.ts';
 import type { WebhookRequest } from './read-requests.ts';
@@ -37,7 +37,7 @@ export interface EndpointTested {
 
 /** Takes one of the merchant's samples; they are counted in the audit log. */
 const takeSample = (
-  { database }: Pick<EndpointParts, 'database'>,
+  { database }: Pick<EndpointDeps, 'database'>,
   acting: Acting,
   { merchantId, id }: EndpointKey,
 ): Promise<{ readonly endpoint: WebhookEndpoint } | Refused> => {
@@ -75,20 +75,20 @@ const sampleOf = (eventId: string, at: Temporal.Instant): string =>
  * `bad_request`.
  */
 export const testEndpoint = async (
-  parts: EndpointParts,
+  deps: EndpointDeps,
   acting: Acting,
   key: EndpointKey,
 ): Promise<EndpointTested | Refused> => {
   if (!isUuid(key.id)) return refused('not_found', 'there is no such webhook endpoint');
-  const taken = await takeSample(parts, acting, key);
+  const taken = await takeSample(deps, acting, key);
   if (isRefused(taken)) return taken;
   const { url, signature, secretSealed } = taken.endpoint;
   const eventId = newRowId();
   const body = sampleOf(eventId, acting.now());
   const message = { body, signature, secretSealed, previousSealed: null };
-  const headers = { ...signedHeaders(parts.vaultKey, eventId, message), 'X-PSP-Sample': 'true' };
+  const headers = { ...signedHeaders(deps.vaultKey, eventId, message), 'X-PSP-Sample': 'true' };
   // A separate connection: samples are rare, and share nothing with deliveries.
-  const targets = openTargets({ privateTargets: parts.privateTargets });
+  const targets = openTargets({ privateTargets: deps.privateTargets });
   try {
     const answer = await postWebhook(targets, { url, headers, body, deadline_ms });
     return {

@@ -28,7 +28,7 @@ import {
   feeOf,
 } from '../rules/payment.ts';
 import type { PaymentPatch } from '../payment-change.ts';
-import type { PaymentInHand, PaymentKey } from '../store-payment.ts';
+import type { RatedPayment, PaymentKey } from '../store-payment.ts';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import { elapsed, releaseOrder } from '../holds/elapsed.ts';
 
@@ -87,7 +87,7 @@ const authorize = (
  * The bank held the money and gave it up: an authorized payment has expired. Null for one that is
  * not authorized here.
  */
-const letGo = (payment: Payment, now: Temporal.Instant): Decision | null =>
+const expiredHold = (payment: Payment, now: Temporal.Instant): Decision | null =>
   payment.status === 'authorized' ? elapsed(payment, now) : null;
 
 /**
@@ -117,7 +117,7 @@ const alertOfContradiction = (
 const askAgain_s = 10;
 
 const approve = (
-  { payment, rateBps }: PaymentInHand,
+  { payment, rateBps }: RatedPayment,
   answer: Approval,
   now: Temporal.Instant,
 ): Decision => {
@@ -200,7 +200,7 @@ const foundPatch = (payment: Payment, session: FoundSession | undefined): Paymen
  * and returned.
  */
 const wait = (
-  { payment }: PaymentInHand,
+  { payment }: RatedPayment,
   askAt: Temporal.Instant | null,
   now: Temporal.Instant,
   found: PaymentPatch = {},
@@ -217,8 +217,8 @@ const wait = (
  * by `order-again`, for as long as the session lasts. Of an order that the bank had before, it
  * means nothing.
  */
-const unseen = (inHand: PaymentInHand, now: Temporal.Instant): Decision => {
-  const { payment } = inHand;
+const unseen = (rated: RatedPayment, now: Temporal.Instant): Decision => {
+  const { payment } = rated;
   switch (orderState(payment)) {
     case 'absent':
     case 'unanswered':
@@ -228,39 +228,39 @@ const unseen = (inHand: PaymentInHand, now: Temporal.Instant): Decision => {
         events: () => [],
       };
     case 'standing':
-      return wait(inHand, now.add({ seconds: askAgain_s }), now);
+      return wait(rated, now.add({ seconds: askAgain_s }), now);
     case null:
       return settled(payment);
   }
 };
 
 const decide = (
-  inHand: PaymentInHand,
+  rated: RatedPayment,
   connector: string,
   answer: BankAnswer,
   now: Temporal.Instant,
 ): Decision => {
   // Until the bank's word on its hold is known, nothing else moves it.
-  if (inHand.payment.holdOrder !== null) return 'unchanged';
-  if (answer.kind === 'approved') return approve(inHand, answer, now);
-  if (answer.kind === 'authorized') return authorize(inHand.payment, connector, answer, now);
+  if (rated.payment.holdOrder !== null) return 'unchanged';
+  if (answer.kind === 'approved') return approve(rated, answer, now);
+  if (answer.kind === 'authorized') return authorize(rated.payment, connector, answer, now);
   // An order that was registered and has ended there ends no link: a buyer who comes now gets a new
   // one.
-  if (inHand.payment.status === 'pending') return 'unchanged';
+  if (rated.payment.status === 'pending') return 'unchanged';
   switch (answer.kind) {
     case 'declined':
-      return decline(inHand.payment, connector, answer.failureCode, answer.bankCode, now);
+      return decline(rated.payment, connector, answer.failureCode, answer.bankCode, now);
     case 'released':
       return (
-        letGo(inHand.payment, now) ??
-        decline(inHand.payment, connector, 'capture_expired', 'released', now)
+        expiredHold(rated.payment, now) ??
+        decline(rated.payment, connector, 'capture_expired', 'released', now)
       );
     case 'pending':
-      return wait(inHand, answer.askAt, now, foundPatch(inHand.payment, answer.session));
+      return wait(rated, answer.askAt, now, foundPatch(rated.payment, answer.session));
     case 'unknown':
-      return wait(inHand, now.add({ seconds: askAgain_s }), now);
+      return wait(rated, now.add({ seconds: askAgain_s }), now);
     case 'unseen':
-      return unseen(inHand, now);
+      return unseen(rated, now);
   }
 };
 
@@ -268,7 +268,7 @@ const decide = (
  * What the answer to an order is worth once another order was given: that one may have arrived,
  * whatever became of the first.
  */
-const worthOf = (
+const unlessSuperseded = (
   answer: BankAnswer,
   { orderedAt }: Payment,
   order: Temporal.Instant | null,
@@ -291,7 +291,7 @@ const apply = async (
     readonly connector: string;
     readonly received: BankAnswer;
     readonly order: Temporal.Instant | null;
-    readonly known: PaymentInHand | null;
+    readonly known: RatedPayment | null;
   },
   now: Temporal.Instant,
 ): Promise<Payment | Refused> => {
@@ -305,9 +305,9 @@ const apply = async (
         database,
         key,
         now,
-        (inHand) => {
-          answer = worthOf(applied, inHand.payment, order);
-          const decision = decide(inHand, connector, answer, now);
+        (rated) => {
+          answer = unlessSuperseded(applied, rated.payment, order);
+          const decision = decide(rated, connector, answer, now);
           return isHeld ? heldDecision(decision) : decision;
         },
         { known, store: storeTakingUse },
@@ -337,7 +337,7 @@ export const applyBankAnswer = (
 /** The same for a payment that the call has read. */
 export const applyAnswerTo = (
   database: Database,
-  known: PaymentInHand,
+  known: RatedPayment,
   connector: string,
   received: BankAnswer,
   now: Temporal.Instant,

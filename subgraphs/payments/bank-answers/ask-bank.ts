@@ -20,7 +20,7 @@ import { isVoided } from '../recurring/verification.ts';
 import { buyerMethod, pageMethod } from '../checkout/rules.ts';
 import { isUnderWay, orderState } from '../rules/order.ts';
 import { endedUnpaid, sessionLength_min, sessionTtl_min } from '../rules/payment.ts';
-import { findPayment, type PaymentInHand, type PaymentKey } from '../store-payment.ts';
+import { findPayment, type RatedPayment, type PaymentKey } from '../store-payment.ts';
 
 /** Why the bank is queried: a notification or a reader, or a planned moment. */
 export type Occasion = 'notified' | 'planned';
@@ -166,7 +166,7 @@ export const askBank = (
 export const askAbout = async (
   database: Database,
   banks: Banks,
-  known: PaymentInHand,
+  known: RatedPayment,
   now: Temporal.Instant,
   { occasion = 'notified', notifiedBy = null, ask }: Asking & { readonly ask?: Ask } = {},
 ): Promise<Payment | Refused> => {

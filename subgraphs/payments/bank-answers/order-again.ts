@@ -190,7 +190,7 @@ export const orderAgain = async (
 };
 
 /** What the background needs to give an order again. */
-export interface OrderingParts {
+export interface OrderingDeps {
   readonly database: Database;
   readonly banks: Banks;
   /** The hosted page of a payment. */
@@ -203,7 +203,7 @@ export interface OrderingParts {
  * stays so.
  */
 export const askOrOrder = async (
-  { database, banks, pageUrl }: OrderingParts,
+  { database, banks, pageUrl }: OrderingDeps,
   key: PaymentKey,
   now: Temporal.Instant,
   occasion: Occasion = 'notified',
@@ -224,7 +224,7 @@ const questionsAtOnce = 32;
  * Rejects at the end with all failures.
  */
 export const askDue = async (
-  ordering: OrderingParts,
+  ordering: OrderingDeps,
   clock: () => Temporal.Instant,
   timeline: Timeline = null,
 ): Promise<number> => {

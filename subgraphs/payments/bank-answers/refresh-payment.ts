@@ -17,7 +17,7 @@ import { mayHaveRefunds } from '../refunds/rules.ts';
 import { sendRefund } from '../refunds/send-refund.ts';
 import { findRefunds } from '../store-payment.ts';
 
-export interface RefreshingParts {
+export interface RefreshingDeps {
   readonly database: Database;
   readonly banks: Banks;
   readonly wakeRelay: () => void;
@@ -51,7 +51,7 @@ const isHeld = ({ status, holdOrder }: Payment): boolean =>
   status === 'authorized' && holdOrder === null;
 
 const askAbout = async (
-  { database, banks }: RefreshingParts,
+  { database, banks }: RefreshingDeps,
   payment: Payment,
   now: Temporal.Instant,
 ): Promise<boolean> => {
@@ -75,7 +75,7 @@ export type Refresh = (payment: Payment, now: Temporal.Instant) => Promise<Payme
  * Opens the refresh for this process. It returns the payment after the query, or unchanged if none
  * is needed.
  */
-export const openRefresh = (parts: RefreshingParts): Refresh => {
+export const openRefresh = (deps: RefreshingDeps): Refresh => {
   const askedAt_ms = new LRUCache<string, number>({ max: remembered });
   return async (payment, now) => {
     const mayHaveEnded = isOpen(payment) || isHeld(payment) || mayHaveRefunds(payment);
@@ -84,7 +84,7 @@ export const openRefresh = (parts: RefreshingParts): Refresh => {
     if (performance.now() - (askedAt_ms.get(payment.id) ?? -Infinity) < rest_ms) return payment;
     askedAt_ms.set(payment.id, performance.now());
     // A failed query counts as no answer; the schedule repeats it.
-    const asking = askAbout(parts, payment, now).catch(() => false);
+    const asking = askAbout(deps, payment, now).catch(() => false);
     const patience = new AbortController();
     const asked = await Promise.race([
       asking,
@@ -92,8 +92,8 @@ export const openRefresh = (parts: RefreshingParts): Refresh => {
     ]);
     patience.abort();
     if (!asked) return payment;
-    parts.wakeRelay();
-    return (await loadPayments(parts.database.pool, [payment]))[0] ?? payment;
+    deps.wakeRelay();
+    return (await loadPayments(deps.database.pool, [payment]))[0] ?? payment;
   };
 };
 
@@ -102,7 +102,7 @@ export const openRefresh = (parts: RefreshingParts): Refresh => {
  * have been paid a moment ago.
  */
 export const settleBefore = async (
-  { database, refresh }: Pick<RefreshingParts, 'database'> & { readonly refresh: Refresh },
+  { database, refresh }: Pick<RefreshingDeps, 'database'> & { readonly refresh: Refresh },
   { merchantId, mode }: Pick<ClaimingCaller, 'merchantId' | 'mode'>,
   paymentId: string,
   now: Temporal.Instant,

@@ -6,7 +6,7 @@ import type { BankReceiptInput, MutationResolvers } from '../../../schema/genera
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import { askBank } from './ask-bank.ts';
 import { loadPayments } from '../find-payments.ts';
-import type { PaymentsParts } from '../parts.ts';
+import type { PaymentsDeps } from '../parts.ts';
 import { recordNotified, type NotifiedEnd } from '../receipts/record-notified.ts';
 import { sendRefund } from '../refunds/send-refund.ts';
 import { findRefunds } from '../store-payment.ts';
@@ -31,7 +31,7 @@ export const bankMutations = ({
   database,
   banks,
   wakeRelay,
-}: PaymentsParts): Pick<MutationResolvers, 'bankPaymentAsk' | 'bankReceiptRecord'> => ({
+}: PaymentsDeps): Pick<MutationResolvers, 'bankPaymentAsk' | 'bankReceiptRecord'> => ({
   bankReceiptRecord: async (_, { input }, { now }) => {
     const recorded = await recordNotified(database, notifiedEnd(input, now()), now());
     wakeRelay();

@@ -5,7 +5,7 @@ import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { askAbout } from '../bank-answers/ask-bank.ts';
 import type { Payment } from '../entities.ts';
-import { findPayment, type PaymentInHand, type PaymentKey } from '../store-payment.ts';
+import { findPayment, type RatedPayment, type PaymentKey } from '../store-payment.ts';
 import type { ShownPayments } from './shown-payments.ts';
 
 /**
@@ -17,7 +17,7 @@ interface BankFormAnswer {
   readonly coded: boolean;
 }
 
-interface ConfirmingParts {
+interface ConfirmingDeps {
   readonly database: Database;
   readonly banks: Banks;
   readonly shown: ShownPayments;
@@ -31,10 +31,10 @@ const awaitsBuyer = ({ step }: Payment): boolean => step !== null && step !== 'w
  * it is read. Null when there is none.
  */
 const findAtBank = async (
-  { database, shown }: ConfirmingParts,
+  { database, shown }: ConfirmingDeps,
   key: PaymentKey,
   now: Temporal.Instant,
-): Promise<PaymentInHand | null> => {
+): Promise<RatedPayment | null> => {
   const known = shown.find(key.paymentId);
   if (known && known.rateBps !== null && awaitsBuyer(known.payment)) {
     const { processingUntil } = known.payment;
@@ -50,13 +50,13 @@ const findAtBank = async (
  * for its buyer is given back as it is.
  */
 export const confirmSimulator = async (
-  parts: ConfirmingParts,
+  deps: ConfirmingDeps,
   key: PaymentKey,
   { approve, coded }: BankFormAnswer,
   now: Temporal.Instant,
 ): Promise<Payment | Refused> => {
-  const { database, banks } = parts;
-  const found = await findAtBank(parts, key, now);
+  const { database, banks } = deps;
+  const found = await findAtBank(deps, key, now);
   if (!found) return refused('not_found', 'there is no such payment');
   const { payment } = found;
   if (payment.mode !== 'test')

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { gatherRows, type GatheredRows } from '../../kernel/database/gather-rows.ts';
+import { bufferRows, type BufferedRows } from '../../kernel/database/buffer-rows.ts';
 import type { Runner, Statement } from '../../kernel/database/statement.ts';
 import { metrics } from '../../kernel/service/tracing/telemetry.ts';
 import type { PaymentKey } from '../store-payment.ts';
@@ -25,7 +25,7 @@ const insert: Statement = {
     on conflict do nothing`,
 };
 
-export interface PageOpenings extends Pick<GatheredRows, 'close'> {
+export interface PageOpenings extends Pick<BufferedRows, 'close'> {
   /** Notes an opening, if it is the first of this payment here; it never waits and never fails. */
   readonly note: (payment: PaymentKey, now: Temporal.Instant) => void;
 }
@@ -33,7 +33,7 @@ export interface PageOpenings extends Pick<GatheredRows, 'close'> {
 /** The openings that this process sees. */
 export const openPageOpenings = (runner: Runner): PageOpenings => {
   const noted = new LRUCache<string, true>({ max: remembered_max });
-  const rows = gatherRows(runner, insert, (lost) => unnoted.inc(lost));
+  const rows = bufferRows(runner, insert, (lost) => unnoted.inc(lost));
   return {
     note: ({ merchantId, paymentId }, now) => {
       if (noted.has(paymentId)) return;

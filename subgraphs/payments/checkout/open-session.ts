@@ -19,7 +19,7 @@ import { buyerMethod, pageMethod } from './rules.ts';
 import { isLastOrder, order_max_s } from '../rules/order.ts';
 import { paymentMove, sessionEnd } from '../rules/payment.ts';
 import { recordSession, sessionOrder, type SessionRequest } from './session-order.ts';
-import { findPayment, type PaymentInHand, type PaymentKey } from '../store-payment.ts';
+import { findPayment, type RatedPayment, type PaymentKey } from '../store-payment.ts';
 
 /** When a session that is opened now at a bank ends. */
 const endAt = (
@@ -30,7 +30,7 @@ const endAt = (
 
 /** The payment as it was read, and who is to serve it how. */
 interface Beginning {
-  readonly known: PaymentInHand;
+  readonly known: RatedPayment;
   readonly bank: Bank;
   readonly method: BuyerMethod;
 }
@@ -40,7 +40,7 @@ const begin = (
   { known, bank, method }: Beginning,
   { key, card, now }: SessionRequest,
 ): Promise<Payment | Refused> => {
-  const decide = ({ payment }: PaymentInHand): Decision => {
+  const decide = ({ payment }: RatedPayment): Decision => {
     const status = paymentMove(payment.status, 'session_opened');
     if (!status) return refused('not_pending', `the payment is ${payment.status}`);
     if (Temporal.Instant.compare(payment.expiresAt, now) <= 0)
@@ -162,7 +162,7 @@ const alike = ([first, ...others]: Candidates, card: Card | null): Candidates =>
 };
 
 /** Whether a session may be begun from what was shown; else the row is read first. */
-const isPayable = (shown: PaymentInHand | undefined): shown is PaymentInHand =>
+const isPayable = (shown: RatedPayment | undefined): shown is RatedPayment =>
   shown?.payment.status === 'pending' && buyerMethod(pageMethod(shown.payment)) !== null;
 
 /**

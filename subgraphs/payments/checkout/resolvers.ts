@@ -11,7 +11,7 @@ import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts'
 import type { BuyerPrincipal, Principal } from '../../kernel/service/access/principal.ts';
 import { refusal } from '../../kernel/service/access/reach.ts';
 import type { Payment } from '../entities.ts';
-import type { PaymentsParts, ReadingParts } from '../parts.ts';
+import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
 import { termsOf } from '../receipts/rules.ts';
 import { findReceipts } from '../receipts/store-receipts.ts';
 import { mayHaveRefunds } from '../refunds/rules.ts';
@@ -177,7 +177,7 @@ const receiptState = async (
 
 /** The hosted page's view of a payment, with its refunds and the time of its shop. */
 const viewOf = async (
-  { database: { pool }, banks, clocks }: PaymentsParts,
+  { database: { pool }, banks, clocks }: PaymentsDeps,
   payment: Payment,
   now: Temporal.Instant,
 ) => {
@@ -192,21 +192,21 @@ const viewOf = async (
 };
 
 /** What the page shows. */
-export const checkoutQueries = (parts: ReadingParts): Pick<QueryResolvers, 'checkout'> => ({
+export const checkoutQueries = (deps: ReadingDeps): Pick<QueryResolvers, 'checkout'> => ({
   checkout: async (_, __, { principal, now }) => {
     const at = now();
     const buyer = buyerOf(principal);
-    const found = await findPayment(parts.database.pool, buyer, at);
+    const found = await findPayment(deps.database.pool, buyer, at);
     if (!found) throw refusal('not_found', 'there is no such payment');
-    parts.openings.note(buyer, at);
-    parts.shown.keep(found);
-    return viewOf(parts, found.payment, at);
+    deps.openings.note(buyer, at);
+    deps.shown.keep(found);
+    return viewOf(deps, found.payment, at);
   },
 });
 
 /** Notifies of a session: the relay, and when its bank is to be asked. */
 const notifyOpened = (
-  { wakeRelay, askLater }: PaymentsParts,
+  { wakeRelay, askLater }: PaymentsDeps,
   opened: Payment | Refused,
   now: Temporal.Instant,
 ): void => {
@@ -218,16 +218,16 @@ const notifyOpened = (
 
 /** What a buyer does on the page. */
 export const checkoutMutations = (
-  parts: ReadingParts,
+  deps: ReadingDeps,
 ): Pick<
   MutationResolvers,
   'checkoutMethodChoose' | 'checkoutOutcomePlan' | 'checkoutPay' | 'checkoutSimulatorConfirm'
 > => {
-  const { database, banks, policies, wakeRelay, askNoMore } = parts;
+  const { database, banks, policies, wakeRelay, askNoMore } = deps;
   const view = (changed: Payment | Refused, now: Temporal.Instant) => {
     if (isRefused(changed)) return changed;
-    parts.shown.keep({ payment: changed, rateBps: null });
-    return viewOf(parts, changed, now);
+    deps.shown.keep({ payment: changed, rateBps: null });
+    return viewOf(deps, changed, now);
   };
   /** What the buyer does is in the payment's trace. */
   const byBuyer = <Result>(
@@ -258,18 +258,18 @@ export const checkoutMutations = (
         const opened = await openSession(database, banks, await policies.current(), {
           key,
           card: card ?? null,
-          pageUrl: pageAddress(parts, key),
+          pageUrl: pageAddress(deps, key),
           now: now(),
-          shown: parts.shown.find(key.paymentId),
+          shown: deps.shown.find(key.paymentId),
         });
-        notifyOpened(parts, opened, now());
+        notifyOpened(deps, opened, now());
         return view(opened, now());
       });
     },
     checkoutSimulatorConfirm: async (_, answer, { principal, now }) => {
       const key = buyerOf(principal);
       const at = now();
-      const confirmed = await confirmSimulator(parts, key, answer, at);
+      const confirmed = await confirmSimulator(deps, key, answer, at);
       wakeRelay();
       if (!isRefused(confirmed) && confirmed.askAt === null) askNoMore(confirmed.id);
       return view(confirmed, at);

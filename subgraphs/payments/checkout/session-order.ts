@@ -12,7 +12,7 @@ import { bankRefMetadata } from '../bank-answers/approval.ts';
 import { changePayment, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { callbacksOf, timedPlan } from '../rules/plan.ts';
-import type { PaymentInHand, PaymentKey } from '../store-payment.ts';
+import type { RatedPayment, PaymentKey } from '../store-payment.ts';
 
 /** What the buyer sends by pressing Pay. */
 export interface SessionRequest {
@@ -22,7 +22,7 @@ export interface SessionRequest {
   readonly pageUrl: string;
   readonly now: Temporal.Instant;
   /** The payment as the page showed it, where that is remembered. It may have moved since. */
-  readonly shown?: PaymentInHand | undefined;
+  readonly shown?: RatedPayment | undefined;
 }
 
 /** The order of a payment that is processing. */
@@ -72,9 +72,9 @@ export const recordSession = (
   key: PaymentKey,
   answer: SessionAnswer & { kind: 'opened' },
   now: Temporal.Instant,
-  known: PaymentInHand | null = null,
+  known: RatedPayment | null = null,
 ): Promise<Payment | Refused> => {
-  const record = ({ payment }: PaymentInHand): Decision => {
+  const record = ({ payment }: RatedPayment): Decision => {
     const { reference, step, stepUrl, askAt, traits } = answer;
     const isOther = payment.stepUrl !== null && payment.bankRef !== reference;
     if (payment.status !== 'processing' || isOther) return 'unchanged';

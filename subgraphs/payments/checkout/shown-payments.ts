@@ -5,23 +5,23 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Payment } from '../entities.ts';
-import type { PaymentInHand } from '../store-payment.ts';
+import type { RatedPayment } from '../store-payment.ts';
 
 /** Payments of buyers that pay at the same time, and shops with a method. */
 const remembered_max = 2_000;
 
 export interface ShownPayments {
   /** The payment as it was last known here, with the rate that was last read for its like. */
-  readonly find: (paymentId: string) => PaymentInHand | undefined;
+  readonly find: (paymentId: string) => RatedPayment | undefined;
   /** Remembers a payment as it is now; `rateBps` null: its rate was not read. */
-  readonly keep: (inHand: PaymentInHand) => void;
+  readonly keep: (rated: RatedPayment) => void;
 }
 
 const rateName = ({ shopId, method }: Payment): string => `${shopId}/${method}`;
 
 /** Opens the memory of one process. */
 export const openShownPayments = (): ShownPayments => {
-  const payments = new LRUCache<string, PaymentInHand>({ max: remembered_max });
+  const payments = new LRUCache<string, RatedPayment>({ max: remembered_max });
   const rates = new LRUCache<string, number>({ max: remembered_max });
   return {
     find: (paymentId) => {
@@ -33,9 +33,9 @@ export const openShownPayments = (): ShownPayments => {
         }
       );
     },
-    keep: (inHand) => {
-      payments.set(inHand.payment.id, inHand);
-      if (inHand.rateBps !== null) rates.set(rateName(inHand.payment), inHand.rateBps);
+    keep: (rated) => {
+      payments.set(rated.payment.id, rated);
+      if (rated.rateBps !== null) rates.set(rateName(rated.payment), rated.rateBps);
     },
   };
 };

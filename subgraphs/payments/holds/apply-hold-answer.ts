@@ -16,7 +16,7 @@ import { changePayment, statusEvents, type Decision } from '../change-payment.ts
 import type { Payment } from '../entities.ts';
 import { storeTakingUse } from '../links/take-use.ts';
 import { paymentMove, feeOf } from '../rules/payment.ts';
-import type { PaymentInHand } from '../store-payment.ts';
+import type { RatedPayment } from '../store-payment.ts';
 import { elapsed, unheld } from './elapsed.ts';
 
 /** How long we wait before asking again a bank that gave no answer. */
@@ -24,7 +24,7 @@ const askAgain_s = 10;
 
 /** The bank took the money: what was captured is booked, with the fee of it. */
 const captured = (
-  { payment, rateBps }: PaymentInHand,
+  { payment, rateBps }: RatedPayment,
   amount: MinorUnits,
   now: Temporal.Instant,
 ): Decision => {
@@ -50,7 +50,7 @@ const captured = (
 };
 
 /** The bank gave the money back to the buyer's account: nothing was booked, and nothing is. */
-const released = ({ payment }: PaymentInHand, now: Temporal.Instant): Decision => {
+const released = ({ payment }: RatedPayment, now: Temporal.Instant): Decision => {
   // It had ended before the bank held the money.
   if (payment.status !== 'authorized') return { patch: unheld, postings: [], events: () => [] };
   const status = paymentMove(payment.status, 'hold_released');
@@ -63,12 +63,12 @@ const released = ({ payment }: PaymentInHand, now: Temporal.Instant): Decision =
 };
 
 const decide = (
-  inHand: PaymentInHand,
+  rated: RatedPayment,
   ordered: Payment,
   answer: HoldAnswer,
   now: Temporal.Instant,
 ): Decision => {
-  const { payment } = inHand;
+  const { payment } = rated;
   // The answer to an order that is over.
   if (payment.holdKey === null || payment.holdKey !== ordered.holdKey) return 'unchanged';
   const wait = (askAt: Temporal.Instant | null): Decision => ({
@@ -81,9 +81,9 @@ const decide = (
       // It had ended here: the question about it finds the money, which goes back.
       if (payment.status !== 'authorized')
         return { patch: { ...unheld, askAt: now }, postings: [], events: () => [] };
-      return captured(inHand, answer.amount, now);
+      return captured(rated, answer.amount, now);
     case 'released':
-      return released(inHand, now);
+      return released(rated, now);
     case 'declined':
       return payment.holdOrder === 'capture'
         ? {
@@ -109,7 +109,7 @@ const turnedDownAs = 'limit_exceeded';
  */
 export const applyHoldAnswer = async (
   database: Database,
-  ordered: PaymentInHand,
+  ordered: RatedPayment,
   answer: HoldAnswer,
   now: Temporal.Instant,
 ): Promise<Payment | Refused> => {
@@ -120,8 +120,8 @@ export const applyHoldAnswer = async (
       database,
       key,
       now,
-      (inHand) => {
-        const decision = decide(inHand, ordered.payment, given, now);
+      (rated) => {
+        const decision = decide(rated, ordered.payment, given, now);
         return isHeld ? heldDecision(decision) : decision;
       },
       { known: ordered, store: storeTakingUse },

@@ -4,16 +4,16 @@ import { isRefused, refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
-import type { ReadingParts } from '../parts.ts';
+import type { ReadingDeps } from '../parts.ts';
 import { givenReceipt } from '../../kernel/receipts/given-receipt.ts';
 import { capturePayment } from './capture-payment.ts';
 import { cancelOrRelease } from './release-hold.ts';
 
 /** The mutations by which keys and people capture and cancel payments. */
 export const holdMutations = (
-  parts: ReadingParts,
+  deps: ReadingDeps,
 ): Pick<MutationResolvers, 'paymentCapture' | 'paymentCancel'> => {
-  const { database, banks, customers, wakeRelay, askLater } = parts;
+  const { database, banks, customers, wakeRelay, askLater } = deps;
   /** Publishes a change, and queries the bank about an open result. */
   const changed = (payment: Payment, now: Temporal.Instant): void => {
     wakeRelay();
@@ -26,7 +26,7 @@ export const holdMutations = (
       { id, amount, receipt, idempotency, merchantId },
       { principal, requestId, now },
     ) => {
-      const calling = await callerOf(parts, principal, { id, merchantId }, now);
+      const calling = await callerOf(deps, principal, { id, merchantId }, now);
       if (isRefused(calling)) return calling;
       const given = givenReceipt(customers, receipt, calling.now);
       if (given && isRefused(given)) return given;
@@ -40,7 +40,7 @@ export const holdMutations = (
     },
     paymentCancel: async (_, { id, merchantId }, { principal, requestId, now }) => {
       if (!isUuid(id)) return refused('not_found', 'there is no such payment');
-      const calling = await callerOf(parts, principal, { id, merchantId }, now);
+      const calling = await callerOf(deps, principal, { id, merchantId }, now);
       if (isRefused(calling)) return calling;
       const asked = { paymentId: id, requestId };
       const payment = await cancelOrRelease(database, banks, calling.caller, asked, calling.now);

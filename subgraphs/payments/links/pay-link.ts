@@ -1,11 +1,11 @@
 /** The page of a link: what it shows, and the payment that a buyer begins there. */
 import { newRowId } from '../../kernel/database/new-id.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
-import { createPayment, type CreatingParts, type PaymentRequest } from '../create-payment.ts';
+import { createPayment, type CreatingDeps, type PaymentRequest } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
 import { paymentDefaults } from '../rules/create.ts';
 import { findPayment } from '../store-payment.ts';
-import type { PaymentsParts } from '../parts.ts';
+import type { PaymentsDeps } from '../parts.ts';
 import { endedUnpaid } from '../rules/payment.ts';
 import type { PaymentLink } from './entities.ts';
 import { idOfAddress, isOpen, linkIdKey } from './rules.ts';
@@ -28,7 +28,7 @@ const full = refused('not_pending', 'the link has too many unpaid payments');
 
 /** The oldest unpaid payment of the link and the amount where there are too many; null: there are not. */
 const oldestOfTooMany = async (
-  { database: { pool } }: Pick<CreatingParts, 'database'>,
+  { database: { pool } }: Pick<CreatingDeps, 'database'>,
   link: PaymentLink,
   amount: bigint,
   now: Temporal.Instant,
@@ -47,7 +47,7 @@ const pagePayments_max = 20;
 
 /** The link of an address; null when there is none. */
 export const findLinkPage = async (
-  { database: { pool } }: Pick<CreatingParts, 'database'>,
+  { database: { pool } }: Pick<CreatingDeps, 'database'>,
   address: string,
 ): Promise<LinkOfShop | null> => {
   const id = idOfAddress(address);
@@ -56,7 +56,7 @@ export const findLinkPage = async (
 
 /** What time it is for the link's shop, which may have a test clock. */
 export const timeOfLink = (
-  { clocks }: Pick<PaymentsParts, 'clocks'>,
+  { clocks }: Pick<PaymentsDeps, 'clocks'>,
   { merchantId, shopId, mode }: PaymentLink,
 ) => clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
 
@@ -82,28 +82,28 @@ const amountFor = (
  * as a payment is refused.
  */
 export const payLink = async (
-  parts: CreatingParts & Pick<PaymentsParts, 'clocks'>,
+  deps: CreatingDeps & Pick<PaymentsDeps, 'clocks'>,
   address: string,
   typed: bigint | null,
   idempotencyKey: string | null,
 ): Promise<Payment | Refused> => {
-  const link = await findLinkPage(parts, address);
+  const link = await findLinkPage(deps, address);
   if (!link) return refused('not_found', 'there is no such link');
-  const now = await timeOfLink(parts, link);
+  const now = await timeOfLink(deps, link);
   if (!isOpen(link, now)) return refused('not_pending', 'the link has ended');
   const amount = amountFor(link, typed);
   if (typeof amount !== 'bigint') return amount;
   const { merchantId, shopId, mode, currency, method, capture } = link;
   const { orderId, description, returnUrl, metadata } = link;
-  const oldest = await oldestOfTooMany(parts, link, amount, now);
+  const oldest = await oldestOfTooMany(deps, link, amount, now);
   const id = newRowId();
   // First: a payment that can be paid is known to be the link's.
-  await noteLinkPayment(parts.database.pool, link, id);
+  await noteLinkPayment(deps.database.pool, link, id);
   const terms = { amount, currency, method, capture, orderId, description, returnUrl, metadata };
   const input = { ...terms, reserved: { [linkIdKey]: link.id } };
   const create = (idempotency: PaymentRequest['idempotency']) =>
     createPayment(
-      parts,
+      deps,
       { merchantId, shopId, mode },
       { id, input, receiptTermsId: link.receipt && link.id, idempotency, unmade: oldest && full },
       () => now,
@@ -119,7 +119,7 @@ export const payLink = async (
     created = await create(keyOf(nth));
   } while (!isRefused(created) && created.replayed && endedUnpaid(created.payment.status));
   const isMade = !isRefused(created) && created.payment.id === id;
-  if (!isMade) await forgetLinkPayment(parts.database.pool, link, id);
+  if (!isMade) await forgetLinkPayment(deps.database.pool, link, id);
   if (created === full && oldest) return oldest;
   return isRefused(created) ? created : created.payment;
 };

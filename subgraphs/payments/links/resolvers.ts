@@ -11,7 +11,7 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { mayReadOfShop } from '../../kernel/service/entities.ts';
 import { pageAddress } from '../../kernel/service/graph/page-address.ts';
-import type { PaymentsParts } from '../parts.ts';
+import type { PaymentsDeps } from '../parts.ts';
 import { sellerOf } from '../seller.ts';
 import type { PaymentLink } from './entities.ts';
 import { createLink } from './create-link.ts';
@@ -34,58 +34,58 @@ export const linkFields: PaymentLinkResolvers = {
 
 /** The queries of links, and of a link's page. */
 export const linkQueries = (
-  parts: PaymentsParts,
+  deps: PaymentsDeps,
 ): Pick<QueryResolvers, 'paymentLink' | 'paymentLinks' | 'linkPage'> => ({
   paymentLink: async (_, { id, merchantId }, { principal }) => {
     if (!isUuid(id)) return null;
-    const [link] = await loadLinks(parts.database.pool, [
+    const [link] = await loadLinks(deps.database.pool, [
       { merchantId: merchantOf(principal, merchantId), id },
     ]);
     return link && mayReadOfShop(principal, link) ? link : null;
   },
   paymentLinks: async (_, { status, merchantId, includeTest, mode, ...page }, { principal }) => {
-    const { pool } = parts.database;
+    const { pool } = deps.database;
     const reach = await reachOf(pool, principal, merchantId, includeTest || mode === 'test');
     const modes = reach.modes.filter((one) => !mode || one === mode);
     return orThrow(await listLinks(pool, { ...reach, modes }, { ...page, filters: { status } }));
   },
   linkPage: async (_, { address }) => {
-    const link = await findLinkPage(parts, address);
-    return link && { ...link, isOpen: isOpen(link, await timeOfLink(parts, link)) };
+    const link = await findLinkPage(deps, address);
+    return link && { ...link, isOpen: isOpen(link, await timeOfLink(deps, link)) };
   },
 });
 
 /** What a merchant does with links, and a buyer on a link's page. */
 export const linkMutations = (
-  parts: PaymentsParts,
+  deps: PaymentsDeps,
 ): Pick<MutationResolvers, 'linkCreate' | 'linkDeactivate' | 'linkPay'> => ({
   linkCreate: async (_, { input, idempotency, merchantId, shopId, mode }, context) => {
     const named = { merchantId, shopId, mode: mode ?? 'live' };
-    const seller = await sellerOf(parts, context.principal, named, context.now);
+    const seller = await sellerOf(deps, context.principal, named, context.now);
     if (isRefused(seller)) return seller;
     const { shop, now } = seller;
-    const created = await createLink(parts, shop, { input, idempotency }, now(), context);
+    const created = await createLink(deps, shop, { input, idempotency }, now(), context);
     if (isRefused(created)) return created;
     return { __typename: 'PaymentLinkCreated', link: created.made, idempotent: created.replayed };
   },
   linkDeactivate: async (_, { id, merchantId }, context) => {
     if (!isUuid(id)) return refused('not_found', 'there is no such link');
     const key = { merchantId: merchantOf(context.principal, merchantId), id };
-    const [known] = await loadLinks(parts.database.pool, [key]);
+    const [known] = await loadLinks(deps.database.pool, [key]);
     // A person has the real time, the link's shop may have a test clock.
-    const at = known ? await timeOfLink(parts, known) : context.now();
+    const at = known ? await timeOfLink(deps, known) : context.now();
     const mayChange = (found: PaymentLink) => mayReadOfShop(context.principal, found);
-    const link = await deactivateLink(parts.database, context, key, { mayChange, at });
+    const link = await deactivateLink(deps.database, context, key, { mayChange, at });
     return isRefused(link) ? link : { __typename: 'PaymentLinkDeactivated', link };
   },
   linkPay: async (_, { address, amount, idempotencyKey }) => {
-    const payment = await payLink(parts, address, amount ?? null, idempotencyKey ?? null);
+    const payment = await payLink(deps, address, amount ?? null, idempotencyKey ?? null);
     if (isRefused(payment)) return payment;
-    parts.wakeRelay();
+    deps.wakeRelay();
     const { merchantId, id: paymentId } = payment;
     return {
       __typename: 'LinkPaymentBegun',
-      paymentUrl: pageAddress(parts, { merchantId, paymentId }),
+      paymentUrl: pageAddress(deps, { merchantId, paymentId }),
     };
   },
 });

@@ -8,7 +8,7 @@ import {
   type IdempotencyArgument,
 } from '../../kernel/database/idempotency.ts';
 import { newRowId } from '../../kernel/database/new-id.ts';
-import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
+import { runSharded, shardedByKey } from '../../kernel/database/sharding.ts';
 import {
   columns,
   propertyNames,
@@ -28,7 +28,7 @@ const notes_max = 100;
 
 const noteColumns = columns(propertyNames(PaymentNoteEntity));
 
-const byPayments = twinsByKey(
+const byPayments = shardedByKey(
   'payment_note.of_payments',
   'payment_id',
   (ofKeys) => `select ${noteColumns} from payment_note where ${ofKeys} order by number limit $3`,
@@ -41,7 +41,7 @@ export const findNotes = async (
   limit: number | null = null,
 ): Promise<PaymentNote[]> => {
   type Key = (typeof payments)[number];
-  const notes = await runTwins<PaymentNote, Key>(runner, byPayments, payments, (own) => [
+  const notes = await runSharded<PaymentNote, Key>(runner, byPayments, payments, (own) => [
     own.map(({ id }) => id),
     limit,
   ]);

@@ -5,12 +5,12 @@ import { refusal } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
-import type { PaymentsParts } from '../parts.ts';
+import type { PaymentsDeps } from '../parts.ts';
 import { addNote, findNotes } from './add-note.ts';
 import type { PaymentNote } from './entities.ts';
 
 /** The notes of a payment, for all payments of a list at once. */
-export const notesOf = ({ database }: Pick<PaymentsParts, 'database'>) =>
+export const notesOf = ({ database }: Pick<PaymentsDeps, 'database'>) =>
   perCall<Payment, PaymentNote[]>(async (payments, { meter, loads }) => {
     // More ends the answer when they are counted. Loads that calls share have no room of their own.
     const limit = meter && !loads ? meter.room.values + 1 : null;
@@ -20,19 +20,19 @@ export const notesOf = ({ database }: Pick<PaymentsParts, 'database'>) =>
   });
 
 /** The mutation by which people write. */
-export const noteMutations = (parts: PaymentsParts): Pick<MutationResolvers, 'paymentNoteAdd'> => ({
+export const noteMutations = (deps: PaymentsDeps): Pick<MutationResolvers, 'paymentNoteAdd'> => ({
   paymentNoteAdd: async (
     _,
     { id, text, idempotency, merchantId },
     { principal, requestId, now },
   ) => {
-    const calling = await callerOf(parts, principal, { id, merchantId }, now);
+    const calling = await callerOf(deps, principal, { id, merchantId }, now);
     if (isRefused(calling)) return calling;
     const { caller, now: at } = calling;
     // The access row refuses other callers; this only narrows the type.
     if (caller.kind !== 'person') throw refusal('scope_required', 'this operation is for people');
     const asked = { paymentId: id, text, requestId, idempotency };
-    const added = await addNote(parts.database.pool, caller, asked, at);
+    const added = await addNote(deps.database.pool, caller, asked, at);
     if (isRefused(added)) return added;
     return { __typename: 'PaymentNoteAdded', note: added.made, idempotent: added.replayed };
   },

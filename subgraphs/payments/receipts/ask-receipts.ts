@@ -23,7 +23,7 @@ import type { Receipt } from './entities.ts';
 import { plannedReceipt } from './rules.ts';
 import { leaseReceipts, receiptAsks } from './store-receipts.ts';
 
-export interface AskingParts {
+export interface AskingDeps {
   readonly database: Database;
   readonly banks: Banks;
   readonly customers: Pick<CustomerVault, 'open'>;
@@ -123,7 +123,7 @@ const subjectOf = ({ receipt: { merchantId, id: subjectId } }: Asking) => ({
  * of a round with its failures.
  */
 export const askReceipts = async (
-  { database: { pool }, banks, customers }: AskingParts,
+  { database: { pool }, banks, customers }: AskingDeps,
   clock: () => Temporal.Instant,
   timeline: Timeline = null,
 ): Promise<number> => {

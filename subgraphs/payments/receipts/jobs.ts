@@ -1,14 +1,14 @@
 /** What receipts need in the background: the sweep finds every one that is due. */
 import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
-import { askReceipts, type AskingParts } from './ask-receipts.ts';
+import { askReceipts, type AskingDeps } from './ask-receipts.ts';
 import { receiptAsks } from './store-receipts.ts';
 
 /** The jobs of receipts. */
 export const receiptJobs = ({
   now,
   ...parts
-}: AskingParts & { readonly now: () => Temporal.Instant }): readonly Job[] => [
+}: AskingDeps & { readonly now: () => Temporal.Instant }): readonly Job[] => [
   {
     name: 'ask-receipts',
     queue: 'schedules',
@@ -21,8 +21,8 @@ export const receiptJobs = ({
 ];
 
 /** How receipts follow a shop's test clock. */
-export const receiptClockParticipant = (parts: AskingParts): ClockParticipant => ({
+export const receiptClockParticipant = (deps: AskingDeps): ClockParticipant => ({
   due: [receiptAsks.byClock],
-  next: (shop, now) => receiptAsks.next(parts.database.pool, shop, now),
-  work: (shop, now) => askReceipts(parts, () => now, shop),
+  next: (shop, now) => receiptAsks.next(deps.database.pool, shop, now),
+  work: (shop, now) => askReceipts(deps, () => now, shop),
 });

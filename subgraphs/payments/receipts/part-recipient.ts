@@ -8,7 +8,7 @@ import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isOfCaller, type PaymentCaller } from '../caller.ts';
 import { loadPayments } from '../find-payments.ts';
-import type { PaymentsParts } from '../parts.ts';
+import type { PaymentsDeps } from '../parts.ts';
 import { termsOf } from './rules.ts';
 
 /** A receipt as a caller gives it; without a customer it goes to the payment's. */
@@ -21,7 +21,7 @@ export type PartReceiptInput = Omit<ReceiptInput, 'customer'> & {
  * Refuses with `bad_request`, also where the payment has no receipt whose recipient it could take.
  */
 export const givenPartReceipt = async (
-  { database: { pool }, customers }: Pick<PaymentsParts, 'database' | 'customers'>,
+  { database: { pool }, customers }: Pick<PaymentsDeps, 'database' | 'customers'>,
   caller: PaymentCaller,
   paymentId: string,
   input: PartReceiptInput | null | undefined,

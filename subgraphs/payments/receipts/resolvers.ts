@@ -14,7 +14,7 @@ import { perCall } from '../../kernel/service/graph/per-call.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
-import type { PaymentsParts } from '../parts.ts';
+import type { PaymentsDeps } from '../parts.ts';
 import { closePayment } from './close-payment.ts';
 import type { Receipt } from './entities.ts';
 import { givenReceipt } from '../../kernel/receipts/given-receipt.ts';
@@ -23,7 +23,7 @@ import { resendReceipt } from './resend-receipt.ts';
 import { findReceipts, loadReceipts, pageOfReceipts } from './store-receipts.ts';
 
 /** The receipts of a payment, for all payments of a list at once. */
-export const receiptsOf = ({ database }: Pick<PaymentsParts, 'database'>) =>
+export const receiptsOf = ({ database }: Pick<PaymentsDeps, 'database'>) =>
   perCall<Payment, Receipt[]>(async (payments, { meter, loads }) => {
     // More ends the answer when they are counted. Loads that calls share have no room of their own.
     const limit = meter && !loads ? meter.room.values + 1 : null;
@@ -33,7 +33,7 @@ export const receiptsOf = ({ database }: Pick<PaymentsParts, 'database'>) =>
   });
 
 /** The fields of a receipt that are no columns. */
-export const receiptFields = ({ database }: Pick<PaymentsParts, 'database'>): ReceiptResolvers => {
+export const receiptFields = ({ database }: Pick<PaymentsDeps, 'database'>): ReceiptResolvers => {
   const paymentOf = perCall<Receipt, Payment>(async (receipts) => {
     const payments = await loadPayments(
       database.pool,
@@ -53,18 +53,18 @@ export const receiptFields = ({ database }: Pick<PaymentsParts, 'database'>): Re
 
 /** One receipt, and the registry of receipts. */
 export const receiptQueries = (
-  parts: PaymentsParts,
+  deps: PaymentsDeps,
 ): Pick<QueryResolvers, 'receipt' | 'receipts'> => ({
   receipt: async (_, { id, merchantId }, { principal }) => {
     if (!isUuid(id)) return null;
-    const [receipt] = await loadReceipts(parts.database.pool, [
+    const [receipt] = await loadReceipts(deps.database.pool, [
       { merchantId: merchantOf(principal, merchantId), id },
     ]);
     return receipt && mayReadOfShop(principal, receipt) ? receipt : null;
   },
   receipts: async (_, { status, paymentId = null, filter, ...asked }, { principal }) =>
     orThrow(
-      await pageOfReceipts(parts.database.pool, principal, {
+      await pageOfReceipts(deps.database.pool, principal, {
         ...asked,
         filter,
         paymentId,
@@ -76,34 +76,34 @@ export const receiptQueries = (
 
 /** What keys and people do with receipts. */
 export const receiptMutations = (
-  parts: PaymentsParts,
+  deps: PaymentsDeps,
 ): Pick<MutationResolvers, 'receiptClose' | 'receiptResend'> => ({
   receiptClose: async (
     _,
     { paymentId, receipt, idempotency, merchantId },
     { principal, requestId, now },
   ) => {
-    const calling = await callerOf(parts, principal, { id: paymentId, merchantId }, now);
+    const calling = await callerOf(deps, principal, { id: paymentId, merchantId }, now);
     if (isRefused(calling)) return calling;
-    const given = givenReceipt(parts.customers, receipt, calling.now);
+    const given = givenReceipt(deps.customers, receipt, calling.now);
     if (!given || isRefused(given))
       return given ?? refused('bad_request', 'receipt: must not be empty');
     const request = { paymentId, receipt: given, requestId, idempotency };
-    const closed = await closePayment(parts.database, calling.caller, request, calling.now);
+    const closed = await closePayment(deps.database, calling.caller, request, calling.now);
     if (isRefused(closed)) return closed;
     return { __typename: 'ReceiptCreated', receipt: closed.made, idempotent: closed.replayed };
   },
   receiptResend: async (_, { id, merchantId: named }, context) => {
     const merchantId = merchantOf(context.principal, named);
     const [receipt] = isUuid(id)
-      ? await loadReceipts(parts.database.pool, [{ merchantId, id }])
+      ? await loadReceipts(deps.database.pool, [{ merchantId, id }])
       : [];
     if (!receipt || !mayReadOfShop(context.principal, receipt))
       return refused('not_found', 'there is no such receipt');
     const { paymentId, mode } = receipt;
     const shopTime = { kind: 'payment', merchantId, id: paymentId } as const;
-    const at = mode === 'test' ? await parts.clocks.timeOf(shopTime) : context.now();
-    const resent = await resendReceipt(parts.database, context, { merchantId, id }, at);
+    const at = mode === 'test' ? await deps.clocks.timeOf(shopTime) : context.now();
+    const resent = await resendReceipt(deps.database, context, { merchantId, id }, at);
     return isRefused(resent) ? resent : { __typename: 'ReceiptResent', receipt: resent };
   },
 });

@@ -1,5 +1,5 @@
 /** Reading and moving receipts. They are made with their movements (`made-receipts`). */
-import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
+import { runSharded, shardedByKey } from '../../kernel/database/sharding.ts';
 import { dueOn } from '../../kernel/clock/due.ts';
 import { eachMerchant } from '../../kernel/database/by-merchant.ts';
 import type { ListedPage } from '../../kernel/database/filtered-list.ts';
@@ -51,7 +51,7 @@ export const pageOfReceipts = async (
   });
 };
 
-const byPayments = twinsByKey(
+const byPayments = shardedByKey(
   'receipt.of_payments',
   'payment_id',
   (ofKeys) =>
@@ -65,7 +65,7 @@ export const findReceipts = async (
   limit: number | null = null,
 ): Promise<Receipt[]> => {
   type Key = (typeof payments)[number];
-  const receipts = await runTwins<Receipt, Key>(runner, byPayments, payments, (own) => [
+  const receipts = await runSharded<Receipt, Key>(runner, byPayments, payments, (own) => [
     own.map(({ id }) => id),
     limit,
   ]);

@@ -15,7 +15,7 @@ import { pageAddress } from '../../kernel/service/graph/page-address.ts';
 import type { Payment, RecurringPayment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { createRecurringPayment } from './create-payment.ts';
-import type { PaymentsParts } from '../parts.ts';
+import type { PaymentsDeps } from '../parts.ts';
 
 const asRecurring = (payment: Payment | null | undefined): RecurringPayment | null => {
   if (!payment?.kind || !payment.tokenId) return null;
@@ -23,7 +23,7 @@ const asRecurring = (payment: Payment | null | undefined): RecurringPayment | nu
 };
 
 const answer = (
-  parts: PaymentsParts,
+  deps: PaymentsDeps,
   made: Payment,
   replayed: boolean,
 ): {
@@ -35,7 +35,7 @@ const answer = (
   const payment = asRecurring(made);
   if (!payment) throw new Error(`payment ${made.id} is of no saved method`);
   const { merchantId, id: paymentId, kind } = payment;
-  const payUrl = isBinding(kind) ? pageAddress(parts, { merchantId, paymentId }) : null;
+  const payUrl = isBinding(kind) ? pageAddress(deps, { merchantId, paymentId }) : null;
   return { __typename: 'RecurringPaymentAsked', payment, payUrl, replayed };
 };
 
@@ -52,23 +52,23 @@ export const recurringFields: Pick<
 /** The query behind which recurring billing reads its payments. */
 export const recurringQueries = ({
   database,
-}: PaymentsParts): Pick<QueryResolvers, 'recurringPayments'> => ({
+}: PaymentsDeps): Pick<QueryResolvers, 'recurringPayments'> => ({
   recurringPayments: async (_, { references }) =>
     (await loadPayments(database.pool, references)).map(asRecurring),
 });
 
 /** The mutations by which recurring billing has payments made and cancelled. */
 export const recurringMutations = (
-  parts: PaymentsParts,
+  deps: PaymentsDeps,
 ): Pick<MutationResolvers, 'recurringPaymentCreate' | 'recurringPaymentCancel'> => ({
   recurringPaymentCreate: async (_, { input }) => {
-    const { clocks, wakeRelay, askLater } = parts;
+    const { clocks, wakeRelay, askLater } = deps;
     if (![input.merchantId, input.shopId, input.tokenId].every(isUuid))
       return refused('not_found', 'there is no such shop');
     const { merchantId, shopId, mode } = input;
     const now = await clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
     const made = await createRecurringPayment(
-      { ...parts, policies: await parts.policies.current() },
+      { ...deps, policies: await deps.policies.current() },
       input,
       now,
     );
@@ -77,16 +77,16 @@ export const recurringMutations = (
     if (!replayed) wakeRelay();
     const { askAt } = payment;
     if (!replayed && askAt) askLater(payment.id, askAt.epochMilliseconds - now.epochMilliseconds);
-    return answer(parts, payment, replayed);
+    return answer(deps, payment, replayed);
   },
   recurringPaymentCancel: async (_, { reference }) => {
-    const [found] = await loadPayments(parts.database.pool, [reference]);
+    const [found] = await loadPayments(deps.database.pool, [reference]);
     if (!found || !isBinding(found.kind)) return refused('not_found', 'there is no such binding');
     const { merchantId, shopId, mode, id } = found;
-    const now = await parts.clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
-    const payment = await cancelPayment(parts.database, found, id, now);
+    const now = await deps.clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
+    const payment = await cancelPayment(deps.database, found, id, now);
     if (isRefused(payment)) return payment;
-    parts.wakeRelay();
-    return answer(parts, payment, false);
+    deps.wakeRelay();
+    return answer(deps, payment, false);
   },
 });

@@ -22,7 +22,7 @@ import { withinBound } from '../../kernel/ledger/bound.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import { loadRefunds } from '../find-payments.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
-import type { PaymentsParts } from '../parts.ts';
+import type { PaymentsDeps } from '../parts.ts';
 import type { Refund } from '../refunds/entities.ts';
 import { decideRefund } from '../refunds/open-refund.ts';
 import { beyondBound } from '../refunds/refund-payment.ts';
@@ -31,7 +31,7 @@ import type { RefundDraft } from './entities.ts';
 import { refundDrafts } from './store-draft.ts';
 
 /** What approving needs. */
-export type ApprovingParts = Pick<PaymentsParts, 'database' | 'banks'> & {
+export type ApprovingDeps = Pick<PaymentsDeps, 'database' | 'banks'> & {
   readonly clocks: Pick<TestClocks, 'timeOf'>;
 };
 
@@ -49,7 +49,7 @@ type Opened =
   | { readonly refusal: Refused };
 
 const open = (
-  { database: { pool }, banks }: ApprovingParts,
+  { database: { pool }, banks }: ApprovingDeps,
   approving: Approving,
   { merchantId, id, paymentId }: RefundDraft,
 ): Promise<Opened> =>
@@ -86,7 +86,7 @@ const open = (
     return { draft: after, refund: opened.refund };
   });
 
-const again = async ({ database }: ApprovingParts, draft: RefundDraft): Promise<ApprovedRefund> => {
+const again = async ({ database }: ApprovingDeps, draft: RefundDraft): Promise<ApprovedRefund> => {
   const [refund] = await loadRefunds(database.pool, [draft]);
   if (!refund) throw new Error(`draft ${draft.id} was approved and has no refund`);
   return { draft, refund, replayed: true };
@@ -98,24 +98,24 @@ const again = async ({ database }: ApprovingParts, draft: RefundDraft): Promise<
  * proposer), `not_pending`, and, leaving the draft pending with the refusal, as a refund does.
  */
 export const approveRefundDraft = async (
-  parts: ApprovingParts,
+  deps: ApprovingDeps,
   acting: PersonActing,
   key: RowKey,
 ): Promise<ApprovedRefund | Refused> => {
-  const { database, banks, clocks } = parts;
+  const { database, banks, clocks } = deps;
   const [draft] = await refundDrafts.load(database.pool, [key]);
   if (!draft) return noDraft;
   const { merchantId, id, shopId, mode } = draft;
   const at = await clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
   const approving = { acting, at };
   const status = approval(draft, { subject: acting.principal.subject, at });
-  if (status === 'again') return again(parts, draft);
+  if (status === 'again') return again(deps, draft);
   if (typeof status === 'object') return status;
-  const opened = await withinBound(open(parts, approving, draft), beyondBound);
+  const opened = await withinBound(open(deps, approving, draft), beyondBound);
   // The balance's bound was reached, and the transaction was rolled back.
   if (isRefused(opened)) return noteRefusal(refundDrafts, database.pool, approving, draft, opened);
   if ('refusal' in opened) return opened.refusal;
-  if (!opened.refund) return again(parts, opened.draft);
+  if (!opened.refund) return again(deps, opened.draft);
   const sent = await sendRefund(database, banks, { merchantId, refundId: id }, at);
   return { draft: opened.draft, refund: sent ?? opened.refund, replayed: false };
 };

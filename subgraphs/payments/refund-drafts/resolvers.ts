@@ -13,7 +13,7 @@ import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
-import type { PaymentsParts, ReadingParts } from '../parts.ts';
+import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
 import type { Refund } from '../refunds/entities.ts';
 import { givenPartReceipt } from '../receipts/part-recipient.ts';
 import { changedRefund } from '../refunds/resolvers.ts';
@@ -25,7 +25,7 @@ import { refundDrafts } from './store-draft.ts';
 /** The computed fields of a proposed refund. */
 export const refundDraftFields = ({
   database: { pool },
-}: Pick<PaymentsParts, 'database'>): RefundDraftResolvers => {
+}: Pick<PaymentsDeps, 'database'>): RefundDraftResolvers => {
   const refundOf = perCall<RefundDraft, Refund | null>((drafts) => loadRefunds(pool, drafts));
   const paymentOf = perCall<RefundDraft, Payment>(async (drafts) => {
     const keys = drafts.map(({ merchantId, paymentId: id }) => ({ merchantId, id }));
@@ -48,7 +48,7 @@ export const refundDraftFields = ({
 /** The queries of proposed refunds. */
 export const refundDraftQueries = ({
   database: { pool },
-}: Pick<PaymentsParts, 'database'>): Pick<QueryResolvers, 'refundDraft' | 'refundDrafts'> => ({
+}: Pick<PaymentsDeps, 'database'>): Pick<QueryResolvers, 'refundDraft' | 'refundDrafts'> => ({
   refundDraft: async (_, { id, merchantId }, { principal }) =>
     (await refundDrafts.load(pool, [{ merchantId: merchantOf(principal, merchantId), id }]))[0] ??
     null,
@@ -66,45 +66,45 @@ export const refundDraftQueries = ({
 type Mutations = 'refundDraftCreate' | 'refundDraftApprove' | 'refundDraftReject';
 
 /** The mutations of proposed refunds; such a refund needs two people. */
-export const refundDraftMutations = (parts: ReadingParts): Pick<MutationResolvers, Mutations> => ({
+export const refundDraftMutations = (deps: ReadingDeps): Pick<MutationResolvers, Mutations> => ({
   refundDraftCreate: async (
     _,
     { merchantId, paymentId, amount, reason, receipt, idempotency },
     { principal, requestId, now },
   ) => {
-    const calling = await callerOf(parts, principal, { id: paymentId, merchantId }, now);
+    const calling = await callerOf(deps, principal, { id: paymentId, merchantId }, now);
     if (isRefused(calling)) return calling;
     const { caller, now: at } = calling;
     if (caller.kind !== 'person') throw refusal('scope_required', 'this operation is for people');
-    const given = await givenPartReceipt(parts, caller, paymentId, receipt, at);
+    const given = await givenPartReceipt(deps, caller, paymentId, receipt, at);
     if (given && isRefused(given)) return given;
     const asked = { paymentId, amount: amount ?? null, reason, receipt: given };
     const request = { ...asked, requestId, idempotency };
-    const created = await createRefundDraft(parts.database.pool, caller, request, at);
+    const created = await createRefundDraft(deps.database.pool, caller, request, at);
     if (isRefused(created)) return created;
     const { made: draft, replayed: idempotent } = created;
     return { __typename: 'RefundDraftCreated', draft, idempotent };
   },
   refundDraftApprove: async (_, key, context) => {
     const acting = personOf(context);
-    const [found] = await refundDrafts.load(parts.database.pool, [key]);
+    const [found] = await refundDrafts.load(deps.database.pool, [key]);
     if (!found) return noDraft;
     const caller = { kind: 'person', principal: acting.principal, ...found } as const;
-    await settleBefore(parts, caller, found.paymentId, context.now());
-    const approved = await approveRefundDraft(parts, acting, key);
+    await settleBefore(deps, caller, found.paymentId, context.now());
+    const approved = await approveRefundDraft(deps, acting, key);
     if (isRefused(approved)) return approved;
     const { draft, refund, replayed: idempotent } = approved;
-    if (!idempotent) changedRefund(parts, refund, refund.createdAt);
+    if (!idempotent) changedRefund(deps, refund, refund.createdAt);
     return { __typename: 'RefundDraftApproved', draft, refund, idempotent };
   },
   refundDraftReject: async (_, { merchantId, id, reason }, context) => {
     const acting = personOf(context);
-    const { pool } = parts.database;
+    const { pool } = deps.database;
     const [found] = await refundDrafts.load(pool, [{ merchantId, id }]);
     const { role, subject } = acting.principal;
     if (found && role === 'support' && found.createdBy !== subject)
       return refused('scope_required', 'support can withdraw only its own proposals');
-    const { clocks } = parts;
+    const { clocks } = deps;
     const asked = { merchantId, id, reason };
     const draft = await rejectDraft(refundDrafts, { pool, clocks }, acting, asked);
     return isRefused(draft) ? draft : { __typename: 'RefundDraftRejected', draft };

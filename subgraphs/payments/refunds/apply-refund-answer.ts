@@ -6,7 +6,7 @@
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import type { RefundAnswer } from '../../kernel/banks/bank.ts';
-import { gathered } from '../../kernel/database/gather-calls.ts';
+import { batched } from '../../kernel/database/batch-calls.ts';
 import { noteListChange } from '../../kernel/database/list-changes.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { OutboxEvent } from '../../kernel/events/outbox.ts';
@@ -192,10 +192,10 @@ const applyTogether = (
  * Returns `left` for answers that a batch could not apply, because another transaction has the
  * payment.
  */
-const applyGathered = gathered<Answered, Refund | 'left'>({
+const applyGathered = batched<Answered, Refund | 'left'>({
   name: 'refund.answer',
   callerOf: ({ refund }) => refund.merchantId,
-  callersApart: true,
+  perCaller: true,
   alone: (pool, answered) => unlessHeld(applyTogether(pool, [answered])),
   together: applyTogether,
 });

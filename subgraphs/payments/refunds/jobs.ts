@@ -7,7 +7,7 @@ import { earliest, type ClockParticipant } from '../../kernel/clock/keep-clocks.
 import { expireDrafts } from '../../kernel/drafts/expire-drafts.ts';
 import { done, type Job, jobWithPayload } from '../../kernel/queue/run-job.ts';
 import type { PaymentJobs } from '../jobs.ts';
-import type { PageParts } from '../../kernel/service/graph/page-address.ts';
+import type { PageDeps } from '../../kernel/service/graph/page-address.ts';
 import { refundDrafts } from '../refund-drafts/store-draft.ts';
 import { refundAsks, sendDueRefunds, sendRefund } from './send-refund.ts';
 
@@ -28,7 +28,7 @@ export const refundJobs = ({
   banks,
   clocks,
   now,
-}: Omit<PaymentJobs, 'stopping' | keyof PageParts>): readonly Job[] => [
+}: Omit<PaymentJobs, 'stopping' | keyof PageDeps>): readonly Job[] => [
   jobWithPayload({
     name: sendRefundJob,
     queue: 'bank',

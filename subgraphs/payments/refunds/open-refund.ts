@@ -6,7 +6,7 @@
 import type pg from 'pg';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { releaseKeys, tryClaims, type CallClaim } from '../../kernel/database/claim-page.ts';
-import { gathered } from '../../kernel/database/gather-calls.ts';
+import { batched } from '../../kernel/database/batch-calls.ts';
 import { createOnce, type Created } from '../../kernel/database/idempotency.ts';
 import { inTransaction, run, unlessHeld, type Statement } from '../../kernel/database/statement.ts';
 import { rememberTrace } from '../../kernel/database/subject-trace.ts';
@@ -201,10 +201,10 @@ const openTogether = (
  * Returns `left` for refunds that a batch could not decide: the payment is locked or missing, or
  * the key is taken.
  */
-const openGathered = gathered<RefundOpening, Answer>({
+const openGathered = batched<RefundOpening, Answer>({
   name: 'refund.open',
   callerOf: ({ caller }) => caller.merchantId,
-  callersApart: true,
+  perCaller: true,
   alone: (pool, opening) => unlessHeld(openTogether(pool, [opening])),
   together: openTogether,
 });

@@ -14,13 +14,13 @@ import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
 import { loadPayments, loadRefunds, pageOfRefunds } from '../find-payments.ts';
-import type { PaymentsParts, ReadingParts } from '../parts.ts';
+import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
 import { givenPartReceipt } from '../receipts/part-recipient.ts';
 import { refundPayment } from './refund-payment.ts';
 import { retryRefund } from './retry-refund.ts';
 
 /** The fields of a refund that are no columns. */
-export const refundFields = ({ database }: PaymentsParts): RefundResolvers => {
+export const refundFields = ({ database }: PaymentsDeps): RefundResolvers => {
   const paymentOf = perCall<Refund, Payment>(async (refunds) => {
     const payments = await loadPayments(
       database.pool,
@@ -39,18 +39,18 @@ export const refundFields = ({ database }: PaymentsParts): RefundResolvers => {
 };
 
 /** The registry of refunds. */
-export const refundQueries = (parts: PaymentsParts): Pick<QueryResolvers, 'refunds'> => ({
+export const refundQueries = (deps: PaymentsDeps): Pick<QueryResolvers, 'refunds'> => ({
   refunds: async (_, { status, filter, ...asked }, { principal }) => {
     const ofPayment = orThrow(ofPaymentId('refund.payment_id', filter?.paymentId));
     const rows = [oneOf('refund.fail_reason', filter?.failReason), ofPayment];
     const request = { ...asked, filter, columns: { status }, rows };
-    return orThrow(await pageOfRefunds(parts.database.pool, principal, request));
+    return orThrow(await pageOfRefunds(deps.database.pool, principal, request));
   },
 });
 
 /** Publishes a change, and queries the bank about an open result. */
 export const changedRefund = (
-  { wakeRelay, sendRefundLater }: ReadingParts,
+  { wakeRelay, sendRefundLater }: ReadingDeps,
   { merchantId, id: refundId, askAt }: Refund,
   at: Temporal.Instant,
 ): void => {
@@ -64,18 +64,18 @@ export const changedRefund = (
 
 /** The mutations for refunds by keys and people, and for operators who repeat a refused refund. */
 export const refundMutations = (
-  parts: ReadingParts,
+  deps: ReadingDeps,
 ): Pick<MutationResolvers, 'refundCreate' | 'refundRetry'> => ({
   refundCreate: async (
     _,
     { paymentId, amount, reason, receipt, metadata, idempotency, merchantId },
     { principal, requestId, now },
   ) => {
-    const { database, banks } = parts;
-    const calling = await callerOf(parts, principal, { id: paymentId, merchantId }, now);
+    const { database, banks } = deps;
+    const calling = await callerOf(deps, principal, { id: paymentId, merchantId }, now);
     if (isRefused(calling)) return calling;
     const { caller, now: at } = calling;
-    const given = await givenPartReceipt(parts, caller, paymentId, receipt, at);
+    const given = await givenPartReceipt(deps, caller, paymentId, receipt, at);
     if (given && isRefused(given)) return given;
     const asked = {
       paymentId,
@@ -84,7 +84,7 @@ export const refundMutations = (
       receipt: given,
       ...(metadata ? { metadata } : {}),
     };
-    await settleBefore(parts, caller, paymentId, at);
+    await settleBefore(deps, caller, paymentId, at);
     const created = await refundPayment(
       database,
       banks,
@@ -94,20 +94,20 @@ export const refundMutations = (
     );
     if (isRefused(created)) return created;
     const { refund, replayed } = created;
-    if (!replayed) changedRefund(parts, refund, at);
+    if (!replayed) changedRefund(deps, refund, at);
     return { __typename: 'RefundCreated', refund, idempotent: replayed };
   },
   refundRetry: async (_, { merchantId, id }, { principal, requestId, now }) => {
-    const { database, banks } = parts;
+    const { database, banks } = deps;
     const isKnown = isUuid(merchantId) && isUuid(id);
     const [failed] = isKnown ? await loadRefunds(database.pool, [{ merchantId, id }]) : [];
     if (!failed) return refused('not_found', 'there is no such refund');
-    const calling = await callerOf(parts, principal, { id: failed.paymentId, merchantId }, now);
+    const calling = await callerOf(deps, principal, { id: failed.paymentId, merchantId }, now);
     if (isRefused(calling)) return calling;
     const acting = { principal, requestId, now: () => calling.now };
     const refund = await retryRefund(database, banks, acting, failed, calling.now);
     if (isRefused(refund)) return refund;
-    changedRefund(parts, refund, calling.now);
+    changedRefund(deps, refund, calling.now);
     return { __typename: 'RefundRetried', refund };
   },
 });

@@ -21,12 +21,12 @@ import { minorUnits } from '../../kernel/rules/money.ts';
 import type { Recipient } from '../../kernel/rules/recipient.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { checkRecipient, payoutBank, type Checked } from '../check-draft.ts';
-import { payCard, type CreatingParts } from '../create-payout.ts';
+import { payCard, type CreatingDeps } from '../create-payout.ts';
 import type { Payout } from '../entities.ts';
 import { loadPayouts } from '../find-payouts.ts';
 import { beyondBound, openPayouts } from '../open-payouts.ts';
 import type { PayoutTerms } from '../rules/create.ts';
-import { cardDigests, type DraftParts } from './create-draft.ts';
+import { cardDigests, type DraftDeps } from './create-draft.ts';
 import type { PayoutDraft } from './entities.ts';
 import { payoutDrafts } from './store-draft.ts';
 
@@ -48,7 +48,7 @@ export interface ApprovedDraft {
 
 /** The draft's recipient; a card's number comes with the approval, and must match the draft's. */
 const recipientOf = (
-  parts: Pick<CreatingParts, 'fingerprintKey'>,
+  deps: Pick<CreatingDeps, 'fingerprintKey'>,
   draft: PayoutDraft,
   cardPan: string | null,
 ): Recipient | Refused => {
@@ -68,10 +68,7 @@ const recipientOf = (
     case 'payouts_card': {
       if (cardPan === null)
         return refused('bad_request', 'card_pan: required, because card numbers are not stored');
-      const isSame = isSameRequest(
-        recipientCardDigest ?? '',
-        cardDigests(parts, draft.id, cardPan),
-      );
+      const isSame = isSameRequest(recipientCardDigest ?? '', cardDigests(deps, draft.id, cardPan));
       return isSame
         ? { way: 'card', cardNumber: cardPan, fullName }
         : refused('bad_request', 'card_pan: expected the card number of this draft');
@@ -94,7 +91,7 @@ type Opened =
   | { readonly refusal: Refused };
 
 const open = (
-  { database: { pool } }: DraftParts,
+  { database: { pool } }: DraftDeps,
   approving: Approving,
   key: Pick<PayoutDraft, 'merchantId' | 'id'>,
   ready: { readonly terms: PayoutTerms; readonly checked: Checked },
@@ -121,7 +118,7 @@ const open = (
     return { draft: after, payout };
   });
 
-const again = async ({ database }: DraftParts, draft: PayoutDraft): Promise<ApprovedDraft> => {
+const again = async ({ database }: DraftDeps, draft: PayoutDraft): Promise<ApprovedDraft> => {
   const [payout] = await loadPayouts(database.pool, [draft]);
   if (!payout) throw new Error(`draft ${draft.id} was approved and has no payout`);
   return { draft, payout, replayed: true };
@@ -134,36 +131,36 @@ const again = async ({ database }: DraftParts, draft: PayoutDraft): Promise<Appr
  * `live_not_enabled`, `route_not_configured`, `method_unsupported`, `insufficient_balance`.
  */
 export const approveDraft = async (
-  parts: DraftParts,
+  deps: DraftDeps,
   acting: PersonActing,
   { merchantId, id, cardPan, policies }: ApprovalRequest,
 ): Promise<ApprovedDraft | Refused> => {
   const since_ms = performance.now();
-  const [draft] = await payoutDrafts.load(parts.database.pool, [{ merchantId, id }]);
+  const [draft] = await payoutDrafts.load(deps.database.pool, [{ merchantId, id }]);
   if (!draft) return noDraft;
   const { shopId, mode } = draft;
-  const at = await parts.clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
+  const at = await deps.clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
   const approving = { acting, at };
   const status = approval(draft, { subject: acting.principal.subject, at });
-  if (status === 'again') return again(parts, draft);
+  if (status === 'again') return again(deps, draft);
   if (typeof status === 'object') return status;
-  const recipient = recipientOf(parts, draft, cardPan);
+  const recipient = recipientOf(deps, draft, cardPan);
   if (isRefused(recipient)) return recipient;
-  const bank = await payoutBank(parts.banks, draft, draft.method);
-  const checking = { policies, merchantId, bank, log: parts.log };
+  const bank = await payoutBank(deps.banks, draft, draft.method);
+  const checking = { policies, merchantId, bank, log: deps.log };
   const checked = await checkRecipient(checking, recipient);
-  const { pool } = parts.database;
+  const { pool } = deps.database;
   if (isRefused(checked)) return noteRefusal(payoutDrafts, pool, approving, draft, checked);
   const terms = termsOf(draft, recipient);
-  const opened = await withinBound(open(parts, approving, draft, { terms, checked }), beyondBound);
+  const opened = await withinBound(open(deps, approving, draft, { terms, checked }), beyondBound);
   // The balance's bound was reached, and the transaction was rolled back.
   if (isRefused(opened)) return noteRefusal(payoutDrafts, pool, approving, draft, opened);
   if ('refusal' in opened) return opened.refusal;
-  if (!opened.payout) return again(parts, opened.draft);
+  if (!opened.payout) return again(deps, opened.draft);
   const now = mode === 'live' ? acting.now : () => at;
   const payout =
     recipient.way === 'card' && opened.payout.status === 'pending'
-      ? await payCard(parts, checked.bank, { payout: opened.payout, recipient, since_ms, now })
+      ? await payCard(deps, checked.bank, { payout: opened.payout, recipient, since_ms, now })
       : opened.payout;
   return { draft: opened.draft, payout, replayed: false };
 };

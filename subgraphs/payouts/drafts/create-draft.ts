@@ -20,13 +20,13 @@ import type { Mode } from '../../kernel/rules/mode.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import { keyedClaim, keyedFingerprints, type CreatingParts } from '../create-payout.ts';
+import { keyedClaim, keyedFingerprints, type CreatingDeps } from '../create-payout.ts';
 import { keptOf } from '../open-payouts.ts';
 import { payoutTerms, type PayoutInput, type PayoutTerms } from '../rules/create.ts';
 import type { PayoutDraft } from './entities.ts';
 import { payoutDrafts } from './store-draft.ts';
 
-export interface DraftParts extends CreatingParts {
+export interface DraftDeps extends CreatingDeps {
   readonly clocks: Pick<TestClocks, 'timeOf'>;
 }
 
@@ -42,13 +42,13 @@ export interface DraftRequest {
 
 /** Keyed digests of a draft's card, with the current and earlier keys. */
 export const cardDigests = (
-  { fingerprintKey }: Pick<CreatingParts, 'fingerprintKey'>,
+  { fingerprintKey }: Pick<CreatingDeps, 'fingerprintKey'>,
   draftId: string,
   cardNumber: string,
 ) => keyedFingerprints(fingerprintKey, `payout_draft/${draftId}/${cardNumber}`);
 
 const draftOf = (
-  parts: DraftParts,
+  deps: DraftDeps,
   { principal }: PersonActing,
   { merchantId, shopId, mode, reason }: DraftRequest,
   terms: PayoutTerms,
@@ -65,7 +65,7 @@ const draftOf = (
     status: 'pending',
     ...keptOf(terms),
     recipientCardDigest:
-      recipient.way === 'card' ? cardDigests(parts, id, recipient.cardNumber).fingerprint : null,
+      recipient.way === 'card' ? cardDigests(deps, id, recipient.cardNumber).fingerprint : null,
     reason,
     createdBy: principal.subject,
     createdAt: at,
@@ -85,7 +85,7 @@ const draftOf = (
  * `not_found` (the shop), `live_not_enabled`, or about the key.
  */
 export const createDraft = async (
-  parts: DraftParts,
+  deps: DraftDeps,
   acting: PersonActing,
   request: DraftRequest,
 ): Promise<Created<PayoutDraft> | Refused> => {
@@ -101,15 +101,15 @@ export const createDraft = async (
     return refused('bad_request', 'input: a draft takes no orderId and no metadata');
   const mistake = textMistake('reason', reason, 1, draftReason_max_chars);
   if (mistake) return refused('bad_request', mistake);
-  const disabled = await parts.banks.liveModeRefusal({ merchantId, mode });
+  const disabled = await deps.banks.liveModeRefusal({ merchantId, mode });
   if (disabled) return disabled;
   const caller = { merchantId, shopId, mode };
-  const at = await parts.clocks.timeOf({ kind: 'shop', ...caller });
-  const draft = draftOf(parts, acting, request, terms, at);
-  const { pool } = parts.database;
+  const at = await deps.clocks.timeOf({ kind: 'shop', ...caller });
+  const draft = draftOf(deps, acting, request, terms, at);
+  const { pool } = deps.database;
   const find = async (id: string): Promise<PayoutDraft | null> =>
     (await payoutDrafts.load(pool, [{ merchantId, id }]))[0] ?? null;
-  const keyed = claim && keyedClaim(parts, claim);
+  const keyed = claim && keyedClaim(deps, claim);
   const creation = { caller, claim: keyed, resourceId: draft.id, at, find };
   return createOnce(pool, creation, async (client): Promise<PayoutDraft | Refused> => {
     if (await payoutDrafts.hasManyWaiting(client, draft))

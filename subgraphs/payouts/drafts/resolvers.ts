@@ -13,12 +13,12 @@ import { perCall } from '../../kernel/service/graph/per-call.ts';
 import type { Payout } from '../entities.ts';
 import { loadPayouts } from '../find-payouts.ts';
 import { approveDraft } from './approve-draft.ts';
-import { createDraft, type DraftParts } from './create-draft.ts';
+import { createDraft, type DraftDeps } from './create-draft.ts';
 import type { PayoutDraft } from './entities.ts';
 import { shownRecipient } from './rules.ts';
 import { payoutDrafts } from './store-draft.ts';
 
-export interface DraftsParts extends DraftParts {
+export interface DraftsDeps extends DraftDeps {
   readonly policies: Policies;
   readonly wakeRelay: () => void;
   readonly wakeSenders: () => void;
@@ -27,7 +27,7 @@ export interface DraftsParts extends DraftParts {
 /** The computed fields of a draft. */
 export const draftFields = ({
   database: { pool },
-}: Pick<DraftsParts, 'database'>): PayoutDraftResolvers => {
+}: Pick<DraftsDeps, 'database'>): PayoutDraftResolvers => {
   const payoutOf = perCall<PayoutDraft, Payout | null>((drafts) => loadPayouts(pool, drafts));
   return {
     recipient: shownRecipient,
@@ -45,7 +45,7 @@ export const draftFields = ({
 /** The queries of drafts. */
 export const draftQueries = ({
   database: { pool },
-}: Pick<DraftsParts, 'database'>): Pick<QueryResolvers, 'payoutDraft' | 'payoutDrafts'> => ({
+}: Pick<DraftsDeps, 'database'>): Pick<QueryResolvers, 'payoutDraft' | 'payoutDrafts'> => ({
   payoutDraft: async (_, { id, merchantId }, { principal }) =>
     (await payoutDrafts.load(pool, [{ merchantId: merchantOf(principal, merchantId), id }]))[0] ??
     null,
@@ -63,30 +63,30 @@ export const draftQueries = ({
 type Mutations = 'payoutDraftCreate' | 'payoutDraftApprove' | 'payoutDraftReject';
 
 /** The mutations of drafts; a payout needs two people. */
-export const draftMutations = (parts: DraftsParts): Pick<MutationResolvers, Mutations> => ({
+export const draftMutations = (deps: DraftsDeps): Pick<MutationResolvers, Mutations> => ({
   payoutDraftCreate: async (
     _,
     { merchantId, shopId, mode, input, reason, idempotency },
     context,
   ) => {
     const asked = { merchantId, shopId, mode, input, reason: reason ?? null, idempotency };
-    const created = await createDraft(parts, personOf(context), asked);
+    const created = await createDraft(deps, personOf(context), asked);
     if (isRefused(created)) return created;
     const { made: draft, replayed: idempotent } = created;
     return { __typename: 'PayoutDraftCreated', draft, idempotent };
   },
   payoutDraftApprove: async (_, { merchantId, id, cardPan }, context) => {
-    const policies = await parts.policies.current();
+    const policies = await deps.policies.current();
     const asked = { merchantId, id, cardPan: cardPan ?? null, policies };
-    const approved = await approveDraft(parts, personOf(context), asked);
+    const approved = await approveDraft(deps, personOf(context), asked);
     if (isRefused(approved)) return approved;
     const { draft, payout, replayed: idempotent } = approved;
-    if (!idempotent) parts.wakeRelay();
-    if (!idempotent && payout.status === 'pending') parts.wakeSenders();
+    if (!idempotent) deps.wakeRelay();
+    if (!idempotent && payout.status === 'pending') deps.wakeSenders();
     return { __typename: 'PayoutDraftApproved', draft, payout, idempotent };
   },
   payoutDraftReject: async (_, { merchantId, id, reason }, context) => {
-    const { database, clocks } = parts;
+    const { database, clocks } = deps;
     const asked = { merchantId, id, reason };
     const acting = personOf(context);
     const draft = await rejectDraft(payoutDrafts, { ...database, clocks }, acting, asked);

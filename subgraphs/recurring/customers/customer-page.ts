@@ -21,7 +21,7 @@ import type { EndReason } from '../rules/subscription.ts';
 import { cancelSubscription } from '../subscriptions/cancel-subscription.ts';
 import { SubscriptionEntity, type Subscription } from '../subscriptions/entities.ts';
 import { loadSubscriptions } from '../subscriptions/find-subscriptions.ts';
-import type { SubscriptionParts } from '../subscriptions/resolvers.ts';
+import type { SubscriptionDeps } from '../subscriptions/resolvers.ts';
 import { cancelToken } from '../tokens/cancel-token.ts';
 import { TokenEntity, type Token } from '../tokens/entities.ts';
 import { modes, type Mode } from '../../kernel/rules/mode.ts';
@@ -110,7 +110,7 @@ const sessionOfAddress = (keys: Keys, address: string): CustomerSession | null =
   return { merchantId, shopId, mode, customerRef, returnUrl, expiresAt };
 };
 
-export interface CustomerParts extends SubscriptionParts {
+export interface CustomerDeps extends SubscriptionDeps {
   readonly clocks: TestClocks;
   /** Address of the pages, without a slash at the end. */
   readonly publicUrl: string;
@@ -154,7 +154,7 @@ export interface CustomerPage extends CustomerSession {
 
 /** The session of an address; null when there is none, or when it is over. */
 const openSession = async (
-  { customerSecret, clocks }: CustomerParts,
+  { customerSecret, clocks }: CustomerDeps,
   address: string,
 ): Promise<CustomerSession | null> => {
   const session = sessionOfAddress(customerSecret, address);
@@ -166,12 +166,12 @@ const openSession = async (
 
 /** What the page at an address shows; null when there is none. */
 export const findCustomerPage = async (
-  parts: CustomerParts,
+  deps: CustomerDeps,
   address: string,
 ): Promise<CustomerPage | null> => {
-  const session = await openSession(parts, address);
+  const session = await openSession(deps, address);
   if (!session) return null;
-  const { pool } = parts.database;
+  const { pool } = deps.database;
   const { merchantId, shopId, mode, customerRef } = session;
   const [shop] = await run<{ readonly name: string }>(pool, shopName, [merchantId, shopId]);
   if (!shop) return null;
@@ -193,37 +193,37 @@ const isShown = (
 
 /** Ends a token for its customer; idempotent. `not_found` where the page has none. */
 export const endToken = async (
-  parts: CustomerParts,
+  deps: CustomerDeps,
   address: string,
   id: string,
   requestId: string,
 ): Promise<Token | Refused> => {
-  const session = await openSession(parts, address);
+  const session = await openSession(deps, address);
   const [token] = session
-    ? await loadTokens(parts.database.pool, [{ merchantId: session.merchantId, id }])
+    ? await loadTokens(deps.database.pool, [{ merchantId: session.merchantId, id }])
     : [];
   if (!session || !isShown(session, token)) return refused('not_found', 'there is no such token');
-  const now = await parts.clocks.timeOf({ kind: 'shop', ...session });
-  return cancelToken(parts, session, id, { requestId, now });
+  const now = await deps.clocks.timeOf({ kind: 'shop', ...session });
+  return cancelToken(deps, session, id, { requestId, now });
 };
 
 /** Ends a subscription for its customer; idempotent. `not_found` where the page has none. */
 export const endSubscription = async (
-  parts: CustomerParts,
+  deps: CustomerDeps,
   address: string,
   id: string,
   requestId: string,
 ): Promise<Subscription | Refused> => {
-  const { pool } = parts.database;
-  const session = await openSession(parts, address);
+  const { pool } = deps.database;
+  const session = await openSession(deps, address);
   const key = session && { merchantId: session.merchantId, id };
   const [subscription] = key ? await loadSubscriptions(pool, [key]) : [];
   if (!session || !key || !isShown(session, subscription))
     return refused('not_found', 'there is no such subscription');
   const reason = 'customer_cancelled' satisfies EndReason;
-  const now = await parts.clocks.timeOf({ kind: 'subscription', ...key });
+  const now = await deps.clocks.timeOf({ kind: 'subscription', ...key });
   return cancelSubscription(
-    { pool, payments: parts.payments },
+    { pool, payments: deps.payments },
     session,
     { id, reason, requestId },
     now,

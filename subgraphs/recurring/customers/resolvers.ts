@@ -6,19 +6,19 @@ import {
   endSubscription,
   endToken,
   findCustomerPage,
-  type CustomerParts,
+  type CustomerDeps,
   addressOfSession,
   newSession,
 } from './customer-page.ts';
 
 /** The page of a session. */
-export const customerQueries = (parts: CustomerParts): Pick<QueryResolvers, 'customerPage'> => ({
-  customerPage: (_, { address }) => findCustomerPage(parts, address),
+export const customerQueries = (deps: CustomerDeps): Pick<QueryResolvers, 'customerPage'> => ({
+  customerPage: (_, { address }) => findCustomerPage(deps, address),
 });
 
 /** What a merchant does for a customer, and the customer on the page. */
 export const customerMutations = (
-  parts: CustomerParts,
+  deps: CustomerDeps,
 ): Pick<
   MutationResolvers,
   'customerSessionCreate' | 'customerTokenCancel' | 'customerSubscriptionCancel'
@@ -26,16 +26,16 @@ export const customerMutations = (
   customerSessionCreate: async (_, { input }, { principal, now }) => {
     const session = newSession(keyOf(principal), input, now());
     if (isRefused(session)) return session;
-    const address = addressOfSession(parts.customerSecret, session);
-    const url = `${parts.publicUrl}/pay/c/${address}`;
+    const address = addressOfSession(deps.customerSecret, session);
+    const url = `${deps.publicUrl}/pay/c/${address}`;
     return { __typename: 'CustomerSessionCreated', url, expiresAt: session.expiresAt };
   },
   customerTokenCancel: async (_, { address, id }, { requestId }) => {
-    const token = await endToken(parts, address, id, requestId);
+    const token = await endToken(deps, address, id, requestId);
     return isRefused(token) ? token : { __typename: 'TokenCancelled', token };
   },
   customerSubscriptionCancel: async (_, { address, id }, { requestId }) => {
-    const subscription = await endSubscription(parts, address, id, requestId);
+    const subscription = await endSubscription(deps, address, id, requestId);
     return isRefused(subscription)
       ? subscription
       : { __typename: 'SubscriptionCancelled', subscription };

@@ -19,7 +19,7 @@ import { settleCharges, type ChargeNews, type ChargePayment } from './settle-cha
 import { dueAsks, noteAsked } from './store-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
-export interface ChargingParts {
+export interface ChargingDeps {
   readonly pool: pg.Pool;
   readonly payments: Payments;
   readonly log: Logger;
@@ -110,7 +110,7 @@ const mayBeMade = ({ charge: { kind }, subscription: { status }, token }: Asking
 
 /** What became of a charge that may not be asked for any more; unasked, it is dropped. */
 const madeBefore = async (
-  { payments }: ChargingParts,
+  { payments }: ChargingDeps,
   { charge }: Asking,
 ): Promise<ChargePayment> => {
   const { merchantId, createdAt } = charge;
@@ -121,9 +121,9 @@ const madeBefore = async (
 };
 
 /** Asks for the payment of one charge. Rejects when there was no answer. */
-const ask = async (parts: ChargingParts, asking: Asking): Promise<ChargePayment> => {
-  if (!mayBeMade(asking)) return madeBefore(parts, asking);
-  const { payments, log } = parts;
+const ask = async (deps: ChargingDeps, asking: Asking): Promise<ChargePayment> => {
+  if (!mayBeMade(asking)) return madeBefore(deps, asking);
+  const { payments, log } = deps;
   const { charge, subscription, token } = asking;
   const asked = await askCharge(payments, charge, subscription, token);
   if (!isRefused(asked)) return standingOf(asked.payment);
@@ -145,36 +145,36 @@ const isFinal = ({ payment: { status, failureCode } }: ChargeNews): boolean =>
  * answer stay and are requested again. Returns how many were answered.
  */
 const askFor = async (
-  parts: ChargingParts,
+  deps: ChargingDeps,
   charges: readonly SubscriptionCharge[],
 ): Promise<number> => {
   const news: ChargeNews[] = [];
   const failures: unknown[] = [];
-  const left = (await withParts(parts.pool, byTurns(charges))).values();
+  const left = (await withParts(deps.pool, byTurns(charges))).values();
   const askSome = async (): Promise<void> => {
     for (const asking of left) {
       try {
-        news.push({ charge: asking.charge, payment: await ask(parts, asking) });
+        news.push({ charge: asking.charge, payment: await ask(deps, asking) });
       } catch (error) {
         failures.push(error);
         // Its lease leaves it alone.
         if (!isPassing(error))
-          await reportSetAside(parts.pool, dueAsks.task, subjectOf(asking.charge), error);
+          await reportSetAside(deps.pool, dueAsks.task, subjectOf(asking.charge), error);
       }
     }
   };
   await Promise.all(Array.from({ length: concurrentCharges_max }, askSome));
   if (failures.length > 0)
-    parts.log.warn(
+    deps.log.warn(
       { charges: failures.length, err: failures[0] },
       'the payments subgraph did not answer about charges; retrying',
     );
   const open = news.filter((payment) => !isFinal(payment));
   await noteAsked(
-    parts.pool,
+    deps.pool,
     open.map(({ charge }) => charge),
   );
-  await settleAll(parts.pool, news.filter(isFinal));
+  await settleAll(deps.pool, news.filter(isFinal));
   return news.length;
 };
 
@@ -190,7 +190,7 @@ interface ChargeDueOptions {
  * number of these may run at once. Gives how many charges were asked for.
  */
 export const chargeDue = async (
-  parts: ChargingParts,
+  deps: ChargingDeps,
   clock: () => Temporal.Instant,
   { timeline = null, stopping, limit = page_max }: ChargeDueOptions = {},
 ): Promise<number> => {
@@ -202,10 +202,10 @@ export const chargeDue = async (
   // other.
   for (let more = true; more && !isStopped();) {
     const options = { timeline, limit, isShared, except: [...except] };
-    const round = await takeRound(parts.pool, clock(), options);
+    const round = await takeRound(deps.pool, clock(), options);
     // A merchant with a hundred thousand due charges must not delay the others.
     isShared ||= timeline === null && round.isFull;
-    const answered = round.charges.length > 0 ? await askFor(parts, round.charges) : 0;
+    const answered = round.charges.length > 0 ? await askFor(deps, round.charges) : 0;
     asked += round.charges.length;
     // While payments are away, no more charges are begun than one round for each turn; but the
     // round may have been of a merchant who fails alone, so that the others have one of theirs.

@@ -2,7 +2,7 @@
  * Reads subscriptions and their charges, of the key's mode. They belong to the merchant, whatever
  * the shop of the key.
  */
-import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
+import { runSharded, shardedByKey } from '../../kernel/database/sharding.ts';
 import type { ListedPage } from '../../kernel/database/filtered-list.ts';
 import { loadByKey } from '../../kernel/database/load-by-key.ts';
 import { openList } from '../../kernel/database/open-list.ts';
@@ -68,7 +68,7 @@ export const findSubscriptions = (
     pageOfSubscriptions(runner, merchantId, modes, page),
   );
 
-const chargesOf = twinsByKey(
+const chargesOf = shardedByKey(
   'subscription_charge.of_subscriptions',
   'subscription_id',
   (ofKeys) => `select ${columns(chargeNames)} from subscription_charge
@@ -81,9 +81,12 @@ export const findCharges = async (
   subscriptions: readonly Pick<Subscription, 'merchantId' | 'id'>[],
 ): Promise<SubscriptionCharge[][]> => {
   type Key = Pick<Subscription, 'merchantId' | 'id'>;
-  const rows = await runTwins<SubscriptionCharge, Key>(runner, chargesOf, subscriptions, (own) => [
-    own.map(({ id }) => id),
-  ]);
+  const rows = await runSharded<SubscriptionCharge, Key>(
+    runner,
+    chargesOf,
+    subscriptions,
+    (own) => [own.map(({ id }) => id)],
+  );
   const found = Map.groupBy(rows, ({ subscriptionId }) => subscriptionId);
   return subscriptions.map(({ id }) => found.get(id) ?? []);
 };

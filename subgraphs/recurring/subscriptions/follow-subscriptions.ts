@@ -1,5 +1,5 @@
 /** Applies payment events to subscriptions: bindings and charges that have ended. */
-import { runTwins, twinsByKey } from '../../kernel/database/spread.ts';
+import { runSharded, shardedByKey } from '../../kernel/database/sharding.ts';
 import { columns } from '../../kernel/database/statement.ts';
 import { standingOf } from './ask-charge.ts';
 import { chargeNames } from './find-subscriptions.ts';
@@ -7,7 +7,7 @@ import type { OnPaymentsMoved } from '../consume-payments.ts';
 import { settleCharges, type ChargeNews } from './settle-charges.ts';
 import type { SubscriptionCharge } from './entities.ts';
 
-const find = twinsByKey(
+const find = shardedByKey(
   'subscription_charge.of_payments',
   'payment_id',
   (ofKeys) => `select ${columns(chargeNames)} from subscription_charge where ${ofKeys}`,
@@ -21,7 +21,7 @@ export const followSubscriptions: OnPaymentsMoved = async (client, payments) => 
   const charged = payments.filter(({ subscriptionId }) => subscriptionId !== null);
   if (charged.length === 0) return;
   const byId = new Map(charged.map((payment) => [payment.id, payment]));
-  const charges = await runTwins<SubscriptionCharge, (typeof charged)[number]>(
+  const charges = await runSharded<SubscriptionCharge, (typeof charged)[number]>(
     client,
     find,
     charged,

@@ -2,10 +2,10 @@
 import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
-import { chargeDue, type ChargingParts } from './charge-due.ts';
+import { chargeDue, type ChargingDeps } from './charge-due.ts';
 import { dueAsks, dueSubscriptions, nextDueOfShop } from './store-subscription.ts';
 
-export interface SubscriptionJobs extends ChargingParts {
+export interface SubscriptionJobs extends ChargingDeps {
   readonly now: () => Temporal.Instant;
   /** Ends long sweeps early. */
   readonly stopping: AbortSignal;
@@ -31,12 +31,12 @@ const unfollowed: Statement = {
 };
 
 /** How subscriptions follow a shop's test clock. */
-export const subscriptionClockParticipant = (parts: ChargingParts): ClockParticipant => ({
+export const subscriptionClockParticipant = (deps: ChargingDeps): ClockParticipant => ({
   due: [dueSubscriptions.byClock, dueAsks.byClock],
-  next: (shop, now) => nextDueOfShop(parts.pool, shop, now),
-  work: (shop, now) => chargeDue(parts, () => now, { timeline: shop }),
+  next: (shop, now) => nextDueOfShop(deps.pool, shop, now),
+  work: (shop, now) => chargeDue(deps, () => now, { timeline: shop }),
   isUnderWay: async ({ merchantId, shopId }) => {
-    const [row] = await run<{ waiting: boolean }>(parts.pool, unfollowed, [merchantId, shopId]);
+    const [row] = await run<{ waiting: boolean }>(deps.pool, unfollowed, [merchantId, shopId]);
     return row?.waiting === true;
   },
 });

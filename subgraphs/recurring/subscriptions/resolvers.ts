@@ -19,8 +19,8 @@ import { perCall } from '../../kernel/service/graph/per-call.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { objectsLeft } from '../../kernel/service/graph/measure-answers.ts';
-import type { PageParts } from '../../kernel/service/graph/page-address.ts';
-import type { TokenParts } from '../tokens/bind-token.ts';
+import type { PageDeps } from '../../kernel/service/graph/page-address.ts';
+import type { TokenDeps } from '../tokens/bind-token.ts';
 import { payUrlOf } from '../tokens/resolvers.ts';
 import { cancellingCaller, recordCancellation } from '../caller.ts';
 import { cancelSubscription } from './cancel-subscription.ts';
@@ -37,14 +37,14 @@ import { pauseSubscription, resumeSubscription } from './pause-subscription.ts';
 import { startSubscription } from './start-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
-export interface SubscriptionParts extends TokenParts, PageParts {
+export interface SubscriptionDeps extends TokenDeps, PageDeps {
   readonly policies: Policies;
   readonly clocks: TestClocks;
 }
 
 /** Fields of a subscription that are other rows. */
-export const subscriptionFields = (parts: SubscriptionParts): BillingSubscriptionResolvers => {
-  const { pool } = parts.database;
+export const subscriptionFields = (deps: SubscriptionDeps): BillingSubscriptionResolvers => {
+  const { pool } = deps.database;
   const tokenOf = perCall<Subscription, Token>(async (subscriptions) => {
     const tokens = await loadTokens(
       pool,
@@ -63,7 +63,7 @@ export const subscriptionFields = (parts: SubscriptionParts): BillingSubscriptio
     token: (subscription, _, context) => tokenOf(context).load(subscription),
     payUrl: async (subscription, _, context) =>
       subscription.status === 'pending'
-        ? payUrlOf(parts, await tokenOf(context).load(subscription))
+        ? payUrlOf(deps, await tokenOf(context).load(subscription))
         : null,
     charges: (subscription, _, context) => chargesOf(context).load(subscription),
     metadata: ({ metadata }) => metadata ?? {},
@@ -99,7 +99,7 @@ type Queries = Pick<
 >;
 
 /** The queries of subscriptions. */
-export const subscriptionQueries = ({ database: { pool } }: SubscriptionParts): Queries => ({
+export const subscriptionQueries = ({ database: { pool } }: SubscriptionDeps): Queries => ({
   billingSubscription: async (_, { id, merchantId }, { principal }) => {
     const [subscription] = await loadSubscriptions(pool, [
       { merchantId: merchantOf(principal, merchantId), id },
@@ -138,7 +138,7 @@ export const subscriptionMutations = ({
   payments,
   policies,
   clocks,
-}: SubscriptionParts): Mutations => ({
+}: SubscriptionDeps): Mutations => ({
   subscriptionCreate: async (_, { input, idempotency }, { principal, now, requestId }) => {
     const lists = await policies.current();
     const parts = { pool: database.pool, customers, payments, policies: lists };

@@ -2,7 +2,7 @@
  * Applies the outcomes of charges' payments to their subscriptions, from the answer of payments or
  * from a payment's event. A charge is settled once: a second report finds it settled.
  */
-import { runTwins, type Twins } from '../../kernel/database/spread.ts';
+import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
 import { columns, type Runner } from '../../kernel/database/statement.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
 import { chargeNames, loadSubscriptions } from './find-subscriptions.ts';
@@ -61,7 +61,7 @@ const changeOf = (
   };
 };
 
-const load: Twins = {
+const load: ShardedStatement = {
   ofAll: {
     name: 'subscription_charge.load',
     text: `select ${columns(chargeNames, 'charge')} from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) as wanted(merchant_id, subscription_id, period, attempt)
@@ -96,7 +96,7 @@ export const settleCharges = async (runner: Runner, news: readonly ChargeNews[])
       runner,
       unsettled.map(({ merchantId, subscriptionId }) => ({ merchantId, id: subscriptionId })),
     );
-    const charges = await runTwins<SubscriptionCharge, SubscriptionCharge>(
+    const charges = await runSharded<SubscriptionCharge, SubscriptionCharge>(
       runner,
       load,
       unsettled,

@@ -41,7 +41,7 @@ import { noteAsked } from './store-subscription.ts';
 import { insertToken } from '../tokens/store-token.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
-export interface StartingParts {
+export interface StartingDeps {
   readonly pool: pg.Pool;
   readonly customers: Pick<CustomerVault, 'seal'>;
   readonly payments: Payments;
@@ -177,7 +177,7 @@ const policyRefusal = (
  * `idempotent_in_progress`.
  */
 export const startSubscription = async (
-  parts: StartingParts,
+  deps: StartingDeps,
   key: KeyPrincipal,
   { input, idempotency, requestId }: StartRequest,
   now: Temporal.Instant,
@@ -186,7 +186,7 @@ export const startSubscription = async (
   if (claim && isRefused(claim)) return claim;
   const terms = subscriptionTerms(input);
   if (isRefused(terms)) return terms;
-  const { pool, customers, payments, policies } = parts;
+  const { pool, customers, payments, policies } = deps;
   const receipt = givenReceipt(customers, input.receipt, now);
   if (receipt && isRefused(receipt)) return receipt;
   const sums = receipt && sumMistake(receipt.terms, terms.amount);

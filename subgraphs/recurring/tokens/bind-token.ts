@@ -33,7 +33,7 @@ import { loadTokens } from '../find-recurring.ts';
 import { tokenTerms, type TokenInput } from '../rules/token.ts';
 import { insertToken, removeToken } from './store-token.ts';
 
-export interface TokenParts {
+export interface TokenDeps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
   readonly customers: Pick<CustomerVault, 'seal'>;
   readonly payments: Payments;
@@ -93,7 +93,7 @@ export type BindingOf = Pick<
  * when payments did not answer. What comes of it is in the payment's events.
  */
 export const startBinding = (
-  { payments }: Pick<TokenParts, 'payments'>,
+  { payments }: Pick<TokenDeps, 'payments'>,
   token: Token,
   of: BindingOf,
   requestId?: string,
@@ -146,7 +146,7 @@ const insertPending = async (
  * whatever its shop demands.
  */
 export const createToken = async (
-  parts: TokenParts,
+  deps: TokenDeps,
   key: KeyPrincipal,
   { input, idempotency }: TokenRequest,
   { now, requestId }: { readonly now: Temporal.Instant; readonly requestId: string },
@@ -155,12 +155,12 @@ export const createToken = async (
   if (claim && isRefused(claim)) return claim;
   const terms = tokenTerms(input);
   if (isRefused(terms)) return terms;
-  const receipt = givenReceipt(parts.customers, input.receipt, now);
+  const receipt = givenReceipt(deps.customers, input.receipt, now);
   if (receipt && isRefused(receipt)) return receipt;
   const { amount, verification, returnUrl } = terms;
   const sums = receipt && sumMistake(receipt.terms, amount);
   if (sums) return sums;
-  const { pool } = parts.database;
+  const { pool } = deps.database;
   const { merchantId, shopId, mode } = key;
   const token = pendingToken({ merchantId, shopId, mode, ...terms }, now);
   const find = async (id: string): Promise<Token | null> =>
@@ -187,7 +187,7 @@ export const createToken = async (
     pool,
     { caller: key, claim, resourceId: made.id },
     async () => {
-      const answer = await startBinding(parts, made, binding, requestId);
+      const answer = await startBinding(deps, made, binding, requestId);
       if (!isRefused(answer)) return answer;
       await removeToken(pool, made);
       if (receipt) await forgetTerms(pool, merchantId, made.id);

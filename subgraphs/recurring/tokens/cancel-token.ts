@@ -9,7 +9,7 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
-import type { TokenParts } from './bind-token.ts';
+import type { TokenDeps } from './bind-token.ts';
 import type { Token } from './entities.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { tokenMove } from '../rules/token.ts';
@@ -25,7 +25,7 @@ const noToken = refused('not_found', 'there is no such token');
  * Rejects when payments did not answer.
  */
 export const cancelToken = async (
-  { database: { pool }, payments }: TokenParts,
+  { database: { pool }, payments }: TokenDeps,
   { merchantId, mode }: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
   id: string,
   { requestId, now }: { readonly requestId: string; readonly now: Temporal.Instant },

@@ -25,7 +25,7 @@ import {
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import type { RecurringPayment } from '../ask-payments.ts';
-import type { TokenParts } from './bind-token.ts';
+import type { TokenDeps } from './bind-token.ts';
 import type { Token } from './entities.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { chargeMistake, type ChargeTerms } from '../rules/token.ts';
@@ -86,7 +86,7 @@ const agree = async (
  * shows it, and its endpoints receive it.
  */
 const ask = async (
-  { payments }: TokenParts,
+  { payments }: TokenDeps,
   { shopId }: KeyPrincipal,
   { chargeId, token }: AgreedCharge,
   { receipt, ...terms }: ChargeTerms & { readonly receipt: GivenReceipt | null },
@@ -115,7 +115,7 @@ const ask = async (
  * never asked.
  */
 const madeBefore = async (
-  { payments }: TokenParts,
+  { payments }: TokenDeps,
   { chargeId, token: { merchantId, mode } }: AgreedCharge,
 ): Promise<RecurringPayment | null> =>
   (
@@ -131,7 +131,7 @@ const madeBefore = async (
  * bank declined is a payment.
  */
 export const chargeToken = async (
-  parts: TokenParts,
+  deps: TokenDeps,
   key: KeyPrincipal,
   { tokenId, idempotency, receipt: input, ...terms }: TokenChargeRequest,
   { now, requestId }: { readonly now: Temporal.Instant; readonly requestId: string },
@@ -141,11 +141,11 @@ export const chargeToken = async (
   if (claim && isRefused(claim)) return claim;
   const mistake = isUuid(tokenId) ? chargeMistake(terms) : noToken;
   if (mistake) return mistake;
-  const receipt = givenReceipt(parts.customers, input, now);
+  const receipt = givenReceipt(deps.customers, input, now);
   if (receipt && isRefused(receipt)) return receipt;
   const sums = receipt && sumMistake(receipt.terms, terms.amount);
   if (sums) return sums;
-  const { pool } = parts.database;
+  const { pool } = deps.database;
   const newId = randomUUID();
   const find = async (chargeId: string): Promise<AgreedCharge | null> => {
     const [token] = await loadTokens(pool, [{ merchantId: key.merchantId, id: tokenId }]);
@@ -159,7 +159,7 @@ export const chargeToken = async (
   if (isRefused(agreed)) return agreed;
   const { made: charge, replayed } = agreed;
   if (charge.token.status !== 'active') {
-    const payment = await madeBefore(parts, charge);
+    const payment = await madeBefore(deps, charge);
     return payment ? { payment, replayed } : notActive(charge.token);
   }
   const { chargeId } = charge;
@@ -167,7 +167,7 @@ export const chargeToken = async (
     pool,
     { caller: key, claim, resourceId: chargeId },
     async () => {
-      const answer = await ask(parts, key, charge, { ...terms, receipt }, requestId);
+      const answer = await ask(deps, key, charge, { ...terms, receipt }, requestId);
       if (isRefused(answer) && receipt) await forgetTerms(pool, key.merchantId, chargeId);
       return answer;
     },

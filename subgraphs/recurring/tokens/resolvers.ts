@@ -9,9 +9,9 @@ import { modes, type Mode } from '../../kernel/rules/mode.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
-import { pageAddress, type PageParts } from '../../kernel/service/graph/page-address.ts';
+import { pageAddress, type PageDeps } from '../../kernel/service/graph/page-address.ts';
 import { objectsLeft } from '../../kernel/service/graph/measure-answers.ts';
-import { createToken, type TokenParts } from './bind-token.ts';
+import { createToken, type TokenDeps } from './bind-token.ts';
 import { cancelToken } from './cancel-token.ts';
 import { chargeToken } from './charge-token.ts';
 import { cancellingCaller, recordCancellation } from '../caller.ts';
@@ -27,10 +27,10 @@ import {
 
 /** Fields of a token that are other subgraphs' objects, and its page. */
 export const tokenFields = (
-  parts: PageParts,
+  deps: PageDeps,
 ): Pick<TokenResolvers, 'shop' | 'bindingPayment' | 'payUrl' | 'metadata'> => ({
   metadata: ({ metadata }) => metadata ?? {},
-  payUrl: (token) => payUrlOf(parts, token),
+  payUrl: (token) => payUrlOf(deps, token),
   shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
   // Tokens are the merchant's, payments the shop's.
   bindingPayment: ({ merchantId, shopId, bindingPaymentId }, _, { principal }) =>
@@ -41,10 +41,10 @@ export const tokenFields = (
 
 /** Where a buyer binds a token; null unless it is pending. */
 export const payUrlOf = (
-  parts: PageParts,
+  deps: PageDeps,
   { merchantId, status, bindingPaymentId: paymentId }: Token,
 ): string | null =>
-  status === 'pending' && paymentId ? pageAddress(parts, { merchantId, paymentId }) : null;
+  status === 'pending' && paymentId ? pageAddress(deps, { merchantId, paymentId }) : null;
 
 /** The modes that a caller may read: a key its own, an operator both. */
 const modesOf = (principal: Principal): readonly Mode[] =>
@@ -64,7 +64,7 @@ const queryOf = (
 /** The queries of tokens. */
 export const tokenQueries = ({
   database: { pool },
-}: TokenParts): Pick<QueryResolvers, 'tokens' | 'tokensConnection'> => ({
+}: TokenDeps): Pick<QueryResolvers, 'tokens' | 'tokensConnection'> => ({
   tokens: async (_, { customerRef, merchantId }, context, info) => {
     const query = queryOf(context.principal, merchantId, customerRef);
     return orThrow(await findTokens(pool, query, objectsLeft(context, info)));
@@ -85,11 +85,11 @@ export const tokenQueries = ({
 
 /** The mutations of tokens. */
 export const tokenMutations = (
-  parts: TokenParts,
+  deps: TokenDeps,
 ): Pick<MutationResolvers, 'tokenCreate' | 'tokenCharge' | 'tokenCancel'> => ({
   tokenCreate: async (_, { input, idempotency }, { principal, now, requestId }) => {
     const created = await createToken(
-      parts,
+      deps,
       keyOf(principal),
       { input, idempotency },
       { now: now(), requestId },
@@ -112,7 +112,7 @@ export const tokenMutations = (
       receipt,
       idempotency,
     };
-    const charged = await chargeToken(parts, keyOf(principal), request, { now: now(), requestId });
+    const charged = await chargeToken(deps, keyOf(principal), request, { now: now(), requestId });
     if (isRefused(charged)) return charged;
     const { merchantId, id: paymentId } = charged.payment;
     return {
@@ -122,13 +122,13 @@ export const tokenMutations = (
     };
   },
   tokenCancel: async (_, { id, reason = null, merchantId }, context) => {
-    const find = async (key: TokenKey) => (await loadTokens(parts.database.pool, [key]))[0] ?? null;
+    const find = async (key: TokenKey) => (await loadTokens(deps.database.pool, [key]))[0] ?? null;
     const { principal, requestId, now } = context;
     const calling = { requestId, now: now() };
     const asked = { id, merchantId, reason };
     const caller = await cancellingCaller(principal, 'token', asked, find);
     if (isRefused(caller)) return caller;
-    const token = await cancelToken(parts, caller, id, calling, (client, { status: before }) =>
+    const token = await cancelToken(deps, caller, id, calling, (client, { status: before }) =>
       recordCancellation(
         client,
         context,

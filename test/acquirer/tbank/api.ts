@@ -44,7 +44,7 @@ export const signatureOf = (
     .digest('hex');
 };
 
-export interface TBankParts {
+export interface TBankDeps {
   readonly books: TBankBooks;
   readonly terminal: string;
   readonly password: string;
@@ -64,7 +64,7 @@ const answered = (body: object): ApiResponse => ({
   body: { Success: true, ErrorCode: '0', ...body },
 });
 
-const view = ({ terminal }: TBankParts, { id, orderId, status, amount }: BookedOrder) => ({
+const view = ({ terminal }: TBankDeps, { id, orderId, status, amount }: BookedOrder) => ({
   TerminalKey: terminal,
   Status: status,
   PaymentId: id,
@@ -75,11 +75,11 @@ const view = ({ terminal }: TBankParts, { id, orderId, status, amount }: BookedO
 /** A receipt that does not fit. */
 const wrongReceipt = (message: string): ApiResponse => refusal('309', message);
 
-const init = (parts: TBankParts, asked: any): ApiResponse => {
-  const wrong = parts.register.mistakeIn(asked.Receipt, asked.Amount);
+const init = (deps: TBankDeps, asked: any): ApiResponse => {
+  const wrong = deps.register.mistakeIn(asked.Receipt, asked.Amount);
   if (wrong !== null) return wrongReceipt(wrong);
   const payment: BookedOrder = {
-    id: parts.books.id(),
+    id: deps.books.id(),
     orderId: asked.OrderId,
     amount: asked.Amount,
     status: 'NEW',
@@ -96,47 +96,47 @@ const init = (parts: TBankParts, asked: any): ApiResponse => {
     receipt: asked.Receipt ?? null,
     isFiscalised: false,
   };
-  parts.books.payments.set(payment.id, payment);
-  return answered({ ...view(parts, payment), PaymentURL: `${parts.base}/pay/${payment.id}` });
+  deps.books.payments.set(payment.id, payment);
+  return answered({ ...view(deps, payment), PaymentURL: `${deps.base}/pay/${payment.id}` });
 };
 
-const getQr = (parts: TBankParts, payment: BookedOrder): ApiResponse => {
+const getQr = (deps: TBankDeps, payment: BookedOrder): ApiResponse => {
   if (!isOpen(payment)) return refusal('8', 'The payment is in another state');
   payment.route = 'sbp';
-  const { TerminalKey, OrderId, PaymentId } = view(parts, payment);
-  return answered({ TerminalKey, OrderId, PaymentId, Data: `${parts.base}/pay/${payment.id}` });
+  const { TerminalKey, OrderId, PaymentId } = view(deps, payment);
+  return answered({ TerminalKey, OrderId, PaymentId, Data: `${deps.base}/pay/${payment.id}` });
 };
 
-const charge = (parts: TBankParts, payment: BookedOrder, rebillId: string): ApiResponse => {
+const charge = (deps: TBankDeps, payment: BookedOrder, rebillId: string): ApiResponse => {
   if (payment.status !== 'NEW')
-    return refusal('8', 'The payment is in another state', view(parts, payment));
-  if (!parts.books.cards.some((card) => card.rebillId === rebillId))
+    return refusal('8', 'The payment is in another state', view(deps, payment));
+  if (!deps.books.cards.some((card) => card.rebillId === rebillId))
     return refusal('3012', 'The card is not saved');
   // What takes its time is under way, and cannot be charged again.
   payment.status = 'FORM_SHOWED';
-  pay(parts.books, payment, 'charge', parts.notify);
-  const charged = view(parts, payment);
+  pay(deps.books, payment, 'charge', deps.notify);
+  const charged = view(deps, payment);
   return charged.Status === 'REJECTED'
     ? refusal(payment.errorCode, 'Refused', charged)
     : answered(charged);
 };
 
-const cancel = (parts: TBankParts, payment: BookedOrder, asked: any): ApiResponse => {
+const cancel = (deps: TBankDeps, payment: BookedOrder, asked: any): ApiResponse => {
   const key: string | null = payment.route === 'sbp' ? null : (asked.ExternalRequestId ?? null);
   const wasDone =
     key !== null &&
     (payment.status === 'REVERSED' ||
-      parts.books.cancels.some((one) => one.key === key && one.paymentId === payment.id));
+      deps.books.cancels.some((one) => one.key === key && one.paymentId === payment.id));
   const amount: number = asked.Amount ?? payment.amount;
-  const wrong = parts.register.mistakeIn(asked.Receipt, amount);
+  const wrong = deps.register.mistakeIn(asked.Receipt, amount);
   if (wrong !== null) return wrongReceipt(wrong);
   const isTaken = payment.status === 'CONFIRMED' || payment.status === 'PARTIAL_REFUNDED';
   if (payment.receipt && isTaken && (amount === payment.amount) === Boolean(asked.Receipt))
     return wrongReceipt('A part needs its receipt, the whole takes none');
   const order = { amount, key, receipt: asked.Receipt ?? null };
-  if (!wasDone && !cancelPart(parts.books, payment, order, parts.notify))
+  if (!wasDone && !cancelPart(deps.books, payment, order, deps.notify))
     return refusal(codeOf(amount) === null ? '8' : '3028', 'It cannot be cancelled');
-  const { Amount, ...received } = view(parts, payment);
+  const { Amount, ...received } = view(deps, payment);
   return answered({
     ...received,
     OriginalAmount: Amount,
@@ -145,7 +145,7 @@ const cancel = (parts: TBankParts, payment: BookedOrder, asked: any): ApiRespons
 };
 
 const sendClosingReceipt = (
-  { register }: TBankParts,
+  { register }: TBankDeps,
   payment: BookedOrder,
   receipt: GivenReceipt,
 ): ApiResponse => {
@@ -159,7 +159,7 @@ const sendClosingReceipt = (
   return answered({ Message: 'OK' });
 };
 
-const checkOrder = ({ books, terminal }: TBankParts, orderId: string): ApiResponse => {
+const checkOrder = ({ books, terminal }: TBankDeps, orderId: string): ApiResponse => {
   const payments = books.ofOrder(orderId);
   if (payments.length === 0) return refusal('255', 'There is no such order');
   const shown = payments.map(({ id, amount, status, errorCode, route, paidBy }) => ({
@@ -177,7 +177,7 @@ const checkOrder = ({ books, terminal }: TBankParts, orderId: string): ApiRespon
   return answered({ TerminalKey: terminal, OrderId: orderId, Payments: shown });
 };
 
-const getCardList = ({ books }: TBankParts, customer: string): ApiResponse => {
+const getCardList = ({ books }: TBankDeps, customer: string): ApiResponse => {
   const cards = books.cards.filter((card) => card.customer === customer);
   if (
     !cards.length &&
@@ -198,15 +198,15 @@ const getCardList = ({ books }: TBankParts, customer: string): ApiResponse => {
 };
 
 const ofPayment = (
-  parts: TBankParts,
+  deps: TBankDeps,
   asked: any,
   run: (payment: BookedOrder) => ApiResponse,
 ): ApiResponse => {
-  const payment = parts.books.payments.get(asked.PaymentId);
+  const payment = deps.books.payments.get(asked.PaymentId);
   return payment ? run(payment) : refusal('9999', 'There is no such payment');
 };
 
-const methods: Readonly<Record<string, (parts: TBankParts, asked: any) => ApiResponse>> = {
+const methods: Readonly<Record<string, (parts: TBankDeps, asked: any) => ApiResponse>> = {
   Init: init,
   GetQr: (parts, asked) => ofPayment(parts, asked, (payment) => getQr(parts, payment)),
   Charge: (parts, asked) =>
@@ -230,22 +230,22 @@ const methods: Readonly<Record<string, (parts: TBankParts, asked: any) => ApiRes
 };
 
 /** Answers a signed message of a method. */
-export const callMethod = (parts: TBankParts, method: string, asked: any): ApiResponse => {
+export const callMethod = (deps: TBankDeps, method: string, asked: any): ApiResponse => {
   const run = methods[method];
   if (!run) return { status: 404, body: {} };
   const mistake = mistakeIn(method, asked);
-  if (mistake) parts.violations.push(`asked ${mistake}`);
+  if (mistake) deps.violations.push(`asked ${mistake}`);
   if (mistake) return refusal('9', 'Wrong parameters');
-  if (asked.TerminalKey !== parts.terminal) return refusal('205', 'There is no such terminal');
-  if (asked.Token !== signatureOf(asked, parts.password)) return refusal('204', 'Wrong token');
-  const answer = run(parts, asked);
+  if (asked.TerminalKey !== deps.terminal) return refusal('205', 'There is no such terminal');
+  if (asked.Token !== signatureOf(asked, deps.password)) return refusal('204', 'Wrong token');
+  const answer = run(deps, asked);
   const wrong = mistakeIn(answer.body.Success === false ? 'Error' : `${method}Answer`, answer.body);
-  if (wrong) parts.violations.push(`answered ${wrong}`);
+  if (wrong) deps.violations.push(`answered ${wrong}`);
   return answer;
 };
 
 /** Where T-Pay is opened for a payment; it takes no signature. */
-export const openLink = ({ books, base }: TBankParts, id: string): ApiResponse => {
+export const openLink = ({ books, base }: TBankDeps, id: string): ApiResponse => {
   const payment = books.payments.get(id);
   if (!payment || !isOpen(payment)) return refusal('9999', 'There is no such payment');
   payment.route = 'tpay';

@@ -9,7 +9,7 @@ import { openCallbacks } from '../callbacks.ts';
 import { readJson, type Emulated, type Surroundings } from '../emulated.ts';
 import type { Faults } from '../faults.ts';
 import type { Shown } from '../page.ts';
-import { callMethod, mistakeIn, openLink, signatureOf, type TBankParts } from './api.ts';
+import { callMethod, mistakeIn, openLink, signatureOf, type TBankDeps } from './api.ts';
 import { TBankBooks, type BookedOrder, type BookedReceipt } from './books.ts';
 import { CashRegister } from './receipts.ts';
 import { pay, refuse, type NotifyStatus } from './settle.ts';
@@ -73,7 +73,7 @@ const shownOf = ({ id, route, amount, status, returnUrl, createdAt }: BookedOrde
 
 /** The signed notification of a payment. */
 const notificationOf = (
-  { books, terminal, password }: TBankParts,
+  { books, terminal, password }: TBankDeps,
   { id, orderId, status, amount, errorCode, customer }: BookedOrder,
 ): object => {
   const card = books.cards.find((each) => each.customer === customer);
@@ -92,7 +92,7 @@ const notificationOf = (
 
 /** The signed notification of a receipt. */
 const receiptNotificationOf = (
-  { terminal, password }: Pick<TBankParts, 'terminal' | 'password'>,
+  { terminal, password }: Pick<TBankDeps, 'terminal' | 'password'>,
   { paymentId, orderId, kind, amount, given, status, number }: BookedReceipt,
 ): object => {
   const isDone = status === 'registered';
@@ -150,7 +150,7 @@ export const emulateTBank = (
     send(payment.notificationUrl, 'Notification', notificationOf(parts, payment));
     register.note(payment, cancel);
   };
-  const parts: TBankParts = { books, terminal, password, base, notify, violations, register };
+  const parts: TBankDeps = { books, terminal, password, base, notify, violations, register };
   const answer = (method: string, text: string): ApiResponse => {
     const done = callMethod(parts, method, readJson(text) ?? {});
     const made = method === 'Init' ? books.payments.get(done.body.PaymentId) : undefined;

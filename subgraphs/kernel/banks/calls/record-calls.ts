@@ -1,12 +1,12 @@
 /**
- * Records calls to banks outside the payment's path: they gather in this process and are written in
- * batches, so that no call waits for its row. Rows gathered by a killed process are lost: the
+ * Records calls to banks outside the payment's path: they wait in this process and are written in
+ * batches, so that no call waits for its row. Rows batched by a killed process are lost: the
  * record is for people, and no money depends on it.
  */
 import { newRowId } from '../../database/new-id.ts';
 import { Counter } from 'prom-client';
 import { rfc3339 } from '../../../../schema/rfc3339.ts';
-import { gatherRows } from '../../database/gather-rows.ts';
+import { bufferRows } from '../../database/buffer-rows.ts';
 import type { Runner, Statement } from '../../database/statement.ts';
 import { metrics } from '../../service/tracing/telemetry.ts';
 import { openCallCounter, type CallCounter } from './count-calls.ts';
@@ -28,7 +28,7 @@ export type NewCall = Omit<BankCall, 'id'>;
 export interface CallRecorder extends Pick<CallCounter, 'count'> {
   /** Takes a call; it never waits and never fails. */
   readonly note: (call: NewCall) => void;
-  /** Writes what has gathered, rows and counts. */
+  /** Writes what has batched, rows and counts. */
   readonly close: () => Promise<void>;
 }
 
@@ -51,7 +51,7 @@ const asColumns = (call: NewCall) => ({
 /** A recorder of this process. */
 export const openCallRecorder = (runner: Runner): CallRecorder => {
   const counter = openCallCounter(runner);
-  const rows = gatherRows(runner, insert, (lost) => dropped.inc(lost));
+  const rows = bufferRows(runner, insert, (lost) => dropped.inc(lost));
   return {
     count: counter.count,
     note: (call) => rows.add(asColumns(call)),

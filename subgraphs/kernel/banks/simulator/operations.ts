@@ -3,7 +3,7 @@
  * moment share a statement, those of each merchant by themselves.
  */
 import type pg from 'pg';
-import { gathered } from '../../database/gather-calls.ts';
+import { batched } from '../../database/batch-calls.ts';
 import { boundWait } from '../../database/idempotency.ts';
 import {
   columnNames,
@@ -74,10 +74,10 @@ export const insertOperation = (runner: Runner, operation: NewOperation): Promis
   insert(runner, open, [operation]);
 
 /** The same by itself. */
-export const openOperation = gathered<NewOperation, void>({
+export const openOperation = batched<NewOperation, void>({
   name: open.name,
   callerOf: ({ merchantId }) => merchantId,
-  callersApart: true,
+  perCaller: true,
   alone: insertOperation,
   together: async (pool, operations) => {
     await insert(pool, openMany, operations);
@@ -166,10 +166,10 @@ const confirmTogether = async (
 /**
  * Returns `left` for operations that a batch did not confirm: locked, unknown, or confirmed twice.
  */
-const confirmGathered = gathered<Confirmation, Found | 'left' | null>({
+const confirmGathered = batched<Confirmation, Found | 'left' | null>({
   name: confirm.name,
   callerOf: ({ merchantId }) => merchantId,
-  callersApart: true,
+  perCaller: true,
   alone: confirmAlone,
   together: confirmTogether,
 });

@@ -3,7 +3,7 @@
  * outcome, whatever the amount (docs/testing.md).
  */
 import type pg from 'pg';
-import { gathered } from '../../database/gather-calls.ts';
+import { batched } from '../../database/batch-calls.ts';
 import { boundWait } from '../../database/idempotency.ts';
 import { run, type Statement } from '../../database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
@@ -118,10 +118,10 @@ const takeAll = async (
   return orders.map(({ operationId }) => found.get(operationId) ?? null);
 };
 
-const takeGathered = gathered<PayoutOrder, Ordered | null>({
+const takeGathered = batched<PayoutOrder, Ordered | null>({
   name: take.name,
   callerOf: ({ merchantId }) => merchantId,
-  callersApart: true,
+  perCaller: true,
   alone: async (pool, order) => (await takeAll(pool, [order]))[0] ?? null,
   together: takeAll,
 });

@@ -3,7 +3,7 @@
  * operation's amount is read from its order. Tests plant mistakes, as a real acquirer's report has
  * them.
  */
-import { isSpread } from '../../database/spread.ts';
+import { isSharded } from '../../database/sharding.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import type { SettlementBank, ReportLine } from '../settlement-bank.ts';
 
@@ -47,7 +47,7 @@ export const page: Statement = {
 const ofPage = `done.answer_at >= $1 and done.answer_at < $2 and (done.merchant_id, done.operation_id) > ($3::uuid, $4::uuid)
           and done.outcome in ('succeeded', 'requires_action', 'failed')`;
 
-/** The same where the tables are spread: Citus takes no lateral choice among kinds. */
+/** The same where the tables are sharded: Citus takes no lateral choice among kinds. */
 export const pageWhereSpread: Statement = {
   name: 'simulator.settlement_report_spread',
   text: `with done as not materialized (
@@ -113,7 +113,7 @@ export const simulatorReport = (
   mode: 'test',
   async *settlementReport({ since, until }) {
     const nobody = '00000000-0000-0000-0000-000000000000';
-    const pages = (await isSpread(runner)) ? pageWhereSpread : page;
+    const pages = (await isSharded(runner)) ? pageWhereSpread : page;
     let after = [nobody, nobody];
     for (;;) {
       const lines = await run<PageLine>(runner, pages, [since, until, ...after, page_rows]);

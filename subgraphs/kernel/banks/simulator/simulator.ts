@@ -41,7 +41,7 @@ import { simulatorSaved, simulatorTokens } from './tokens.ts';
 import { simulatorPayouts } from './payouts.ts';
 import { receiptDelay_ms } from '../../rules/receipt.ts';
 import type { ReceiptAnswer, ReceiptBank, ReceiptOrder } from '../receipt-bank.ts';
-import { gathered } from '../../database/gather-calls.ts';
+import { batched } from '../../database/batch-calls.ts';
 import { boundWait } from '../../database/idempotency.ts';
 import type { SimulatorOperation } from '../entities.ts';
 
@@ -82,10 +82,10 @@ const takeAll = async (
   return orders.map(({ operationId }) => found.get(operationId) ?? null);
 };
 
-const takeGathered = gathered<RefundOrder, Taken | null>({
+const takeGathered = batched<RefundOrder, Taken | null>({
   name: take.name,
   callerOf: ({ merchantId }) => merchantId,
-  callersApart: true,
+  perCaller: true,
   alone: async (pool, order) => (await takeAll(pool, [order]))[0] ?? null,
   together: takeAll,
 });

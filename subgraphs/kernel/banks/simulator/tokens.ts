@@ -3,7 +3,7 @@
  * once that has succeeded. The amount of a charge decides its outcome; no buyer is present, so a
  * charge that requires an action stays pending.
  */
-import { gathered } from '../../database/gather-calls.ts';
+import { batched } from '../../database/batch-calls.ts';
 import { boundWait } from '../../database/idempotency.ts';
 import type { Database } from '../../database/orm.ts';
 import { columns, run, type Statement } from '../../database/statement.ts';
@@ -106,10 +106,10 @@ const parametersOf = ({
 ];
 
 /** Writes orders, those of one moment in one statement; null for one that is not new. */
-const orderGathered = gathered<ChargeOrder, Ordered | null>({
+const orderGathered = batched<ChargeOrder, Ordered | null>({
   name: order.name,
   callerOf: ({ merchantId }) => merchantId,
-  callersApart: true,
+  perCaller: true,
   alone: async (pool, charge) => (await run<Ordered>(pool, order, parametersOf(charge)))[0] ?? null,
   together: async (pool, charges) => {
     const rows = charges.map(parametersOf);

@@ -5,7 +5,7 @@
 import { looseObject, safeParse, string } from 'valibot';
 import type { Notification, NotificationRoute } from '../../service/bank-notifications.ts';
 import type { Reader } from '../../service/config/read-variables.ts';
-import type { Connector, ConnectorParts, OpenedBank } from '../connector.ts';
+import type { Connector, ConnectorDeps, OpenedBank } from '../connector.ts';
 import { readTBank, type TBankConfig } from './config.ts';
 import { receiptIn } from './receipt-notification.ts';
 import { hasToken } from './token.ts';
@@ -53,7 +53,7 @@ export class TBankConnector implements Connector {
     };
   }
 
-  async open({ pool, publicUrl }: ConnectorParts): Promise<OpenedBank> {
+  async open({ pool, publicUrl }: ConnectorDeps): Promise<OpenedBank> {
     const { openTBank } = await import('./open-tbank.ts');
     return openTBank(this.config, publicUrl, pool);
   }

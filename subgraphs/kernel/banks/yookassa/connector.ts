@@ -6,7 +6,7 @@ import { parse, string } from 'valibot';
 import { openAddressList } from '../../service/access/address-list.ts';
 import type { NotificationRoute, NotifiedOperation } from '../../service/bank-notifications.ts';
 import type { Reader } from '../../service/config/read-variables.ts';
-import type { Connector, ConnectorParts, OpenedBank } from '../connector.ts';
+import type { Connector, ConnectorDeps, OpenedBank } from '../connector.ts';
 import { orNull, part } from '../bank-http.ts';
 import { readYooKassa, type YooKassaConfig } from './config.ts';
 
@@ -53,7 +53,7 @@ export class YooKassaConnector implements Connector {
     };
   }
 
-  async open({ pool, vaultKey }: ConnectorParts): Promise<OpenedBank> {
+  async open({ pool, vaultKey }: ConnectorDeps): Promise<OpenedBank> {
     const [{ connector, openYooKassa }, { openAccounts }] = await Promise.all([
       import('./open-yookassa.ts'),
       import('../bank-accounts.ts'),

@@ -44,7 +44,7 @@ const askPs = (pid: number, column: 'lstart' | 'command'): string | null => {
  * A text unique to this process (its start time, on this boot of the machine), or null when there
  * is no such process. A zombie counts as gone.
  */
-export const birthMark = (pid: number): string | null => {
+export const processStart = (pid: number): string | null => {
   if (!proc) return askPs(pid, 'lstart');
   const stat = readProc(`${pid}/stat`);
   if (stat === null) return null;
@@ -61,7 +61,7 @@ export const birthMark = (pid: number): string | null => {
  */
 export const commandLine = (pid: number): readonly string[] | null => {
   if (!proc) return askPs(pid, 'command')?.split(' ').filter(Boolean) ?? null;
-  if (birthMark(pid) === null) return null;
+  if (processStart(pid) === null) return null;
   // The kernel's own threads, and a process on its way out, have none.
   const words = readProc(`${pid}/cmdline`)?.split('\0').filter(Boolean) ?? [];
   return words.length > 0 ? words : null;
@@ -90,7 +90,7 @@ export interface Handover {
  * Resolves when no living service holds DATA_DIR. Rejects with a readable message after waiting
  * `handover_ms`. Writes nothing.
  */
-export const untilLetGo = async (
+export const untilReleased = async (
   dataDir: string,
   { handover_ms, progress, stopping }: Handover,
 ): Promise<void> => {
@@ -110,18 +110,18 @@ export const untilLetGo = async (
 };
 
 /**
- * Takes DATA_DIR for this process, after `untilLetGo`, and returns the function that releases it.
+ * Takes DATA_DIR for this process, after `untilReleased`, and returns the function that releases it.
  */
 export const claimDirectory = async (dataDir: string, handover: Handover): Promise<() => void> => {
   const path = join(dataDir, lockFile);
-  const claim = `${process.pid} ${birthMark(process.pid)}\n`;
+  const claim = `${process.pid} ${processStart(process.pid)}\n`;
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   writeFileSync(draft, claim, { mode: 0o644 });
   try {
     while (!linked(draft, path)) {
       const holder = read(path);
       if (holder !== null && !holds(holder)) removeStale(path, holder);
-      else await untilLetGo(dataDir, handover);
+      else await untilReleased(dataDir, handover);
     }
   } finally {
     rmSync(draft, { force: true });
@@ -136,7 +136,7 @@ const refusal = (dataDir: string, holder: string): string =>
 
 const holds = (holder: string): boolean => {
   const [pid, ...mark] = holder.trim().split(' ');
-  return birthMark(Number(pid)) === mark.join(' ');
+  return processStart(Number(pid)) === mark.join(' ');
 };
 
 const read = (path: string): string | null => {

@@ -140,7 +140,7 @@ const hurried_turns = 3;
  */
 const settled_ms = 5 * 60_000;
 
-export interface BooksParts {
+export interface BooksDeps {
   readonly pool: pg.Pool;
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
@@ -224,7 +224,7 @@ const behind = (turn: Progress): Progress | null => {
 
 /** Raises an alert for each difference, once; returns the number of new ones. */
 const report = async (
-  { pool, now, log }: BooksParts,
+  { pool, now, log }: BooksDeps,
   differences: readonly Difference[],
 ): Promise<void> => {
   for (const { check, subjectId, ...difference } of differences) {
@@ -236,12 +236,12 @@ const report = async (
 
 /** Checks up to a row, or the rest of the step; returns where the check continues. */
 const checkSlice = async (
-  parts: BooksParts,
+  deps: BooksDeps,
   turn: Turn,
   to: string | null,
   rows: number,
 ): Promise<Progress | null> => {
-  const { pool } = parts;
+  const { pool } = deps;
   const { merchantId, step, at: from, sums } = turn;
   // Concurrent inserts may exceed the slice.
   const asked = {
@@ -255,7 +255,7 @@ const checkSlice = async (
   if (step === 'balance' && sums !== '[]' && !turn.isDoubted)
     if (found.some(({ check }) => check === 'balance_adds_up'))
       return { step: 'posting', at: lowestId, sums: '[]', isDoubted: true };
-  await report(parts, found);
+  await report(deps, found);
   if (to === null) return behind(turn);
   if (step !== 'posting') return { ...turn, at: to };
   const [row] = await run<{ sums: string }>(pool, sumPostings, [merchantId, from, to, sums]);
@@ -267,16 +267,16 @@ const checkSlice = async (
  * made smaller until the failing row is alone; that row is reported and skipped.
  */
 const checkNext = async (
-  parts: BooksParts,
+  deps: BooksDeps,
   turn: Turn,
   size: number,
 ): Promise<{ readonly next: Progress | null; readonly isFull: boolean }> => {
-  const { pool } = parts;
+  const { pool } = deps;
   const { merchantId, step } = turn;
   for (let rows = size; ; rows = Math.ceil(rows / 4)) {
     const to = await findEnd(pool, turn, rows);
     try {
-      return { next: await checkSlice(parts, turn, to, rows), isFull: to !== null };
+      return { next: await checkSlice(deps, turn, to, rows), isFull: to !== null };
     } catch (error) {
       if (isPassing(error)) throw error;
       if (rows > 1 && step !== 'balance') continue;
@@ -295,15 +295,15 @@ const checkNext = async (
  * Takes the turn of the longest waiting merchant: checks a whole slice, or the rest of its books if
  * that is less. False when no turn is due.
  */
-export const checkTurn = async (parts: BooksParts, rows: number = slice_rows): Promise<boolean> => {
-  const { pool, now } = parts;
+export const checkTurn = async (deps: BooksDeps, rows: number = slice_rows): Promise<boolean> => {
+  const { pool, now } = deps;
   const lease = now().add({ milliseconds: lease_ms });
   const [turn] = await run<Turn>(pool, take, [now(), lease]);
   if (!turn) return false;
   const { merchantId } = turn;
   let place: Turn = turn;
   for (;;) {
-    const { next, isFull } = await checkNext(parts, place, rows);
+    const { next, isFull } = await checkNext(deps, place, rows);
     if (!next) {
       await run(pool, end, [merchantId, lease, now().add({ milliseconds: rest_ms })]);
       return true;
@@ -317,18 +317,18 @@ export const checkTurn = async (parts: BooksParts, rows: number = slice_rows): P
 };
 
 /** The background's part of the books. */
-export const booksJobs = (parts: BooksParts): readonly Job[] => [
+export const booksJobs = (deps: BooksDeps): readonly Job[] => [
   {
     name: 'check-books',
     queue: 'schedules',
     due: ['exists (select 1 from books_check where due_at <= $1)'],
     run: async () => {
-      const at = await readOldestCheck(parts.pool);
-      const isLate = at !== null && parts.now().since(at).total('milliseconds') > late_ms;
+      const at = await readOldestCheck(deps.pool);
+      const isLate = at !== null && deps.now().since(at).total('milliseconds') > late_ms;
       const until = performance.now() + (isLate ? hurried_ms : gentle_ms);
       const takeTurns = async (): Promise<void> => {
-        while (!parts.stopping.aborted && performance.now() < until)
-          if (!(await checkTurn(parts))) return;
+        while (!deps.stopping.aborted && performance.now() < until)
+          if (!(await checkTurn(deps))) return;
       };
       await Promise.all(Array.from({ length: isLate ? hurried_turns : 1 }, takeTurns));
       return done;

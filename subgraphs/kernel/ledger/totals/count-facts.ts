@@ -5,7 +5,7 @@
  * time.
  */
 import { platformMerchantId } from '../../rules/platform.ts';
-import { isSpread } from '../../database/spread.ts';
+import { isSharded } from '../../database/sharding.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import { countedKinds, countedStatuses } from './entities.ts';
 
@@ -170,7 +170,7 @@ const addOfAll: Statement = {
  * many facts were new or had changed.
  */
 export const countFacts = async (runner: Runner, named: readonly Named[]): Promise<number> => {
-  if (await isSpread(runner)) return countFactsApart(runner, named);
+  if (await isSharded(runner)) return countFactsApart(runner, named);
   const [row] = await run<{ count: number }>(runner, countNamed, [
     named.map(({ merchantId }) => merchantId),
     named.map(({ subjectId }) => subjectId),
@@ -179,7 +179,7 @@ export const countFacts = async (runner: Runner, named: readonly Named[]): Promi
 };
 
 /**
- * The same where the tables are spread: merchant by merchant, with each merchant's sums added to
+ * The same where the tables are sharded: merchant by merchant, with each merchant's sums added to
  * the total.
  */
 export const countFactsApart = async (runner: Runner, named: readonly Named[]): Promise<number> => {

@@ -18,7 +18,7 @@ import {
 import { done, type Job } from '../../queue/run-job.ts';
 import { countFacts } from './count-facts.ts';
 
-export interface TotalsParts {
+export interface TotalsDeps {
   readonly pool: pg.Pool;
   readonly stopping: AbortSignal;
 }
@@ -158,7 +158,7 @@ const due = [
 ];
 
 /** The background's part of the totals. Events come first: a long walk does not delay them. */
-export const totalsJobs = ({ pool, stopping }: TotalsParts): readonly Job[] => [
+export const totalsJobs = ({ pool, stopping }: TotalsDeps): readonly Job[] => [
   {
     name: 'count-totals',
     queue: 'schedules',

@@ -178,10 +178,10 @@ export type Config = Readonly<ReturnType<typeof readOwn>>;
  * Reads the configuration of the service, and the other settings of the same environment. Throws
  * one error that lists every mistake.
  */
-export const readServiceConfig = <Beside extends object>(
+export const readServiceConfig = <Extra extends object>(
   environment: Environment,
-  readBeside: (reader: Reader) => Beside,
-): Config & Beside => {
+  readExtra: (reader: Reader) => Extra,
+): Config & Extra => {
   const reader = new Reader(environment);
   const { mistakes } = reader;
   const config = readOwn(reader);
@@ -193,9 +193,9 @@ export const readServiceConfig = <Beside extends object>(
   if (operatorToken !== null && operatorToken.length < 16)
     mistakes.push('OPERATOR_TOKEN must have at least 16 characters');
   if (metricsPort === port) mistakes.push('METRICS_PORT must not be PORT');
-  const beside = readBeside(reader);
+  const extra = readExtra(reader);
   if (mistakes.length > 0) throw new ConfigError(mistakes);
-  return { ...config, ...beside };
+  return { ...config, ...extra };
 };
 
 /** The configuration cannot be used; `mistakes` lists every reason. */

@@ -54,7 +54,7 @@ const assertPlainTexts = (args: Readonly<Record<string, unknown>>): void => {
 
 type ResolverMap = Parameters<typeof addResolversToSchema>[1];
 
-export interface SubgraphParts {
+export interface SubgraphDeps {
   readonly name: SubgraphName;
   /** Resolvers by type and field, as the generated `Resolvers` type of the subgraph has them. */
   readonly resolvers: Readonly<Record<string, unknown>>;
@@ -74,7 +74,7 @@ export const buildSubgraph = ({
   resolvers,
   entities,
   areMerchants,
-}: SubgraphParts): GraphQLSchema => {
+}: SubgraphDeps): GraphQLSchema => {
   const sdl = readWholeSdl(name);
   const document = parse(sdl, { noLocation: true });
   const declared = document.definitions.flatMap((definition) =>

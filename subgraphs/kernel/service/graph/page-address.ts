@@ -3,7 +3,7 @@ import type { Keys } from '../access/keys.ts';
 import { signPageToken, type PageSubject } from './page-token.ts';
 
 /** What the address is made of. */
-export interface PageParts {
+export interface PageDeps {
   /** Address of the hosted pages, without a slash at the end. */
   readonly publicUrl: string;
   readonly pageSecret: Keys;
@@ -14,6 +14,6 @@ export interface PageParts {
  * answer.
  */
 export const pageAddress = (
-  { publicUrl, pageSecret }: PageParts,
+  { publicUrl, pageSecret }: PageDeps,
   { merchantId, paymentId }: PageSubject,
 ): string => [publicUrl, 'pay', signPageToken(pageSecret, { merchantId, paymentId })].join('/');

@@ -35,7 +35,7 @@ import type { PreparedDocument, SubgraphExecutor } from './subgraph.ts';
 
 const preparedDocuments = 1_000;
 
-interface RunParts {
+interface RunDeps {
   readonly executor: SubgraphExecutor;
   readonly keys: PrincipalKeys;
 }
@@ -70,7 +70,7 @@ const failure = (status: number, message: string, code: string): OperationAnswer
 const operationRunner = ({
   executor,
   keys,
-}: RunParts): ((sent: SentOperation) => Promise<OperationAnswer>) => {
+}: RunDeps): ((sent: SentOperation) => Promise<OperationAnswer>) => {
   const readPrincipal = principalReader(keys);
   const prepared = new LRUCache<string, PreparedDocument>({ max: preparedDocuments });
   const prepare = (query: string): PreparedDocument => {
@@ -222,7 +222,7 @@ class AnswerLines {
 /** A batch of payouts is up to 1 MiB; a list of representations in addition to it is not. */
 const bodyLimit_bytes = 4 * 1_048_576;
 
-export interface ServedSubgraph extends RunParts {
+export interface ServedSubgraph extends RunDeps {
   readonly name: SubgraphName;
   readonly log: Logger;
 }

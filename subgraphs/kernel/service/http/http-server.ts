@@ -10,7 +10,7 @@ import { errorJson } from '../../../../schema/wire.ts';
 import type { Config } from '../config/config.ts';
 import { apiVersion } from '../../../../schema/api-version.ts';
 import { answerParserError, envelopeOf } from './http-errors.ts';
-import { shedLoad, type OverloadParts, cutUnfinished } from './overload.ts';
+import { shedLoad, type OverloadDeps, cutUnfinished } from './overload.ts';
 import { httpRequests, metrics, requestIdOf, type Logger } from '../tracing/telemetry.ts';
 import { traceRequests } from '../tracing/trace-requests.ts';
 
@@ -60,13 +60,13 @@ const keepAliveTimeout_ms = 72_000;
 const headers_bytes = 16 * 1_024;
 const bodyLimit_bytes = 256 * 1_024;
 
-export interface HttpParts {
+export interface HttpDeps {
   readonly config: Pick<Config, 'publicUrl'>;
   readonly log: Logger;
   /** True or nothing: ready. False or names: not ready, and what is missing. */
   readonly ready: () => Promise<boolean | readonly string[]>;
   /** Null: load causes no refusals. */
-  readonly overload: OverloadParts | null;
+  readonly overload: OverloadDeps | null;
   readonly patience?: Patience;
   /** Whether `/metrics` is here; it is, unless this is false. */
   readonly metricsHere?: boolean;
@@ -120,7 +120,7 @@ export const openHttp = ({
   overload,
   patience = usualPatience,
   metricsHere = true,
-}: HttpParts): FastifyInstance => {
+}: HttpDeps): FastifyInstance => {
   const headers = standingHeaders(config);
   const app = fastify({
     logger: false,
@@ -312,7 +312,7 @@ const observe = (app: FastifyInstance, log: Logger): void => {
 /** Requests of load balancers and Prometheus are answered under any load. */
 const always = { config: { load: 'exempt' } } as const;
 
-const addHealth = (app: FastifyInstance, ready: HttpParts['ready']): void => {
+const addHealth = (app: FastifyInstance, ready: HttpDeps['ready']): void => {
   app.get('/healthz', always, async () => ({ status: 'ok' }));
   app.get('/readyz', always, async (_request, reply) => {
     const answer = await ready();

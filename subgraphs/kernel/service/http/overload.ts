@@ -158,7 +158,7 @@ export interface OverloadLimits {
   readonly loopDelay_max_ms: number;
 }
 
-export interface OverloadParts extends OverloadLimits {
+export interface OverloadDeps extends OverloadLimits {
   /** The key for counting unfinished requests. */
   readonly networkOf: CallerNetwork;
 }
@@ -181,7 +181,7 @@ const refusals = new Counter({
 /** Refuses requests that the process has no time for. Accepted requests are completed. */
 export const shedLoad = (
   app: FastifyInstance,
-  { inFlight_max, loopDelay_max_ms, networkOf }: OverloadParts,
+  { inFlight_max, loopDelay_max_ms, networkOf }: OverloadDeps,
   log: Logger,
 ): void => {
   const isLate = watchLoop(app, loopDelay_max_ms, log);

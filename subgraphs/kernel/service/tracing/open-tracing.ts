@@ -1,5 +1,5 @@
 /**
- * Tracing by OpenTelemetry: spans are gathered and posted to a collector by OTLP over HTTP. Loaded
+ * Tracing by OpenTelemetry: spans are batched and posted to a collector by OTLP over HTTP. Loaded
  * only where traces have a destination.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -71,7 +71,7 @@ const writeTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string 
   `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
 
 const openProvider = (
-  { url, headers, serviceName, resource, ratio, gather_ms }: TracingConfig,
+  { url, headers, serviceName, resource, ratio, delay_ms }: TracingConfig,
   role: string,
 ): TracerProvider =>
   new TracerProvider({
@@ -85,7 +85,7 @@ const openProvider = (
     spanProcessors: [
       new BatchSpanProcessor({
         exporter: new OTLPTraceExporter({ url, headers: { ...headers } }),
-        scheduledDelayMillis: gather_ms,
+        scheduledDelayMillis: delay_ms,
       }),
     ],
   });

@@ -61,12 +61,12 @@ export const readTracing = (reader: Reader) => {
     serviceName: ['OTEL_SERVICE_NAME', text, 'payment-service'],
     resource: ['OTEL_RESOURCE_ATTRIBUTES', pairs, ''],
     sampler: ['OTEL_TRACES_SAMPLER', oneOf(...samplers), 'parentbased_always_on'],
-    gather_ms: ['OTEL_BSP_SCHEDULE_DELAY', integer(1, 600_000), '5000'],
+    delay_ms: ['OTEL_BSP_SCHEDULE_DELAY', integer(1, 600_000), '5000'],
   });
   const ratio = readRatio(reader, read.sampler);
   const address = read.exact ?? (read.base && `${read.base}/v1/traces`);
   if (address === null || read.disabled === 'true' || read.exporter === 'none') return null;
-  const { serviceName, resource, gather_ms } = read;
+  const { serviceName, resource, delay_ms } = read;
   return {
     /** Where spans are posted to, by OTLP over HTTP in JSON. */
     url: address,
@@ -76,8 +76,8 @@ export const readTracing = (reader: Reader) => {
     /** Further attributes of where the spans come from. */
     resource,
     ratio,
-    /** How long spans are gathered before they are sent. */
-    gather_ms,
+    /** How long spans are batched before they are sent. */
+    delay_ms,
   };
 };
 export type TracingConfig = NonNullable<ReturnType<typeof readTracing>>;

@@ -1,31 +1,31 @@
 /**
- * Writes rows outside the request path: they gather in this process and are written in batches.
- * Rows gathered by a killed process are lost, and rows that the database rejects are dropped:
+ * Writes rows outside the request path: they wait in this process and are written in batches.
+ * Rows batched by a killed process are lost, and rows that the database rejects are dropped:
  * people only look at these rows, and no money depends on them.
  */
 import { outsideOfLane } from '../service/lane.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
-/** Rows gather for so long. */
-const gather_ms = 1_000;
+/** Rows wait so long. */
+const flush_ms = 1_000;
 /** Rows of a batch. */
 const batch_max_rows = 500;
 /** Rows that wait while the database is unavailable; further rows are dropped. */
 const waiting_max_rows = 10_000;
 
-export interface GatheredRows {
+export interface BufferedRows {
   /** Takes a row, by its columns; it never waits and never fails. */
   readonly add: (row: object) => void;
-  /** Writes what has gathered. */
+  /** Writes what has batched. */
   readonly close: () => Promise<void>;
 }
 
 /** Rows for `insert`, whose one parameter is a list of them as JSON; `drop` counts what is lost. */
-export const gatherRows = (
+export const bufferRows = (
   runner: Runner,
   insert: Statement,
   drop: (rows: number) => void,
-): GatheredRows => {
+): BufferedRows => {
   const waiting: object[] = [];
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<void> = Promise.resolve();
@@ -49,7 +49,7 @@ export const gatherRows = (
         return;
       }
       waiting.push(row);
-      timer ??= setTimeout(() => void outsideOfLane(write), gather_ms).unref();
+      timer ??= setTimeout(() => void outsideOfLane(write), flush_ms).unref();
     },
     close: () => {
       if (timer) clearTimeout(timer);

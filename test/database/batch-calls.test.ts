@@ -5,10 +5,10 @@ import pg from 'pg';
 import {
   batch_max,
   batchesInFlight_max,
-  gathered,
-} from '../../subgraphs/kernel/database/gather-calls.ts';
+  batched,
+} from '../../subgraphs/kernel/database/batch-calls.ts';
 
-/** Never connected: what is gathered is decided before anything is sent. */
+/** Never connected: what is batched is decided before anything is sent. */
 const pool = new pg.Pool();
 after(() => pool.end());
 
@@ -19,7 +19,7 @@ interface Sent {
 }
 
 /** An operation whose statements end when the test says so; a call is `<caller> <number>`. */
-const openOperation = (callersApart = false) => {
+const openOperation = (perCaller = false) => {
   const sent: Sent[] = [];
   const answers: Promise<string>[] = [];
   let inFlight = 0;
@@ -38,10 +38,10 @@ const openOperation = (callersApart = false) => {
     sent.push({ calls, end });
     return promise;
   };
-  const call = gathered<string, string>({
+  const call = batched<string, string>({
     name: 'test',
     callerOf: (text) => text.split(' ')[0] ?? '',
-    callersApart,
+    perCaller,
     alone: async (_, one) => (await send([one]))[0] ?? '',
     together: (_, calls) => send(calls),
   });

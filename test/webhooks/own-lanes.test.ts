@@ -65,7 +65,7 @@ const startDelivering = async (context: TestContext): Promise<void> => {
 };
 
 /** Sends a webhook of a merchant who did nothing: it comes, although what hangs goes on hanging. */
-const deliverBeside = async (
+const deliverMeanwhile = async (
   { urlOf, count }: Awaited<ReturnType<typeof startHanging>>,
   path: string,
 ): Promise<void> => {
@@ -86,7 +86,7 @@ describe('a merchant whose receivers hang', () => {
       () => receiver.count('/hang') === 10,
       () => `${receiver.count('/hang')} of 10 hang`,
     );
-    await deliverBeside(receiver, '/own');
+    await deliverMeanwhile(receiver, '/own');
   });
 
   test('delays nobody with hundreds of origins', async (context) => {
@@ -101,7 +101,7 @@ describe('a merchant whose receivers hang', () => {
       () => receiver.count('/hang') >= 20,
       () => `${receiver.count('/hang')} hang`,
     );
-    for (const path of ['/one', '/two', '/three']) await deliverBeside(receiver, path);
+    for (const path of ['/one', '/two', '/three']) await deliverMeanwhile(receiver, path);
     assert.ok(receiver.count('/hang') <= 60, `${receiver.count('/hang')} of one merchant hang`);
   });
 

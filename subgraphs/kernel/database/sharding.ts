@@ -1,5 +1,5 @@
 /**
- * Whether the tables are spread over machines (docs/operations.md, "Sharding"). One database
+ * Whether the tables are sharded over machines (docs/operations.md, "Sharding"). One database
  * takes in one statement what is due of all merchants; a spread one takes it merchant by merchant.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,18 +11,18 @@ import { run, type Runner, type Statement } from './statement.ts';
 
 const ask: Statement = {
   name: 'database.is_spread',
-  text: `select exists (select 1 from pg_extension where extname = 'citus') as "isSpread"`,
+  text: `select exists (select 1 from pg_extension where extname = 'citus') as "isSharded"`,
 };
 
 const known = new WeakMap<Runner, Promise<boolean>>();
 
-/** Whether the runner's database is spread; queried once for each pool. */
-export const isSpread = (runner: Runner): Promise<boolean> => {
+/** Whether the runner's database is sharded; queried once for each pool. */
+export const isSharded = (runner: Runner): Promise<boolean> => {
   const pool = runner instanceof pg.Pool ? runner : (poolOf(runner) ?? runner);
   const found =
     known.get(pool) ??
-    outsideOfLane(() => run<{ isSpread: boolean }>(runner, ask, [])).then(
-      ([row]) => row?.isSpread === true,
+    outsideOfLane(() => run<{ isSharded: boolean }>(runner, ask, [])).then(
+      ([row]) => row?.isSharded === true,
     );
   known.set(pool, found);
   found.catch(() => known.delete(pool));
@@ -30,7 +30,7 @@ export const isSpread = (runner: Runner): Promise<boolean> => {
 };
 
 /** A statement for rows of any merchants, and the one for those of one merchant. */
-export interface Twins {
+export interface ShardedStatement {
   /** For one database alone: `$1` is a list of the rows' merchants. */
   readonly ofAll: Statement;
   /** The same where `$1` is the merchant of all rows. */
@@ -41,11 +41,11 @@ export interface Twins {
  * Variants that find rows by their merchants and by a column, whose values are `$2`; `textOf` makes
  * the statement around the condition.
  */
-export const twinsByKey = (
+export const shardedByKey = (
   name: string,
   column: string,
   textOf: (ofKeys: string) => string,
-): Twins => ({
+): ShardedStatement => ({
   ofAll: {
     name,
     // As subqueries the arrays tell the planner nothing, so the plan is made once.
@@ -61,15 +61,15 @@ export const twinsByKey = (
 
 /**
  * Runs a statement for rows of several merchants: at once in one database; merchant by merchant
- * where the tables are spread. `valuesOf` returns the values after `$1`.
+ * where the tables are sharded. `valuesOf` returns the values after `$1`.
  */
-export const runTwins = async <Found extends object, Row extends { readonly merchantId: string }>(
+export const runSharded = async <Found extends object, Row extends { readonly merchantId: string }>(
   runner: Runner,
-  { ofAll, ofMerchant }: Twins,
+  { ofAll, ofMerchant }: ShardedStatement,
   rows: readonly Row[],
   valuesOf: (rows: readonly Row[]) => readonly unknown[],
 ): Promise<Found[]> =>
-  (await isSpread(runner))
+  (await isSharded(runner))
     ? eachMerchant(rows, (own, merchantId) =>
         run<Found>(runner, ofMerchant, [merchantId, ...valuesOf(own)]),
       )
@@ -85,7 +85,7 @@ const looks_max = 100;
 
 /**
  * Waits, for two seconds at most, until the commits in progress have reached every machine. Where
- * the tables are spread, parts of a transaction become visible one after another.
+ * the tables are sharded, parts of a transaction become visible one after another.
  */
 export const awaitCommits = async (pool: pg.Pool): Promise<void> => {
   const look = async (): Promise<readonly string[]> => {

@@ -1,4 +1,4 @@
 /** One subscription with everything about it, as its drawer asks for it. */
 import type { SubscriptionQuery } from '../../../schema/generated/console.ts';
 
-export type WholeSubscription = NonNullable<SubscriptionQuery['billingSubscription']>;
+export type SubscriptionDetails = NonNullable<SubscriptionQuery['billingSubscription']>;

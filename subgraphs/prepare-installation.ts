@@ -5,7 +5,7 @@
  */
 import { resolve } from 'node:path';
 import { ensureWritable } from './kernel/database/embedded/data-directory.ts';
-import { handoverDefault_ms, untilLetGo } from './kernel/database/embedded/claim-directory.ts';
+import { handoverDefault_ms, untilReleased } from './kernel/database/embedded/claim-directory.ts';
 import { localOperatorToken, localSecretKey } from './kernel/database/embedded/local-secrets.ts';
 import {
   startEmbeddedPostgres,
@@ -49,14 +49,15 @@ export const metricsAddressOf = ({ host, metricsPort: port }: Config): ListenAdd
  * Throws a one-sentence error when this process cannot listen or store its files. Before that, only
  * DATA_DIR itself has been created.
  */
-export const ensurePlace = async (
+export const prepareInstallation = async (
   config: Config,
   roles: Roles,
   { progress, stopping }: Omit<Start, 'stack'>,
 ): Promise<void> => {
   const embedded = isEmbedded(config, roles);
   const dataDir = resolve(config.dataDir);
-  if (embedded) await untilLetGo(dataDir, { handover_ms: handoverDefault_ms, progress, stopping });
+  if (embedded)
+    await untilReleased(dataDir, { handover_ms: handoverDefault_ms, progress, stopping });
   const metrics = metricsAddressOf(config);
   if (isServing(roles))
     for (const address of [addressOf(config), ...(metrics ? [metrics] : [])])

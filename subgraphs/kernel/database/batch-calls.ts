@@ -12,7 +12,7 @@ import { isInLane } from '../service/lane.ts';
 import { spanOf } from './statement.ts';
 
 /** An operation whose calls may share a statement. */
-export interface Gathered<Call, Result> {
+export interface Batched<Call, Result> {
   /** The name of a call's span: the name of its statement. */
   readonly name: string;
   /** The caller. Callers take turns when not all calls fit. */
@@ -21,7 +21,7 @@ export interface Gathered<Call, Result> {
    * Whether a batch holds the calls of one caller alone: a transaction that moves money writes the
    * rows of one merchant, so that merchants can be on different machines.
    */
-  readonly callersApart?: boolean;
+  readonly perCaller?: boolean;
   /** Concurrent statements, if not two: one, when they would only wait for each other. */
   readonly inFlight?: number;
   readonly alone: (pool: pg.Pool, call: Call) => Promise<Result>;
@@ -34,13 +34,13 @@ export const batch_max = 64;
 /** Concurrent statements, unless an operation has fewer: while one commits, the next runs. */
 export const batchesInFlight_max = 2;
 /**
- * Callers whose calls are gathered separately; beyond that, the least recently seen start again.
+ * Callers whose calls are batched separately; beyond that, the least recently seen start again.
  */
-const gatherings_max = 1_000;
+const batchers_max = 1_000;
 /** Calls of a failed batch that are tried again at the same time. */
 const retries_max = 4;
 /** How long a caller's calls stay out of batches after one of them failed. */
-const apart_ms = 5_000;
+const failing_ms = 5_000;
 
 interface Waiting<Call, Result> {
   readonly call: Call;
@@ -75,10 +75,10 @@ const openQueue = <One>() => {
 };
 
 /** Callers that made a batch fail, for a while. */
-const openApart = () => {
+const openFailing = () => {
   const until_ms = new Map<string, number>();
   return {
-    add: (caller: string): void => void until_ms.set(caller, performance.now() + apart_ms),
+    add: (caller: string): void => void until_ms.set(caller, performance.now() + failing_ms),
     has: (caller: string): boolean => {
       const until = until_ms.get(caller) ?? 0;
       if (performance.now() < until) return true;
@@ -109,12 +109,12 @@ const runEach = async <Call, Result>(
 };
 
 /** The calls of one operation on one pool. */
-const openGathering = <Call, Result>(
+const openBatcher = <Call, Result>(
   pool: pg.Pool,
-  { callerOf, alone, together, inFlight: slots_max = batchesInFlight_max }: Gathered<Call, Result>,
+  { callerOf, alone, together, inFlight: slots_max = batchesInFlight_max }: Batched<Call, Result>,
 ): ((call: Call) => Promise<Result>) => {
   const queue = openQueue<Waiting<Call, Result>>();
-  const apart = openApart();
+  const failing = openFailing();
   let inFlight = 0;
   let isDue = false;
 
@@ -137,7 +137,7 @@ const openGathering = <Call, Result>(
         await runEach(
           batch,
           (call) => alone(pool, call),
-          (call) => apart.add(callerOf(call)),
+          (call) => failing.add(callerOf(call)),
         );
     }
   };
@@ -156,7 +156,7 @@ const openGathering = <Call, Result>(
 
   return (call) => {
     const caller = callerOf(call);
-    if (apart.has(caller)) return outsideOfCalls(alone, pool, call);
+    if (failing.has(caller)) return outsideOfCalls(alone, pool, call);
     const answer = Promise.withResolvers<Result>();
     queue.add(caller, { call, answer });
     // Behind all that this turn of the event loop brings.
@@ -168,23 +168,23 @@ const openGathering = <Call, Result>(
   };
 };
 
-/** The operation with its calls gathered, separately for each pool. */
-export const gathered = <Call, Result>(
-  operation: Gathered<Call, Result>,
+/** The operation with its calls batched, separately for each pool. */
+export const batched = <Call, Result>(
+  operation: Batched<Call, Result>,
 ): ((pool: pg.Pool, call: Call) => Promise<Result>) => {
-  type Gathering = (call: Call) => Promise<Result>;
-  const gatherings = new WeakMap<pg.Pool, LRUCache<string, Gathering>>();
-  const gatheringOn = (pool: pg.Pool, call: Call): Gathering => {
-    const ofPool = gatherings.get(pool) ?? new LRUCache<string, Gathering>({ max: gatherings_max });
-    gatherings.set(pool, ofPool);
-    const whose = operation.callersApart === true ? operation.callerOf(call) : '';
-    const gathering = ofPool.get(whose) ?? openGathering(pool, operation);
-    ofPool.set(whose, gathering);
-    return gathering;
+  type Batcher = (call: Call) => Promise<Result>;
+  const batchers = new WeakMap<pg.Pool, LRUCache<string, Batcher>>();
+  const batcherOn = (pool: pg.Pool, call: Call): Batcher => {
+    const ofPool = batchers.get(pool) ?? new LRUCache<string, Batcher>({ max: batchers_max });
+    batchers.set(pool, ofPool);
+    const whose = operation.perCaller === true ? operation.callerOf(call) : '';
+    const batcher = ofPool.get(whose) ?? openBatcher(pool, operation);
+    ofPool.set(whose, batcher);
+    return batcher;
   };
   // A batch belongs to no single call, so it would not wait for the turn of a call in the lane.
   return (pool, call) =>
     isInLane()
       ? operation.alone(pool, call)
-      : spanned(spanOf(operation), () => gatheringOn(pool, call)(call));
+      : spanned(spanOf(operation), () => batcherOn(pool, call)(call));
 };
