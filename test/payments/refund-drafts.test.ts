@@ -190,6 +190,21 @@ test('approvals, rejections, other refunds and an erasure at once make at most o
   }
 });
 
+test('two approvals of one draft at once make one refund, and one of them is told that it made it', async () => {
+  const key = await migrated.merchant();
+  const { id: paymentId } = await history.pay(key, 10_000n);
+  const draft = await proposed(key, paymentId, 1_000n);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => approve(draft, `person-${index}`)),
+  );
+  const made = answers.flatMap((one) => (isRefused(one) ? [] : [one.replayed]));
+  assert.deepEqual(made, [false]);
+  const refusals = new Set(answers.filter((one) => isRefused(one)).map(({ code }) => code));
+  assert.deepEqual([...refusals], ['not_pending']);
+  assert.deepEqual((await outcome(paymentId)).refunded, 1_000);
+  assert.equal((await logOf(draft)).length, 3, 'proposed, approved and made once');
+});
+
 test('support refunds by itself as much of a payment as its merchant allows, by however many refunds', async () => {
   const key = await migrated.merchant();
   const { id: paymentId } = await history.pay(key, 10_000n);
