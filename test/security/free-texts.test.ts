@@ -112,6 +112,8 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   ReconciliationRun: ['connector', 'createdBy'],
   ...Object.fromEntries(eventTypes.map((type) => [type, ['payload']])),
   ReconciliationDifference: ['resolvedBy'],
+  ReconciledOperation: ['currency', 'status'],
+  Closing: ['currency'],
   Viewer: ['subject'],
   TimelineBankCall: [
     'connector',

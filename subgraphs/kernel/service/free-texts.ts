@@ -73,6 +73,7 @@ export const freeTexts: Readonly<Record<string, Readonly<Record<string, Erasure>
   Shop: { name: stays.merchant, terminalName: stays.merchant },
   ApiKey: { name: stays.merchant },
   ShopBalance: { shopName: stays.merchant },
+  ShopClosing: { shopName: stays.merchant },
   WebhookEndpoint: { url: stays.merchant },
   WebhookDelivery: { url: stays.merchant },
   WebhookFailure: { url: stays.merchant },
