@@ -33,7 +33,7 @@ import { run, type Statement } from '../kernel/database/statement.ts';
 // never causes an order. Leased payouts are queried again, and so are stopped ones and card payouts
 // that were given up.
 const askNow: Statement = {
-  name: 'payout.askNow',
+  name: 'payout.ask_now',
   text: `update payout set ask_at = $3 where merchant_id = $1 and id = $2 and mode = 'live' and (ask_at is null or ask_at > $3)
     and (status = 'pending' and (bank_ref is not null or method = 'payouts_card') or fail_reason = 'recipient_data_lost') returning 1`,
 };

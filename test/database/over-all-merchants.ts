@@ -148,6 +148,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'reconciliation.some_merchants',
   ],
   'finds the shops of a report, a page at most': ['reconciliation.some_shops'],
+  'counts the open differences of a page of runs': ['reconciliation.open_of_runs'],
   'finds the accounts with deltas, a page at most': ['balance.fold_accounts'],
   'finds who a key speaks for; each gateway keeps the answer': [
     'api_key.holder',
