@@ -1492,7 +1492,7 @@ export type Mutation = {
   /**
    * Gives money of a succeeded payment back: the amount, or the whole remainder when it is absent or 0. People name the merchant; once they refund more than
    * 1,000,000 minor units of the payment in total, a reason is required (bad_request); more than 100,000,000 needs an administrator, and support may refund what its
-   * merchant allows (`supportRefundMax`, else scope_required).
+   * merchant allows (`supportRefundMax`, else scope_required; the error forbidden where that is 0).
    */
   refundCreate: RefundCreateResult;
   /**

@@ -8,7 +8,13 @@ import type { Banks } from '../../kernel/banks/route.ts';
 import { releaseKeys, tryClaims, type CallClaim } from '../../kernel/database/claim-page.ts';
 import { batched } from '../../kernel/database/batch-calls.ts';
 import { createOnce, type Created } from '../../kernel/database/idempotency.ts';
-import { inTransaction, run, unlessHeld, type Statement } from '../../kernel/database/statement.ts';
+import {
+  inTransaction,
+  run,
+  unlessHeld,
+  type Runner,
+  type Statement,
+} from '../../kernel/database/statement.ts';
 import { rememberTrace } from '../../kernel/database/subject-trace.ts';
 import { writeEntries, type Acting, type WrittenEntry } from '../../kernel/database/audit.ts';
 import type { MinorUnits } from '../../kernel/rules/money.ts';
@@ -79,6 +85,10 @@ const supportMax: Statement = {
   text: 'select support_refund_max as max from merchant where id = $1',
 };
 
+/** How much of a payment support refunds by itself, as its merchant set it. */
+export const readSupportMax = async (runner: Runner, merchantId: string): Promise<bigint> =>
+  (await run<{ max: bigint }>(runner, supportMax, [merchantId]))[0]?.max ?? 0n;
+
 /** Why a person may not refund so much; null if they may. */
 const limitOf = async (
   client: pg.PoolClient,
@@ -87,8 +97,8 @@ const limitOf = async (
   reason: string | null,
 ): Promise<Refused | null> => {
   if (principal.role === 'support') {
-    const [merchant] = await run<{ max: bigint }>(client, supportMax, [merchantId]);
-    const limit = supportLimit(payment, refunds, amount, merchant?.max ?? 0n);
+    const max = await readSupportMax(client, merchantId);
+    const limit = supportLimit(payment, refunds, amount, max);
     if (limit) return limit;
   }
   const before = await refundedByPeople(client, payment, refunds);

@@ -4,18 +4,20 @@ import type {
   QueryResolvers,
   RefundResolvers,
 } from '../../../schema/generated/payments.ts';
+import { GraphQLError } from 'graphql';
 import { isRefused, refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { ofPaymentId, oneOf } from '../../kernel/database/open-list.ts';
 import { orThrow } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
 import { loadPayments, loadRefunds, pageOfRefunds } from '../find-payments.ts';
 import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
 import { givenPartReceipt } from '../receipts/part-recipient.ts';
+import { readSupportMax } from './open-refund.ts';
 import { refundPayment } from './refund-payment.ts';
 import { retryRefund } from './retry-refund.ts';
 
@@ -62,6 +64,18 @@ export const changedRefund = (
     );
 };
 
+/** Support whose merchant lets it refund nothing has no right to, like a lower role. */
+const assertMayRefund = async (
+  { database }: Pick<ReadingDeps, 'database'>,
+  caller: PaymentCaller,
+): Promise<void> => {
+  if (caller.kind !== 'person' || caller.principal.role !== 'support') return;
+  if ((await readSupportMax(database.pool, caller.merchantId)) > 0n) return;
+  throw new GraphQLError('this operation needs the role finance; support proposes a refund', {
+    extensions: { code: 'forbidden' },
+  });
+};
+
 /** The mutations for refunds by keys and people, and for operators who repeat a refused refund. */
 export const refundMutations = (
   deps: ReadingDeps,
@@ -75,6 +89,7 @@ export const refundMutations = (
     const calling = await callerOf(deps, principal, { id: paymentId, merchantId }, now);
     if (isRefused(calling)) return calling;
     const { caller, now: at } = calling;
+    await assertMayRefund(deps, caller);
     const given = await givenPartReceipt(deps, caller, paymentId, receipt, at);
     if (given && isRefused(given)) return given;
     const asked = {
