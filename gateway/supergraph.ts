@@ -28,7 +28,7 @@ import { fetchDocument } from './compile/plan-steps.ts';
 
 type Executors = Readonly<Record<string, SubgraphExecutor>>;
 
-/** The executors, each of which prepares a document object only once. */
+/** The executors. Each prepares a document object only once. */
 const cachePrepared = (executors: Executors): Executors =>
   Object.fromEntries(
     Object.entries(executors).map(([name, executor]) => [name, { prepare: once(executor) }]),

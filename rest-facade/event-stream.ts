@@ -50,11 +50,11 @@ class EventWriter {
         resolve();
       });
     });
-    // A connection that breaks closes: there is nobody to notify.
+    // A connection that breaks closes: no reader is left to notify.
     response.on('error', () => {});
   }
 
-  /** Calls `closed` when the connection is gone, whoever ended it. */
+  /** Calls `closed` when the connection is gone, whichever side ended it. */
   onClose(closed: () => void): void {
     this.#closed.then(closed, closed);
   }

@@ -12,7 +12,7 @@ export interface FixedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly plain: { readonly tag: string; readonly bytes: Buffer };
   readonly gzipped: { readonly tag: string; readonly bytes: Buffer };
-  /** Null: Brotli takes too long for a service that starts, so a build makes it or nobody. */
+  /** Null where no build made it: Brotli takes too long for a service that starts. */
   readonly brotli: { readonly tag: string; readonly bytes: Buffer } | null;
 }
 

@@ -95,7 +95,7 @@ const dataOf = <Data>({ data, errors }: Answer<Data>): Data => {
 /** The cache of sessions, and its end. */
 const openCache = (bus: Bus, find: (digest: string) => Promise<Session | null>) => {
   const known = new LRUCache<string, Session>({ max: known_max, ttl: known_ms });
-  // Longer than they are cached: whoever was let in an hour ago need not prove it to a limit.
+  // Longer than they are cached: a caller who was let in an hour ago need not prove it again.
   const live = new LRUCache<string, { readonly id: string; readonly until_ms: number }>({
     max: known_max,
   });

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
  * True for a request of our own page, and for a program that is no browser (it sends neither header
- * and carries nobody's rights). Sec-Fetch-Site decides where the browser sends it. Older ones send
+ * and carries no browser's rights). Sec-Fetch-Site decides where the browser sends it. Older ones send
  * Origin, which `no-referrer` turns into "null" for the bank's plain form: there `nullAllowed` lets
  * it through, since only the simulated bank has such a form and its address is a secret.
  */

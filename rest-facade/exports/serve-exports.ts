@@ -54,7 +54,7 @@ const openTurns = (): ExportLimits['inTurn'] => {
   let running = 0;
   return async (read) => {
     if (running >= pagesAtOnce_max) {
-      // Whoever ends a turn passes it on: it stays counted.
+      // The call that ends a turn passes it on, so it stays counted.
       const { promise, resolve } = Promise.withResolvers<void>();
       waiting.push(resolve);
       await promise;

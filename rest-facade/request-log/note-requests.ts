@@ -56,7 +56,7 @@ const secrets: ReadonlySet<string> = new Set([
 
 /** Texts of ours with long numbers in them. */
 const ownForm = /^(?:evt_[0-9a-f-]{36}|ord_\d{19}|P-\d+|\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?)$/;
-/** Fields with long numbers that are nobody's: they are masked when they may be a card's. */
+/** Fields with long numbers that are not personal: one that may be a card's is masked. */
 const plainNumbers: ReadonlySet<string> = new Set([
   'bank_id',
   'bik',
@@ -84,8 +84,8 @@ const maskText = (name: string, text: string): string => {
 };
 
 /**
- * Masks a value: `known` are the names that the contract has. The value of a field that nobody
- * knows, or that is personal, is not looked at; of metadata only the names stay.
+ * Masks a value: `known` are the names that the contract has. The value of an unknown field,
+ * or of a personal one, is not looked at; of metadata only the names stay.
  */
 const maskValue = (name: string, value: unknown, known: ReadonlySet<string>): unknown => {
   if (Array.isArray(value)) return value.map((item) => maskValue(name, item, known));

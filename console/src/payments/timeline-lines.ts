@@ -27,7 +27,7 @@ export interface Line {
   readonly aside: string;
   /** As the graph gives them: nothing secret is in it. */
   readonly records: readonly object[];
-  /** The delivery of which this is a failed attempt. */
+  /** The delivery whose attempt failed. */
   readonly failedDelivery?: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The fold: moves deltas into the balance rows and the ledger's hours. One statement folds thousands of deltas of all
- * merchants; when it fails, each account is folded separately, and one that fails is set aside with
- * an alert. A balance is the row plus the deltas, so it is correct meanwhile, whatever is not
+ * The fold: moves deltas into the balance rows and the ledger's hours. One statement folds thousands
+ * of deltas of all merchants; when it fails, each account is folded separately, and one that fails is
+ * set aside with an alert. A balance is the row plus the deltas, so it is correct meanwhile, whatever is not
  * folded.
  */
 import type pg from 'pg';

@@ -98,7 +98,7 @@ export const resolveDifference = async (
   });
 };
 
-interface Parts {
+interface Deps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
 }
 
@@ -106,7 +106,7 @@ const named = (result: ReconciliationRun | Refused) =>
   isRefused(result) ? result : { ...result, __typename: 'ReconciliationRun' as const };
 
 /** The queries of reconciliation. */
-export const reconciliationQueries = ({ database }: Parts) =>
+export const reconciliationQueries = ({ database }: Deps) =>
   ({
     reconciliationRuns: async (_, query, context) =>
       orThrow(await listRuns(database.emOf(context), query)),
@@ -115,7 +115,7 @@ export const reconciliationQueries = ({ database }: Parts) =>
   }) satisfies QueryResolvers;
 
 /** The mutations of reconciliation; each writes an audit entry. */
-export const reconciliationMutations = ({ database }: Parts) =>
+export const reconciliationMutations = ({ database }: Deps) =>
   ({
     reconciliationOpen: async (_, name, context) =>
       named(await openReconciliation(database, context, name)),
@@ -143,7 +143,7 @@ const openOfRuns: Statement = {
 const shownSide = (side: OperationSide | null) => side && { ...side, amount: BigInt(side.amount) };
 
 /** Fields that are shown differently from how they are stored, or not stored. */
-export const reconciliationFields = ({ database: { pool } }: Pick<Parts, 'database'>) => {
+export const reconciliationFields = ({ database: { pool } }: Pick<Deps, 'database'>) => {
   const openOf = perCall<string, number>(async (ids) => {
     const found = await run<{ id: string; count: number }>(pool, openOfRuns, [ids]);
     const counts = new Map(found.map(({ id, count }) => [id, count]));

@@ -104,12 +104,12 @@ const findRequest = async (
 ): Promise<ApiRequest | null> =>
   (await run<ApiRequest>(runner, newest, [...shopValues(shop, now), id, at ?? null]))[0] ?? null;
 
-interface Parts {
+interface Deps {
   readonly database: Pick<Database, 'pool'>;
 }
 
 /** The queries of the log. */
-export const requestQueries = ({ database: { pool } }: Parts) =>
+export const requestQueries = ({ database: { pool } }: Deps) =>
   ({
     apiRequests: async (_, { merchantId, shopId, mode, ...query }, { principal }) =>
       orThrow(
@@ -125,7 +125,7 @@ export const requestQueries = ({ database: { pool } }: Parts) =>
   }) satisfies QueryResolvers;
 
 /** Requests from the edge. */
-export const requestMutations = ({ database: { pool } }: Parts) => {
+export const requestMutations = ({ database: { pool } }: Deps) => {
   const store = openRequestStore(pool);
   return {
     apiRequestsNote: (_, { requests }) => store(requests),

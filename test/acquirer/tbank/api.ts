@@ -206,7 +206,7 @@ const ofPayment = (
   return payment ? run(payment) : refusal('9999', 'There is no such payment');
 };
 
-const methods: Readonly<Record<string, (parts: TBankDeps, asked: any) => ApiResponse>> = {
+const methods: Readonly<Record<string, (deps: TBankDeps, asked: any) => ApiResponse>> = {
   Init: init,
   GetQr: (parts, asked) => ofPayment(parts, asked, (payment) => getQr(parts, payment)),
   Charge: (parts, asked) =>
