@@ -1,13 +1,10 @@
 /** Table of payout drafts. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../../kernel/database/instant.ts';
 import type { Row } from '../../kernel/database/statement.ts';
+import { draftChecks, draftColumns, draftIndexes } from '../../kernel/drafts/columns.ts';
 import type { DraftStatus } from '../../kernel/drafts/rules.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
-import type { RefusalCode } from '../../kernel/rules/refusal.ts';
 import type { PayoutMethod } from '../rules/payout.ts';
-
-const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 /** A proposed payout. The payout created from it has its id. */
 export const PayoutDraftEntity = defineEntity({
@@ -36,58 +33,15 @@ export const PayoutDraftEntity = defineEntity({
     recipientBik: p.text().nullable(),
     recipientInn: p.text().nullable(),
     reason: p.text().nullable(),
-    /** The proposer's subject. */
-    createdBy: p.text(),
-    createdAt: instant(),
-    expiresAt: instant(),
-    /**
-     * The subject of the person who approved or rejected it; null while pending and when it
-     * expired.
-     */
-    decidedBy: p.text().nullable(),
-    decidedAt: instant().nullable(),
-    rejectReason: p.text().nullable(),
-    /** The refusal of the last approval. */
-    refusalCode: p.text().$type<RefusalCode>().nullable(),
-    refusalMessage: p.text().nullable(),
-    refusedAt: instant().nullable(),
+    ...draftColumns(),
   },
-  indexes: [
-    {
-      name: 'payout_draft_registry',
-      properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'],
-    },
-    {
-      name: 'payout_draft_filter',
-      properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'],
-    },
-    { name: 'payout_draft_newest', properties: ['mode', 'createdAt', 'id'] },
-    {
-      name: 'payout_draft_pending',
-      properties: ['merchantId', 'mode'],
-      where: "status = 'pending'",
-    },
-    { name: 'payout_draft_ends', properties: ['expiresAt'], where: "status = 'pending'" },
-  ],
+  indexes: [...draftIndexes('payout_draft')],
   checks: [
-    { name: 'payout_draft_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
+    ...draftChecks('payout_draft'),
     {
       name: 'payout_draft_method',
       expression:
         "method = any (array['payouts_sbp'::text, 'payouts_card'::text, 'payouts_account'::text])",
-    },
-    {
-      name: 'payout_draft_status',
-      expression:
-        "status = any (array['pending'::text, 'approved'::text, 'rejected'::text, 'expired'::text])",
-    },
-    {
-      name: 'payout_draft_decided',
-      expression: "(status = 'pending'::text) = (decided_at is null)",
-    },
-    {
-      name: 'payout_draft_two',
-      expression: "status <> 'approved'::text or decided_by <> created_by",
     },
   ],
 });
