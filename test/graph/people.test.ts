@@ -192,3 +192,23 @@ test('a person reads who they are and what they may; a key is no person', async 
   assert.equal((await viewerFor(person('viewer', 'no id'))).merchant, null);
   assert.equal(await viewerFor(key()), 'scope_required');
 });
+
+test('support makes a link of its own merchant alone, and a live one only when live mode is on', async () => {
+  const [mine, theirs] = [own.id('merchant'), other.id('merchant')];
+  const makeLink = async (m: string, mode: 'test' | 'live'): Promise<unknown> => {
+    const text = `mutation ($m: ID!, $s: ID!, $mode: Mode) { done: linkCreate(merchantId: $m, shopId: $s, mode: $mode, input: { amount: 1000 }) {
+      __typename ... on Refused { code } } }`;
+    const { data, errors } = (await harness.supergraph.execute(
+      { document: parse(text), variables: { m, s: own.id('shop'), mode } },
+      { principal: person('support', mine), requestId: 'request-2', isInLane: true },
+    )) as ExecutionResult<{ done: any }>;
+    return errors?.[0]?.extensions['code'] ?? data?.done.code ?? data?.done.__typename;
+  };
+  const { pool } = harness.database;
+  await pool.query('update merchant set live_enabled = false where id = $1', [mine]);
+  assert.equal(await makeLink(mine, 'live'), 'live_not_enabled');
+  assert.equal(await makeLink(mine, 'test'), 'PaymentLinkCreated');
+  assert.equal(await makeLink(theirs, 'test'), 'not_found');
+  await pool.query('update merchant set live_enabled = true where id = $1', [mine]);
+  assert.equal(await makeLink(mine, 'live'), 'PaymentLinkCreated');
+});
