@@ -429,6 +429,7 @@ export type Permission =
   | 'merchantCreate'
   | 'merchantOnboard'
   | 'merchantRateLimitSet'
+  | 'merchantProfileSet'
   | 'merchantSupportRefundSet'
   | 'shopCreate'
   | 'apiKeyIssue'

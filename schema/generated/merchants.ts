@@ -185,6 +185,8 @@ export type Merchant = {
   id: Scalars['ID']['output'];
   /** As its operators know it. */
   name: Scalars['String']['output'];
+  /** What buyers and the platform know of it. */
+  profile: MerchantProfile;
   /** Whether sk_live_ keys work. */
   liveEnabled: Scalars['Boolean']['output'];
   /** How fast its keys may call, all together. */
@@ -195,6 +197,38 @@ export type Merchant = {
   createdAt: Scalars['DateTime']['output'];
   /** Oldest first; a merchant has at most 500. A key reads its own. */
   shops: Array<Shop>;
+};
+
+/** What buyers and the platform know of a merchant. A field that is null is not known. */
+export type MerchantProfile = {
+  /** Its name in the register of companies. */
+  legalName: Maybe<Scalars['String']['output']>;
+  /** Its taxpayer's number: 10 digits of a company, 12 of a person. */
+  inn: Maybe<Scalars['String']['output']>;
+  /** Where buyers write. */
+  contactEmail: Maybe<Scalars['String']['output']>;
+  /** Where buyers call: + and the digits. */
+  contactPhone: Maybe<Scalars['String']['output']>;
+  /** Its site. */
+  siteUrl: Maybe<Scalars['String']['output']>;
+  /** Its public offer, or terms of sale. */
+  offerUrl: Maybe<Scalars['String']['output']>;
+};
+
+/** What buyers and the platform know of a merchant. An absent or blank field is not known. */
+export type MerchantProfileInput = {
+  /** Its name in the register of companies, up to 300 characters. */
+  legalName?: InputMaybe<Scalars['String']['input']>;
+  /** Its taxpayer's number, with its check digits: 10 digits of a company, 12 of a person. */
+  inn?: InputMaybe<Scalars['String']['input']>;
+  /** Where buyers write. */
+  contactEmail?: InputMaybe<Scalars['String']['input']>;
+  /** Where buyers call: + and 10 to 15 digits. */
+  contactPhone?: InputMaybe<Scalars['String']['input']>;
+  /** An http or https address. */
+  siteUrl?: InputMaybe<Scalars['String']['input']>;
+  /** The public offer, or terms of sale: an http or https address. */
+  offerUrl?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** A token bucket; a request takes one token. */
@@ -1169,6 +1203,8 @@ export type ShopCreateResult = Shop | Refused;
 
 export type MerchantRateLimitSetResult = Merchant | Refused;
 
+export type MerchantProfileSetResult = Merchant | Refused;
+
 export type MerchantSupportRefundSetResult = Merchant | Refused;
 
 /** What has a rate: the methods of payments, and of payouts, whose fee is withheld on top of the amount. */
@@ -1670,6 +1706,7 @@ export type Permission =
   | 'merchantCreate'
   | 'merchantOnboard'
   | 'merchantRateLimitSet'
+  | 'merchantProfileSet'
   | 'merchantSupportRefundSet'
   | 'shopCreate'
   | 'apiKeyIssue'
@@ -2376,6 +2413,8 @@ export type Mutation = {
    * makes is in the audit log.
    */
   merchantOnboard: MerchantOnboardResult;
+  /** Replaces the merchant's profile. */
+  merchantProfileSet: MerchantProfileSetResult;
   /** How fast the merchant's keys may call. Without both numbers the default of the service holds again. In force at once. */
   merchantRateLimitSet: MerchantRateLimitSetResult;
   /** Sets what support may refund of a payment by itself, minor units; with 0 it proposes every refund. What was already refunded of the payment counts. */
@@ -2581,6 +2620,13 @@ export type MutationmerchantOnboardArgs = {
   webhookUrl: InputMaybe<Scalars['String']['input']>;
   events?: Array<WebhookEvent>;
   signature?: WebhookSignature;
+  profile?: MerchantProfileInput;
+};
+
+
+export type MutationmerchantProfileSetArgs = {
+  merchantId: Scalars['ID']['input'];
+  profile: MerchantProfileInput;
 };
 
 
@@ -3298,6 +3344,10 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( MerchantRow )
     | ( Refused )
   ;
+  MerchantProfileSetResult:
+    | ( MerchantRow )
+    | ( Refused )
+  ;
   MerchantSupportRefundSetResult:
     | ( MerchantRow )
     | ( Refused )
@@ -3419,6 +3469,8 @@ export type ResolversTypes = {
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   Merchant: ResolverTypeWrapper<MerchantRow>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
+  MerchantProfile: ResolverTypeWrapper<MerchantProfile>;
+  MerchantProfileInput: MerchantProfileInput;
   RateLimit: ResolverTypeWrapper<RateLimit>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Shop: ResolverTypeWrapper<ShopRow>;
@@ -3511,6 +3563,7 @@ export type ResolversTypes = {
   WebhookEndpointCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookEndpointCreateResult']>;
   ShopCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ShopCreateResult']>;
   MerchantRateLimitSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['MerchantRateLimitSetResult']>;
+  MerchantProfileSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['MerchantProfileSetResult']>;
   MerchantSupportRefundSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['MerchantSupportRefundSetResult']>;
   RatedMethod: RatedMethod;
   RateRecord: ResolverTypeWrapper<RateRow>;
@@ -3611,6 +3664,8 @@ export type ResolversParentTypes = {
   Boolean: Scalars['Boolean']['output'];
   Merchant: MerchantRow;
   ID: Scalars['ID']['output'];
+  MerchantProfile: MerchantProfile;
+  MerchantProfileInput: MerchantProfileInput;
   RateLimit: RateLimit;
   Int: Scalars['Int']['output'];
   Shop: ShopRow;
@@ -3699,6 +3754,7 @@ export type ResolversParentTypes = {
   WebhookEndpointCreateResult: ResolversUnionTypes<ResolversParentTypes>['WebhookEndpointCreateResult'];
   ShopCreateResult: ResolversUnionTypes<ResolversParentTypes>['ShopCreateResult'];
   MerchantRateLimitSetResult: ResolversUnionTypes<ResolversParentTypes>['MerchantRateLimitSetResult'];
+  MerchantProfileSetResult: ResolversUnionTypes<ResolversParentTypes>['MerchantProfileSetResult'];
   MerchantSupportRefundSetResult: ResolversUnionTypes<ResolversParentTypes>['MerchantSupportRefundSetResult'];
   RateRecord: RateRow;
   RateRecordConnection: Omit<RateRecordConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['RateRecord']> };
@@ -3815,12 +3871,22 @@ export type MerchantResolvers<ContextType = SubgraphContext, ParentType extends 
   __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Merchant']> | FederationReferenceType, FederationReferenceType, ContextType>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  profile?: Resolver<ResolversTypes['MerchantProfile'], ParentType, ContextType>;
   liveEnabled?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   rateLimit?: Resolver<ResolversTypes['RateLimit'], ParentType, ContextType>;
   supportRefundMax?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   shops?: Resolver<Array<ResolversTypes['Shop']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type MerchantProfileResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MerchantProfile'] = ResolversParentTypes['MerchantProfile']> = {
+  legalName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  inn?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  contactEmail?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  contactPhone?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  siteUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  offerUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
 export type RateLimitResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RateLimit'] = ResolversParentTypes['RateLimit']> = {
@@ -4437,6 +4503,10 @@ export type MerchantRateLimitSetResultResolvers<ContextType = SubgraphContext, P
   __resolveType: TypeResolveFn<'Merchant' | 'Refused', ParentType, ContextType>;
 };
 
+export type MerchantProfileSetResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MerchantProfileSetResult'] = ResolversParentTypes['MerchantProfileSetResult']> = {
+  __resolveType: TypeResolveFn<'Merchant' | 'Refused', ParentType, ContextType>;
+};
+
 export type MerchantSupportRefundSetResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MerchantSupportRefundSetResult'] = ResolversParentTypes['MerchantSupportRefundSetResult']> = {
   __resolveType: TypeResolveFn<'Merchant' | 'Refused', ParentType, ContextType>;
 };
@@ -4872,7 +4942,8 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
   merchantCreate?: Resolver<ResolversTypes['Merchant'], ParentType, ContextType, RequireFields<MutationmerchantCreateArgs, 'name'>>;
-  merchantOnboard?: Resolver<ResolversTypes['MerchantOnboardResult'], ParentType, ContextType, RequireFields<MutationmerchantOnboardArgs, 'name' | 'shopName' | 'events' | 'signature'>>;
+  merchantOnboard?: Resolver<ResolversTypes['MerchantOnboardResult'], ParentType, ContextType, RequireFields<MutationmerchantOnboardArgs, 'name' | 'shopName' | 'events' | 'signature' | 'profile'>>;
+  merchantProfileSet?: Resolver<ResolversTypes['MerchantProfileSetResult'], ParentType, ContextType, RequireFields<MutationmerchantProfileSetArgs, 'merchantId' | 'profile'>>;
   merchantRateLimitSet?: Resolver<ResolversTypes['MerchantRateLimitSetResult'], ParentType, ContextType, RequireFields<MutationmerchantRateLimitSetArgs, 'merchantId'>>;
   merchantSupportRefundSet?: Resolver<ResolversTypes['MerchantSupportRefundSetResult'], ParentType, ContextType, RequireFields<MutationmerchantSupportRefundSetArgs, 'merchantId' | 'amount'>>;
   shopCreate?: Resolver<ResolversTypes['ShopCreateResult'], ParentType, ContextType, RequireFields<MutationshopCreateArgs, 'merchantId' | 'name'>>;
@@ -4964,6 +5035,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Refused?: RefusedResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
   Merchant?: MerchantResolvers<ContextType>;
+  MerchantProfile?: MerchantProfileResolvers<ContextType>;
   RateLimit?: RateLimitResolvers<ContextType>;
   Shop?: ShopResolvers<ContextType>;
   ApiKey?: ApiKeyResolvers<ContextType>;
@@ -5047,6 +5119,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   WebhookEndpointCreateResult?: WebhookEndpointCreateResultResolvers<ContextType>;
   ShopCreateResult?: ShopCreateResultResolvers<ContextType>;
   MerchantRateLimitSetResult?: MerchantRateLimitSetResultResolvers<ContextType>;
+  MerchantProfileSetResult?: MerchantProfileSetResultResolvers<ContextType>;
   MerchantSupportRefundSetResult?: MerchantSupportRefundSetResultResolvers<ContextType>;
   RateRecord?: RateRecordResolvers<ContextType>;
   RateRecordConnection?: RateRecordConnectionResolvers<ContextType>;

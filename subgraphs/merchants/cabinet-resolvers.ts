@@ -28,8 +28,10 @@ import {
   limitMerchant,
   limitSupportRefunds,
   renameMerchant,
+  setProfile,
   switchLive,
 } from './change-merchant.ts';
+import { profileOf } from './rules/profile.ts';
 import { createShop, renameShop, rotateShopSecret } from './shops/change-shop.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './entities.ts';
 import { loadShops, loadWebhookDeliveries } from './find-merchants.ts';
@@ -103,9 +105,11 @@ export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetDep
 export const cabinetMutations = (deps: CabinetDeps) =>
   ({
     merchantCreate: async (_, { name }, context) =>
-      orThrow(await createMerchant(deps.database, context, name)),
+      orThrow(await createMerchant(deps.database, context, name, profileOf({}))),
     merchantRename: async (_, { merchantId, name }, context) =>
       named('Merchant', await renameMerchant(deps.database, context, merchantId, name)),
+    merchantProfileSet: async (_, { merchantId, profile }, context) =>
+      named('Merchant', await setProfile(deps.database, context, merchantId, profileOf(profile))),
     merchantLiveEnable: async (_, { merchantId }, context) =>
       named('Merchant', await switchLive(deps, context, merchantId, true)),
     merchantLiveDisable: async (_, { merchantId }, context) =>

@@ -8,6 +8,7 @@ import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from './audit.ts';
 import { MerchantEntity, type Merchant } from './entities.ts';
 import { nameMistake } from './rules/cabinet.ts';
+import { profileMistake, type MerchantProfile } from './rules/profile.ts';
 import { rateLimitMistake, type StoredRateLimit } from './rules/rate-limit.ts';
 
 type Entities = Pick<Database, 'emOf'>;
@@ -21,15 +22,16 @@ export interface MerchantDeps {
 const noMerchant = (): Refused => refused('not_found', 'there is no such merchant');
 
 /**
- * Creates a merchant. Live mode is off until an operator turns it on. Refuses a wrong name with
- * `bad_request`.
+ * Creates a merchant. Live mode is off until an operator turns it on. Refuses a wrong name or
+ * profile with `bad_request`.
  */
 export const createMerchant = async (
   database: Entities,
   acting: Acting,
   name: string,
+  profile: MerchantProfile,
 ): Promise<Merchant | Refused> => {
-  const mistake = nameMistake('name', name);
+  const mistake = nameMistake('name', name) ?? profileMistake(profile);
   if (mistake) return refused('bad_request', mistake);
   const id = randomUUID();
   return changeEntities(
@@ -42,6 +44,7 @@ export const createMerchant = async (
       return em.create(MerchantEntity, {
         id,
         name,
+        ...profile,
         liveEnabled: false,
         ratePerSecond: null,
         rateBurst: null,
@@ -93,6 +96,22 @@ export const switchLive = async (
   const changed = await changeMerchant(database, acting, { action, merchantId }, { liveEnabled });
   if (!isRefused(changed)) await bus.publish('keys', { merchantId });
   return changed;
+};
+
+/**
+ * Replaces what buyers and the platform know of a merchant. Refuses with `not_found`, or a wrong
+ * field with `bad_request`.
+ */
+export const setProfile = async (
+  database: Entities,
+  acting: Acting,
+  merchantId: string,
+  profile: MerchantProfile,
+): Promise<Merchant | Refused> => {
+  const mistake = profileMistake(profile);
+  if (mistake) return refused('bad_request', mistake);
+  const action = { action: 'merchant.profile_set', merchantId, view: 'profile' } as const;
+  return changeMerchant(database, acting, action, profile);
 };
 
 /** Sets what support may refund of a payment by itself. Refuses with `not_found`. */

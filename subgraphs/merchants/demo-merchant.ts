@@ -12,6 +12,7 @@ import { unseal } from '../kernel/service/access/vault.ts';
 import { issueApiKey } from './keys/api-keys.ts';
 import type { Acting } from './audit.ts';
 import { createMerchant } from './change-merchant.ts';
+import { profileOf } from './rules/profile.ts';
 import { createShop } from './shops/change-shop.ts';
 import { findKeyHolder } from './find-merchants.ts';
 import { digestOf } from './keys/rules.ts';
@@ -57,7 +58,7 @@ export const ensureDemoMerchant = async (
     requestId: 'first-start',
     now: () => now,
   };
-  const merchant = await createMerchant(database, acting, 'Demo merchant');
+  const merchant = await createMerchant(database, acting, 'Demo merchant', profileOf({}));
   if (isRefused(merchant)) throw new Error(merchant.message);
   const shop = await createShop({ database, vaultKey }, acting, {
     merchantId: merchant.id,

@@ -16,6 +16,12 @@ export const MerchantEntity = defineEntity({
   properties: {
     id: p.uuid().primary(),
     name: p.text().groups('audit'),
+    legalName: p.text().strictNullable().groups('profile'),
+    inn: p.text().strictNullable().groups('profile'),
+    contactEmail: p.text().strictNullable().groups('profile'),
+    contactPhone: p.text().strictNullable().groups('profile'),
+    siteUrl: p.text().strictNullable().groups('profile'),
+    offerUrl: p.text().strictNullable().groups('profile'),
     liveEnabled: p.boolean().groups('audit'),
     /** Null, like the burst: the default applies. */
     ratePerSecond: p

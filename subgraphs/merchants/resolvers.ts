@@ -55,6 +55,7 @@ import {
   loadWebhookEndpoints,
   type PaymentPlace,
 } from './find-merchants.ts';
+import { profileOf } from './rules/profile.ts';
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
 import { apiKeyFields, keyMutations, shopKeyFields } from './keys/resolvers.ts';
 import { bankAccountMutations, bankAccountQueries } from './shops/set-bank-account.ts';
@@ -203,6 +204,7 @@ const typeFields = ({ database, bus }: MerchantsDeps) => {
         return principal.kind === 'key' ? shops.filter(({ id }) => id === principal.shopId) : shops;
       },
       rateLimit: rateLimitOf,
+      profile: profileOf,
     },
     ApiKeyHolder: { rateLimit: rateLimitOf },
     Shop: {

@@ -144,6 +144,8 @@ export const examples: Readonly<
   merchantLiveEnable: merchant,
   merchantLiveDisable: merchant,
   merchantRateLimitSet: (fixture) => `${merchant(fixture)}, perSecond: 5, burst: 10`,
+  merchantProfileSet: (fixture) =>
+    `${merchant(fixture)}, profile: { legalName: "Teahouse LLC", inn: "7707083893" }`,
   merchantSupportRefundSet: (fixture) => `${merchant(fixture)}, amount: 50000`,
   shopCreate: (fixture) => `${merchant(fixture)}, name: "Second shop"`,
   shopRename: (fixture) => `${shop(fixture)}, name: "Renamed", terminalName: "Till"`,

@@ -61,6 +61,52 @@ describe('merchants', () => {
     assert.deepEqual(cabinet.received.topics, []);
   });
 
+  const profile = 'profile { legalName inn contactEmail contactPhone siteUrl offerUrl } ';
+  const set = `mutation ($m: ID!, $p: MerchantProfileInput!) { answer: merchantProfileSet(merchantId: $m, profile: $p) { ... on Merchant { ${profile} } ... on Refused { code message } } }`;
+  const whole = {
+    legalName: 'ООО «Чайная»',
+    inn: '7707083893',
+    contactEmail: 'help@tea.example',
+    contactPhone: '+74951234567',
+    siteUrl: 'https://tea.example',
+    offerUrl: 'https://tea.example/offer',
+  };
+
+  test('have the legal name, contacts, site and offer that the platform gave them', async () => {
+    const { merchantId: m } = await makeFixture(cabinet);
+    const { answer } = await cabinet.ask(set, { m, p: { ...whole, legalName: ' ООО «Чайная» ' } });
+    assert.deepEqual(answer.profile, whole);
+    const cleared = await cabinet.ask(set, { m, p: { inn: '500100732259', siteUrl: '  ' } });
+    const nothing = Object.fromEntries(Object.keys(whole).map((field) => [field, null]));
+    assert.deepEqual(cleared.answer.profile, { ...nothing, inn: '500100732259' });
+    const { auditLog } = await cabinet.ask(
+      'query ($m: ID!) { auditLog(merchantId: $m, action: "merchant.profile_set") { nodes { before after } } }',
+      { m },
+    );
+    assert.deepEqual(auditLog.nodes[0].before, whole);
+    const own = await cabinet.run(set, { m, p: whole }, cabinetUser(m, 'admin'));
+    assert.equal(own.errors?.[0]?.extensions['code'], 'forbidden');
+  });
+
+  test('are refused a profile with a wrong field, which is named', async () => {
+    const { merchantId: m } = await makeFixture(cabinet);
+    const wrong = {
+      legalName: 'x'.repeat(301),
+      inn: '7707083894',
+      contactEmail: 'help@tea',
+      contactPhone: '8 495 123-45-67',
+      siteUrl: 'javascript:alert(1)',
+      offerUrl: 'tea.example/offer',
+    };
+    for (const [field, value] of Object.entries(wrong)) {
+      const { answer } = await cabinet.ask(set, { m, p: { ...whole, [field]: value } });
+      assert.equal(answer.code, 'bad_request', field);
+      assert.match(answer.message, new RegExp(`^${field}: `));
+    }
+    for (const inn of ['500100732258', '500100732359', '77070838931'])
+      assert.equal((await cabinet.ask(set, { m, p: { inn } })).answer.code, 'bad_request', inn);
+  });
+
   test('and shops have names with something in them, of at most 200 characters', async () => {
     const { merchantId, shopId } = await makeFixture(cabinet);
     const merchant = `merchantId: "${merchantId}"`;

@@ -17,6 +17,7 @@ import {
   type Acting,
   type AuditedAction,
 } from '../../subgraphs/merchants/audit.ts';
+import { profileOf } from '../../subgraphs/merchants/rules/profile.ts';
 import { createMerchant } from '../../subgraphs/merchants/change-merchant.ts';
 import { AuditEntryEntity, MerchantEntity } from '../../subgraphs/merchants/entities.ts';
 import { sealedColumns } from '../../subgraphs/merchants/reseal-secrets.ts';
@@ -173,7 +174,7 @@ test('statements of the ORM are spans named by table and verb, without what they
   traceBy(tracing);
   try {
     await spanned({ kind: 'internal', name: 'change' }, () =>
-      createMerchant(migrated.database, acting(), `from "secret" ${randomUUID()}`),
+      createMerchant(migrated.database, acting(), `from "secret" ${randomUUID()}`, profileOf({})),
     );
   } finally {
     traceBy(null);

@@ -10,6 +10,7 @@ import { scopes } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
 import { createMerchant, switchLive } from '../../subgraphs/merchants/change-merchant.ts';
+import { profileOf } from '../../subgraphs/merchants/rules/profile.ts';
 import { createShop } from '../../subgraphs/merchants/shops/change-shop.ts';
 import { migrateQueues } from '../../subgraphs/kernel/queue/queues.ts';
 import { entities } from '../../subgraphs/entities.ts';
@@ -62,7 +63,7 @@ export const openMigratedDatabase = async (url: string): Promise<MigratedDatabas
         requestId: 'test',
         now: () => Temporal.Now.instant(),
       };
-      const made = await createMerchant(database, acting, 'Merchant');
+      const made = await createMerchant(database, acting, 'Merchant', profileOf({}));
       if (isRefused(made)) throw new Error(made.message);
       const merchantId = made.id;
       if (mode === 'live')

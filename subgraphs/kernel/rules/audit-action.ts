@@ -27,6 +27,7 @@ export const auditActions = [
   'merchant.create',
   'merchant.live_disable',
   'merchant.live_enable',
+  'merchant.profile_set',
   'merchant.rate_limit_set',
   'merchant.rename',
   'merchant.support_refund_set',

@@ -52,7 +52,8 @@ const taxSystem_max = 6;
 const isQuantity = (text: string): boolean =>
   /^(0|[1-9]\d{0,8})(\.\d{1,3})?$/.test(text) && /[1-9]/.test(text);
 
-const isEmail = (text: string): boolean =>
+/** Whether a text has the form of an e-mail address. */
+export const isEmail = (text: string): boolean =>
   charactersOf(text) <= email_max_chars && /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(text);
 
 const customerMistakes = ({

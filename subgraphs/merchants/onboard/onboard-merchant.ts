@@ -10,6 +10,7 @@ import { createMerchant } from '../change-merchant.ts';
 import type { Merchant, WebhookEndpoint } from '../entities.ts';
 import { issueApiKey, type IssuedKey } from '../keys/api-keys.ts';
 import { nameMistake } from '../rules/cabinet.ts';
+import { profileMistake, type MerchantProfile } from '../rules/profile.ts';
 import { createShop } from '../shops/change-shop.ts';
 import {
   createEndpoint,
@@ -22,6 +23,7 @@ import { checkWebhookUrl } from '../../kernel/service/webhook-url.ts';
 /** What is asked for. */
 export interface OnboardInput {
   readonly name: string;
+  readonly profile: MerchantProfile;
   readonly shopName: string;
   /** Null: no endpoint. */
   readonly endpoint: EndpointSettings | null;
@@ -37,9 +39,10 @@ export interface Onboarded {
 
 const mistakeIn = (
   { privateTargets }: EndpointDeps,
-  { name, shopName, endpoint }: OnboardInput,
+  { name, shopName, profile, endpoint }: OnboardInput,
 ): string | null => {
-  const mistake = nameMistake('name', name) ?? nameMistake('shopName', shopName);
+  const mistake =
+    nameMistake('name', name) ?? nameMistake('shopName', shopName) ?? profileMistake(profile);
   if (mistake || !endpoint) return mistake;
   const url = checkWebhookUrl(endpoint.url, { privateTargets: privateTargets(), mode: 'test' });
   return url && `webhookUrl: ${url}`;
@@ -53,7 +56,7 @@ export const onboardMerchant = async (
 ): Promise<Onboarded | Refused> => {
   const mistake = mistakeIn(deps, input);
   if (mistake) return refused('bad_request', mistake);
-  const merchant = await createMerchant(deps.database, acting, input.name);
+  const merchant = await createMerchant(deps.database, acting, input.name, input.profile);
   if (isRefused(merchant)) return merchant;
   const merchantId = merchant.id;
   const shop = await createShop(deps, acting, { merchantId, name: input.shopName });

@@ -1,15 +1,20 @@
 /** GraphQL resolver for onboarding. */
 import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
+import { profileOf } from '../rules/profile.ts';
 import type { EndpointDeps } from '../webhooks/change-endpoint.ts';
 import { onboardMerchant } from './onboard-merchant.ts';
 
 /** The mutation; each created object has its audit entry. */
 export const onboardMutations = (deps: EndpointDeps) =>
   ({
-    merchantOnboard: async (_, { name, shopName, webhookUrl, events, signature }, context) => {
+    merchantOnboard: async (_, { webhookUrl, events, signature, ...input }, context) => {
       const endpoint = webhookUrl ? { url: webhookUrl, events, signature } : null;
-      const made = await onboardMerchant(deps, context, { name, shopName, endpoint });
+      const made = await onboardMerchant(deps, context, {
+        ...input,
+        profile: profileOf(input.profile),
+        endpoint,
+      });
       return isRefused(made) ? made : { ...made, __typename: 'MerchantOnboarded' };
     },
   }) satisfies MutationResolvers;

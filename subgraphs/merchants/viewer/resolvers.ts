@@ -45,6 +45,7 @@ export const permissions = [
   'reconciliationDifferences',
   'merchantCreate',
   'merchantOnboard',
+  'merchantProfileSet',
   'merchantRateLimitSet',
   'merchantSupportRefundSet',
   'shopCreate',

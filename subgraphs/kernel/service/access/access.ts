@@ -145,6 +145,8 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.merchantCreate': { operator: 'admin', platform: true },
   'Mutation.merchantOnboard': { operator: 'admin', platform: true },
   'Mutation.merchantRateLimitSet': { operator: 'admin', platform: true },
+  // Buyers rely on the legal name; the platform checks it.
+  'Mutation.merchantProfileSet': { operator: 'admin', platform: true },
   'Mutation.merchantSupportRefundSet': { operator: 'admin' },
   'Mutation.shopCreate': { operator: 'admin' },
   'Mutation.apiKeyIssue': { operator: 'admin' },

@@ -8,10 +8,17 @@
 -- month.
 create schema partitions;
 
--- A merchant. Limits that are null are the defaults.
+-- A merchant. Buyers see its legal name, its contacts, its site and its offer. Limits that are null
+-- are the defaults.
 create table merchant (
   id uuid not null,
   name text not null,
+  legal_name text,
+  inn text,
+  contact_email text,
+  contact_phone text,
+  site_url text,
+  offer_url text,
   live_enabled boolean not null,
   created_at timestamptz(3) not null,
   rate_per_second int,
