@@ -1030,6 +1030,7 @@ export type BankHealthOfQuery = { bankHealth: { from: string, intervalMinutes: n
 
 export type CountsQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
+  mode: Mode;
   platform: boolean;
 }>;
 
@@ -1599,6 +1600,14 @@ export type MerchantsQueryVariables = Exact<{
 
 export type MerchantsQuery = { merchants: { nodes: Array<{ id: string, name: string, liveEnabled: boolean, createdAt: string, shops: Array<{ id: string, name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
+export type MerchantNamesQueryVariables = Exact<{
+  ids: Array<string | number> | string | number;
+  first: number;
+}>;
+
+
+export type MerchantNamesQuery = { merchants: { nodes: Array<{ id: string, name: string }> } };
+
 export type MerchantQueryVariables = Exact<{
   id: string | number;
 }>;
@@ -1653,7 +1662,7 @@ export type AddEndpointMutation = { webhookEndpointCreate:
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
-export type NeededAlertFragment = { id: string, kind: AlertKind, merchantId: string | null, detail: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null };
+export type NeededAlertFragment = { id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null };
 
 export type NeededQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
@@ -1662,10 +1671,11 @@ export type NeededQueryVariables = Exact<{
   failedSince: string;
   platform: boolean;
   decides: boolean;
+  decidesRefunds: boolean;
 }>;
 
 
-export type NeededQuery = { mine?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, detail: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasPreviousPage: boolean } }, alerts?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, detail: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasPreviousPage: boolean } }, reconciliationDifferences?: { nodes: Array<{ id: string, merchantId: string | null, runId: string, kind: ReconciliationDifferenceKind, detail: string, foundAt: string }>, pageInfo: { hasPreviousPage: boolean } }, webhookFailures: { hasMore: boolean, nodes: Array<{ merchantId: string, shopId: string, endpointId: string | null, url: string, oldestAt: string, count: { count: number, isExact: boolean } }> }, payoutDrafts?: { nodes: Array<{ id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } }>, pageInfo: { hasPreviousPage: boolean } } };
+export type NeededQuery = { mine?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, critical?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, alerts?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, reconciliationDifferences?: { nodes: Array<{ id: string, merchantId: string | null, runId: string, kind: ReconciliationDifferenceKind, detail: string, foundAt: string }>, pageInfo: { hasNextPage: boolean } }, webhookFailures: { hasMore: boolean, nodes: Array<{ merchantId: string, shopId: string, endpointId: string | null, url: string, oldestAt: string, count: { count: number, isExact: boolean } }> }, payoutDrafts?: { nodes: Array<{ id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean } }, refundDrafts?: { nodes: Array<{ id: string, merchantId: string, paymentId: string, mode: Mode, amount: number, currency: string, status: RefundDraftStatus, reason: string, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, lastRefusal: { code: RefusalCode, message: string, at: string } | null, payment: { id: string, publicId: string, orderId: string, shopName: string, customerCardMask: string | null, customerPhoneMask: string | null } }>, pageInfo: { hasNextPage: boolean } } };
 
 export type PaymentRowFragment = { id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean };
 
@@ -2044,6 +2054,7 @@ export type CloseReceiptMutation = { receiptClose:
 export type RunRowFragment = { id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null };
 
 export type RunsQueryVariables = Exact<{
+  mode: Mode;
   first?: number | null | undefined;
   after?: string | null | undefined;
   last?: number | null | undefined;
@@ -2056,6 +2067,7 @@ export type RunsQuery = { reconciliationRuns: { nodes: Array<{ id: string, conne
 export type DifferencesQueryVariables = Exact<{
   runId?: string | number | null | undefined;
   kind?: ReconciliationDifferenceKind | null | undefined;
+  mode: Mode;
   resolved?: boolean | null | undefined;
   merchantId?: string | number | null | undefined;
   first?: number | null | undefined;
@@ -2443,6 +2455,7 @@ export type DeleteViewMutation = { savedViewDelete:
 
 export type DeliveriesQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
+  mode: Mode;
   status?: DeliveryStatus | null | undefined;
   endpointId?: string | number | null | undefined;
   since?: string | null | undefined;
@@ -2477,6 +2490,7 @@ export type DeliveryQuery = { webhookDelivery: { id: string, merchantId: string,
 
 export type EndpointsQueryVariables = Exact<{
   merchantId: string | number;
+  mode: Mode;
   failedSince: string;
 }>;
 
@@ -2496,6 +2510,7 @@ export type TestEndpointMutation = { webhookEndpointTest:
 
 export type FailedDeliveriesQueryVariables = Exact<{
   merchantId: string | number;
+  mode: Mode;
   since: string;
   endpointId?: string | number | null | undefined;
 }>;
@@ -2505,6 +2520,7 @@ export type FailedDeliveriesQuery = { webhookDeliveries: { totalCount: { count: 
 
 export type ResendFailedMutationVariables = Exact<{
   merchantId: string | number;
+  mode: Mode;
   since: string;
   endpointId?: string | number | null | undefined;
   limit: number;
@@ -2547,7 +2563,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '7c22cc97458661b4';
+export const operationsVersion = '0c077521fdf82a0e';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2574,7 +2590,7 @@ export const BankHealthOf = typed<BankHealthOfQuery, BankHealthOfQueryVariables>
   "query BankHealthOf($hours: Int!) {\n  bankHealth(hours: $hours) {\n    from\n    intervalMinutes\n    rows {\n      connector\n      mode\n      operation\n      method\n      calls\n      failures\n      successRateBps\n      p50Ms\n      p95Ms\n      series {\n        at\n        calls\n        failures\n      }\n    }\n    breakers {\n      connector\n      process\n      state\n      since\n      seenAt\n    }\n  }\n}",
 );
 export const Counts = typed<CountsQuery, CountsQueryVariables>(
-  "query Counts($merchantId: ID, $platform: Boolean!) {\n  alerts(merchantId: $merchantId, resolved: false, first: 20) @include(if: $platform) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(merchantId: $merchantId, resolved: false, first: 20) @include(if: $platform) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookDeliveries(merchantId: $merchantId, status: failed, first: 20) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}",
+  "query Counts($merchantId: ID, $mode: Mode!, $platform: Boolean!) {\n  alerts(merchantId: $merchantId, mode: $mode, resolved: false, first: 20) @include(if: $platform) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookDeliveries(\n    merchantId: $merchantId\n    mode: $mode\n    status: failed\n    first: 20\n  ) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}",
 );
 export const DeveloperShops = typed<DeveloperShopsQuery, DeveloperShopsQueryVariables>(
   "query DeveloperShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    liveEnabled\n    shops {\n      id\n      merchantId\n      name\n      requireSignature\n      requireBoundSignature\n      allowList\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          scopes\n          name\n          owner\n          expiresAt\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n    }\n  }\n}",
@@ -2726,6 +2742,9 @@ export const DeleteEndpoint = typed<DeleteEndpointMutation, DeleteEndpointMutati
 export const Merchants = typed<MerchantsQuery, MerchantsQueryVariables>(
   "query Merchants($name: String, $first: Int, $after: String, $last: Int, $before: String) {\n  merchants(\n    name: $name\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      name\n      liveEnabled\n      createdAt\n      shops {\n        id\n        name\n      }\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
+export const MerchantNames = typed<MerchantNamesQuery, MerchantNamesQueryVariables>(
+  "query MerchantNames($ids: [ID!]!, $first: Int!) {\n  merchants(ids: $ids, first: $first) {\n    nodes {\n      id\n      name\n    }\n  }\n}",
+);
 export const Merchant = typed<MerchantQuery, MerchantQueryVariables>(
   "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    createdAt\n    supportRefundMax\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      createdAt\n      receiptsRequired\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          name\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
 );
@@ -2742,7 +2761,7 @@ export const AddEndpoint = typed<AddEndpointMutation, AddEndpointMutationVariabl
   "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!, $events: [WebhookEvent!]!, $signature: WebhookSignature!) {\n  webhookEndpointCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpointCreated {\n      endpoint {\n        id\n      }\n      secret\n      standardSecret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Needed = typed<NeededQuery, NeededQueryVariables>(
-  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment NeededAlert on Alert {\n  id\n  kind\n  merchantId\n  detail\n  raisedAt\n  severity\n  assignee\n  payment {\n    id\n    merchantId\n    publicId\n  }\n}\n\nquery Needed($merchantId: ID, $mode: Mode!, $me: String!, $failedSince: DateTime!, $platform: Boolean!, $decides: Boolean!) {\n  mine: alerts(merchantId: $merchantId, resolved: false, assignee: $me, last: 20) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n  alerts(merchantId: $merchantId, resolved: false, unassigned: true, last: 20) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n  reconciliationDifferences(merchantId: $merchantId, resolved: false, last: 20) @include(if: $platform) {\n    nodes {\n      id\n      merchantId\n      runId\n      kind\n      detail\n      foundAt\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n  webhookFailures(merchantId: $merchantId, since: $failedSince) {\n    nodes {\n      merchantId\n      shopId\n      endpointId\n      url\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  payoutDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    last: 20\n  ) @include(if: $decides) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasPreviousPage\n    }\n  }\n}",
+  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment NeededAlert on Alert {\n  id\n  kind\n  merchantId\n  subjectId\n  detail\n  raisedAt\n  severity\n  assignee\n  payment {\n    id\n    merchantId\n    publicId\n  }\n}\n\nquery Needed($merchantId: ID, $mode: Mode!, $me: String!, $failedSince: DateTime!, $platform: Boolean!, $decides: Boolean!, $decidesRefunds: Boolean!) {\n  mine: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    assignee: $me\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  critical: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    severity: critical\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      id\n      merchantId\n      runId\n      kind\n      detail\n      foundAt\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      merchantId\n      shopId\n      endpointId\n      url\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  payoutDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decides) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  refundDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decidesRefunds) {\n    nodes {\n      ...RefundDraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}\n\nfragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}",
 );
 export const Payments = typed<PaymentsQuery, PaymentsQueryVariables>(
   "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payments($merchantId: ID, $status: [PaymentStatus!], $filter: PaymentFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payments(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    includeTest: true\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...PaymentRow\n      fee\n      net\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
@@ -2844,10 +2863,10 @@ export const CloseReceipt = typed<CloseReceiptMutation, CloseReceiptMutationVari
   "mutation CloseReceipt($merchantId: ID!, $paymentId: ID!, $receipt: ReceiptInput!, $key: String!) {\n  receiptClose(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on ReceiptCreated {\n      receipt {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Runs = typed<RunsQuery, RunsQueryVariables>(
-  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nquery Runs($first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationRuns(first: $first, after: $after, last: $last, before: $before) {\n    nodes {\n      ...RunRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nquery Runs($mode: Mode!, $first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationRuns(\n    mode: $mode\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RunRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const Differences = typed<DifferencesQuery, DifferencesQueryVariables>(
-  "query Differences($runId: ID, $kind: ReconciliationDifferenceKind, $resolved: Boolean, $merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationDifferences(\n    runId: $runId\n    kind: $kind\n    resolved: $resolved\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      runId\n      merchantId\n      kind\n      operation\n      operationId\n      reference\n      atBank {\n        amount\n        currency\n        status\n      }\n      here {\n        amount\n        currency\n        status\n      }\n      detail\n      foundAt\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Differences($runId: ID, $kind: ReconciliationDifferenceKind, $mode: Mode!, $resolved: Boolean, $merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationDifferences(\n    runId: $runId\n    kind: $kind\n    mode: $mode\n    resolved: $resolved\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      runId\n      merchantId\n      kind\n      operation\n      operationId\n      reference\n      atBank {\n        amount\n        currency\n        status\n      }\n      here {\n        amount\n        currency\n        status\n      }\n      detail\n      foundAt\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const OpenRun = typed<OpenRunMutation, OpenRunMutationVariables>(
   "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation OpenRun($connector: String!, $mode: Mode!, $reference: String!, $since: DateTime!, $until: DateTime!) {\n  reconciliationOpen(\n    connector: $connector\n    mode: $mode\n    reference: $reference\n    since: $since\n    until: $until\n  ) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2943,7 +2962,7 @@ export const DeleteView = typed<DeleteViewMutation, DeleteViewMutationVariables>
   "mutation DeleteView($id: ID!) {\n  savedViewDelete(id: $id) {\n    __typename\n    ... on SavedViewDeleted {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Deliveries = typed<DeliveriesQuery, DeliveriesQueryVariables>(
-  "query Deliveries($merchantId: ID, $status: DeliveryStatus, $endpointId: ID, $since: DateTime, $until: DateTime, $first: Int, $after: String, $last: Int, $before: String) {\n  webhookDeliveries(\n    merchantId: $merchantId\n    status: $status\n    endpointId: $endpointId\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      event\n      eventId\n      shopId\n      url\n      status\n      attempts\n      nextAttemptAt\n      deliveredAt\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Deliveries($merchantId: ID, $mode: Mode!, $status: DeliveryStatus, $endpointId: ID, $since: DateTime, $until: DateTime, $first: Int, $after: String, $last: Int, $before: String) {\n  webhookDeliveries(\n    merchantId: $merchantId\n    mode: $mode\n    status: $status\n    endpointId: $endpointId\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      event\n      eventId\n      shopId\n      url\n      status\n      attempts\n      nextAttemptAt\n      deliveredAt\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const ResendDelivery = typed<ResendDeliveryMutation, ResendDeliveryMutationVariables>(
   "mutation ResendDelivery($merchantId: ID!, $id: ID!) {\n  webhookDeliveryResend(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookDelivery {\n      id\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2952,16 +2971,16 @@ export const Delivery = typed<DeliveryQuery, DeliveryQueryVariables>(
   "query Delivery($merchantId: ID!, $id: ID!) {\n  webhookDelivery(merchantId: $merchantId, id: $id) {\n    id\n    merchantId\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n    attemptLog {\n      number\n      at\n      durationMs\n      status\n      error\n      responseHead\n    }\n    request {\n      body\n      signature\n      headers {\n        name\n        value\n      }\n    }\n  }\n}",
 );
 export const Endpoints = typed<EndpointsQuery, EndpointsQueryVariables>(
-  "query Endpoints($merchantId: ID!, $failedSince: DateTime!) {\n  webhookFailures(merchantId: $merchantId, since: $failedSince) {\n    nodes {\n      endpointId\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  merchant(id: $merchantId) {\n    id\n    shops {\n      id\n      merchantId\n      name\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n        health {\n          delivered\n          failed\n          pending\n          failing\n          oldestPendingAt\n          nextAttemptAt\n        }\n      }\n    }\n  }\n}",
+  "query Endpoints($merchantId: ID!, $mode: Mode!, $failedSince: DateTime!) {\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      endpointId\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  merchant(id: $merchantId) {\n    id\n    shops {\n      id\n      merchantId\n      name\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n        health {\n          delivered\n          failed\n          pending\n          failing\n          oldestPendingAt\n          nextAttemptAt\n        }\n      }\n    }\n  }\n}",
 );
 export const TestEndpoint = typed<TestEndpointMutation, TestEndpointMutationVariables>(
   "mutation TestEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointTest(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpointTested {\n      status\n      error\n      responseHead\n      durationMs\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const FailedDeliveries = typed<FailedDeliveriesQuery, FailedDeliveriesQueryVariables>(
-  "query FailedDeliveries($merchantId: ID!, $since: DateTime!, $endpointId: ID) {\n  webhookDeliveries(\n    merchantId: $merchantId\n    status: failed\n    since: $since\n    endpointId: $endpointId\n    first: 1\n  ) {\n    totalCount {\n      count\n      isExact\n    }\n  }\n}",
+  "query FailedDeliveries($merchantId: ID!, $mode: Mode!, $since: DateTime!, $endpointId: ID) {\n  webhookDeliveries(\n    merchantId: $merchantId\n    mode: $mode\n    status: failed\n    since: $since\n    endpointId: $endpointId\n    first: 1\n  ) {\n    totalCount {\n      count\n      isExact\n    }\n  }\n}",
 );
 export const ResendFailed = typed<ResendFailedMutation, ResendFailedMutationVariables>(
-  "mutation ResendFailed($merchantId: ID!, $since: DateTime!, $endpointId: ID, $limit: Int!) {\n  webhookDeliveriesResendFailed(\n    merchantId: $merchantId\n    since: $since\n    endpointId: $endpointId\n    limit: $limit\n  ) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation ResendFailed($merchantId: ID!, $mode: Mode!, $since: DateTime!, $endpointId: ID, $limit: Int!) {\n  webhookDeliveriesResendFailed(\n    merchantId: $merchantId\n    mode: $mode\n    since: $since\n    endpointId: $endpointId\n    limit: $limit\n  ) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const RetryPending = typed<RetryPendingMutation, RetryPendingMutationVariables>(
   "mutation RetryPending($merchantId: ID!, $endpointId: ID!) {\n  webhookDeliveriesRetry(merchantId: $merchantId, endpointId: $endpointId) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",

@@ -415,6 +415,8 @@ export type WebhookDelivery = {
   event: WebhookEvent;
   /** The shop that it belongs to. */
   shopId: Scalars['ID']['output'];
+  /** The mode of the event. */
+  mode: Mode;
   /** Null: the payment's own webhook_url. */
   endpointId: Maybe<Scalars['ID']['output']>;
   /** Where it is posted to. */
@@ -1603,6 +1605,8 @@ export type ReconciliationDifference = {
   id: Scalars['ID']['output'];
   /** The run that found it. */
   runId: Scalars['ID']['output'];
+  /** The mode of the run. */
+  mode: Mode;
   /** Null if no merchant has the operation. */
   merchantId: Maybe<Scalars['ID']['output']>;
   /** How they differ. */
@@ -2004,7 +2008,7 @@ export type Query = {
   viewer: Viewer;
   /** Null when there is none. Keys see their own. */
   merchant: Maybe<Merchant>;
-  /** Merchants whose name holds `name`, whatever its case; newest first. A cabinet user sees its own. */
+  /** Merchants whose name holds `name`, whatever its case, of these ids if there are any; newest first. A cabinet user sees its own. */
   merchants: MerchantConnection;
   /** Null when there is none. Keys see their own. */
   shop: Maybe<Shop>;
@@ -2130,6 +2134,7 @@ export type QuerymerchantsArgs = {
   last: InputMaybe<Scalars['Int']['input']>;
   before: InputMaybe<Scalars['String']['input']>;
   name: InputMaybe<Scalars['String']['input']>;
+  ids: InputMaybe<Array<Scalars['ID']['input']>>;
 };
 
 
@@ -2145,6 +2150,7 @@ export type QuerywebhookDeliveriesArgs = {
   after: InputMaybe<Scalars['String']['input']>;
   last: InputMaybe<Scalars['Int']['input']>;
   before: InputMaybe<Scalars['String']['input']>;
+  mode: InputMaybe<Mode>;
   shopId: InputMaybe<Scalars['ID']['input']>;
   endpointId: InputMaybe<Scalars['ID']['input']>;
   status: InputMaybe<DeliveryStatus>;
@@ -2165,6 +2171,7 @@ export type QuerywebhookDeliveryArgs = {
 
 export type QuerywebhookFailuresArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
+  mode?: Mode;
   shopId: InputMaybe<Scalars['ID']['input']>;
   since: InputMaybe<Scalars['DateTime']['input']>;
 };
@@ -2259,6 +2266,7 @@ export type QueryreconciliationRunsArgs = {
   last: InputMaybe<Scalars['Int']['input']>;
   before: InputMaybe<Scalars['String']['input']>;
   connector: InputMaybe<Scalars['String']['input']>;
+  mode: InputMaybe<Mode>;
 };
 
 
@@ -2269,6 +2277,7 @@ export type QueryreconciliationDifferencesArgs = {
   before: InputMaybe<Scalars['String']['input']>;
   runId: InputMaybe<Scalars['ID']['input']>;
   kind: InputMaybe<ReconciliationDifferenceKind>;
+  mode: InputMaybe<Mode>;
   resolved: InputMaybe<Scalars['Boolean']['input']>;
   merchantId: InputMaybe<Scalars['ID']['input']>;
 };
@@ -2867,6 +2876,7 @@ export type MutationwebhookDeliveriesResendFailedArgs = {
   merchantId: Scalars['ID']['input'];
   since: Scalars['DateTime']['input'];
   endpointId: InputMaybe<Scalars['ID']['input']>;
+  mode: InputMaybe<Mode>;
   limit?: Scalars['Int']['input'];
 };
 
@@ -3980,6 +3990,7 @@ export type WebhookDeliveryResolvers<ContextType = SubgraphContext, ParentType e
   eventId?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   event?: Resolver<ResolversTypes['WebhookEvent'], ParentType, ContextType>;
   shopId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
   endpointId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   url?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   status?: Resolver<ResolversTypes['DeliveryStatus'], ParentType, ContextType>;
@@ -4720,6 +4731,7 @@ export type ReconciledOperationResolvers<ContextType = SubgraphContext, ParentTy
 export type ReconciliationDifferenceResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationDifference'] = ResolversParentTypes['ReconciliationDifference']> = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   runId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
   merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   kind?: Resolver<ResolversTypes['ReconciliationDifferenceKind'], ParentType, ContextType>;
   operation?: Resolver<ResolversTypes['RegistryOperation'], ParentType, ContextType>;
@@ -4908,7 +4920,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   shop?: Resolver<Maybe<ResolversTypes['Shop']>, ParentType, ContextType, RequireFields<QueryshopArgs, 'merchantId' | 'id'>>;
   webhookDeliveries?: Resolver<ResolversTypes['WebhookDeliveryConnection'], ParentType, ContextType, Partial<QuerywebhookDeliveriesArgs>>;
   webhookDelivery?: Resolver<Maybe<ResolversTypes['WebhookDelivery']>, ParentType, ContextType, RequireFields<QuerywebhookDeliveryArgs, 'merchantId' | 'id'>>;
-  webhookFailures?: Resolver<ResolversTypes['WebhookFailures'], ParentType, ContextType, Partial<QuerywebhookFailuresArgs>>;
+  webhookFailures?: Resolver<ResolversTypes['WebhookFailures'], ParentType, ContextType, RequireFields<QuerywebhookFailuresArgs, 'mode'>>;
   eventLog?: Resolver<ResolversTypes['EventLogPage'], ParentType, ContextType, RequireFields<QueryeventLogArgs, 'newestFirst'>>;
   loggedEvent?: Resolver<Maybe<ResolversTypes['LoggedEvent']>, ParentType, ContextType, RequireFields<QueryloggedEventArgs, 'id'>>;
   apiRequests?: Resolver<ResolversTypes['ApiRequestPage'], ParentType, ContextType, Partial<QueryapiRequestsArgs>>;

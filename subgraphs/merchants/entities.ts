@@ -129,6 +129,7 @@ export const WebhookDeliveryEntity = defineEntity({
     eventId: p.uuid(),
     webhookEvent: p.text().$type<WebhookEvent>(),
     shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
     subjectId: p.uuid(),
     /** Null: the payment's own webhook_url. */
     endpointId: p.uuid().strictNullable(),
@@ -170,12 +171,12 @@ export const WebhookDeliveryEntity = defineEntity({
     },
     {
       name: 'webhook_delivery_newest',
-      properties: ['createdAt', 'id'],
+      properties: ['mode', 'createdAt', 'id'],
       where: "status = 'failed'",
     },
     {
       name: 'webhook_delivery_by_lane',
-      properties: ['merchantId', 'shopId', 'lane', 'createdAt'],
+      properties: ['mode', 'merchantId', 'shopId', 'lane', 'createdAt'],
       where: "status = 'failed'",
     },
     { name: 'webhook_delivery_subject', properties: ['merchantId', 'subjectId', 'createdAt'] },

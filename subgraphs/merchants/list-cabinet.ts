@@ -14,6 +14,7 @@ import type { Page, PageQuery } from '../kernel/database/page.ts';
 import { runSharded, type ShardedStatement } from '../kernel/database/sharding.ts';
 import { columns, propertyNames, type Runner } from '../kernel/database/statement.ts';
 import type { WebhookEvent } from '../kernel/rules/event.ts';
+import { modes, type Mode } from '../kernel/rules/mode.ts';
 import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import {
   MerchantEntity,
@@ -36,15 +37,20 @@ const folded = (text: string): string => `lower(translate(normalize(${text}), '�
 
 /**
  * A page of merchants, newest first, whose name contains `name`; case is ignored and ё equals е.
- * `merchantId` selects one.
+ * `merchantId` selects one, `ids` those.
  */
 export const listMerchants = (
   em: EntityManager,
   {
     merchantId,
     name = null,
+    ids = null,
     ...page
-  }: PageQuery & { readonly merchantId: string | null; readonly name?: string | null | undefined },
+  }: PageQuery & {
+    readonly merchantId: string | null;
+    readonly name?: string | null | undefined;
+    readonly ids?: readonly string[] | null | undefined;
+  },
 ): Promise<Page<Merchant> | Refused> =>
   findPage(
     em,
@@ -53,11 +59,12 @@ export const listMerchants = (
       at: 'createdAt',
       where: {
         ...given({ id: merchantId }),
+        ...(ids === null ? {} : { $and: [{ id: { $in: ids.filter(isUuid) } }] }),
         ...(name === null
           ? {}
           : { [raw(`strpos(${folded('name')}, ${folded('?')})`, [name.trim()])]: { $gt: 0 } }),
       },
-      bound: ['merchant.page', [merchantId, name]],
+      bound: ['merchant.page', [merchantId, name, ids]],
     },
     page,
   );
@@ -65,6 +72,8 @@ export const listMerchants = (
 export interface DeliveriesQuery extends PageQuery {
   /** Null: all merchants, failed deliveries only. */
   readonly merchantId: string | null;
+  /** Null or absent: both. */
+  readonly mode?: Mode | null | undefined;
   readonly shopId?: string | null | undefined;
   readonly endpointId?: string | null | undefined;
   readonly status?: WebhookDelivery['status'] | null | undefined;
@@ -83,13 +92,13 @@ export type DeliveryPage = ListedPage<WebhookDelivery>;
 const deliveryTable: ListedTable = {
   table: { name: 'webhook_delivery', filters: {} },
   columns: columns(propertyNames(WebhookDeliveryEntity)),
-  by: [],
+  by: ['mode'],
   ofAll: "webhook_delivery.status = 'failed'",
 };
 
 /** The same query for a total, and for a list of all merchants. */
 const wideQuery = (query: DeliveriesQuery, span: Span): ListQuery => {
-  const { merchantId, shopId, endpointId, event, status, ...more } = query;
+  const { merchantId, mode, shopId, endpointId, event, status, ...more } = query;
   const { subjectId, first, after, last, before } = more;
   const text = (column: string, value: string | null | undefined) =>
     value === null || value === undefined
@@ -97,7 +106,7 @@ const wideQuery = (query: DeliveriesQuery, span: Span): ListQuery => {
       : [oneOf(`webhook_delivery.${column}::text`, [value])];
   return {
     page: { first, after, last, before },
-    reach: { merchantId, shopIds: [], modes: [] },
+    reach: { merchantId, shopIds: [], modes: mode ? [mode] : modes },
     span,
     columns: {},
     rows: [
@@ -107,7 +116,7 @@ const wideQuery = (query: DeliveriesQuery, span: Span): ListQuery => {
       ...text('webhook_event', event),
       ...text('status', merchantId === null ? null : status),
     ],
-    asked: [shopId, endpointId, event, span.since, span.until, subjectId].map(
+    asked: [mode, shopId, endpointId, event, span.since, span.until, subjectId].map(
       (part) => part ?? null,
     ),
   };
@@ -123,7 +132,7 @@ export const listDeliveries = async (
   query: DeliveriesQuery,
 ): Promise<DeliveryPage | Refused> => {
   const { merchantId, shopId = null, endpointId = null, event = null, status = null } = query;
-  const { subjectId = null } = query;
+  const { mode = null, subjectId = null } = query;
   for (const [field, id] of Object.entries({ merchantId, shopId, endpointId, subjectId })) {
     if (id !== null && !isUuid(id)) return refused('bad_request', `${field}: expected a UUID`);
   }
@@ -138,10 +147,10 @@ export const listDeliveries = async (
   const days = given({ $gte: since, $lt: until });
   const where = {
     merchantId,
-    ...given({ shopId, endpointId, subjectId, webhookEvent: event, status }),
+    ...given({ mode, shopId, endpointId, subjectId, webhookEvent: event, status }),
     ...(since || until ? { createdAt: days } : {}),
   };
-  const filters = [merchantId, shopId, endpointId, event, since, until, subjectId];
+  const filters = [merchantId, mode, shopId, endpointId, event, since, until, subjectId];
   const bound = [`delivery.page_${status ?? 'any'}`, filters] as const;
   const list = { entity: WebhookDeliveryEntity, at: 'createdAt', where, bound } as const;
   const page = await findPage(em, list, query);

@@ -149,8 +149,8 @@ export const writeFailed = async (
   const written = await inTransaction(harness.pool, async (client) => {
     const event = await writeEvent(client, { merchantId, shopId, secret: '' });
     await client.query(
-      `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, created_at)
-       select $1, $2, id, 'payment.succeeded', $4, gen_random_uuid(), $5, $6, 'http://127.0.0.1:1/', 'failed', 9, created_at from event where id = $3`,
+      `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, mode, subject_id, endpoint_id, lane, url, status, attempts, created_at)
+       select $1, $2, id, 'payment.succeeded', $4, mode, gen_random_uuid(), $5, $6, 'http://127.0.0.1:1/', 'failed', 9, created_at from event where id = $3`,
       [merchantId, deliveryId, event.eventId, shopId, endpointId, endpointId],
     );
     return event;

@@ -134,8 +134,8 @@ describe('a resend', () => {
       [fixture.merchantId],
     );
     await cabinet.harness.pool.query(
-      `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, created_at)
-       select d.merchant_id, gen_random_uuid(), d.event_id, d.webhook_event, d.shop_id, d.subject_id, d.endpoint_id, d.lane || ':' || e.created_at, d.url, 'failed', 9,
+      `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, mode, subject_id, endpoint_id, lane, url, status, attempts, created_at)
+       select d.merchant_id, gen_random_uuid(), d.event_id, d.webhook_event, d.shop_id, d.mode, d.subject_id, d.endpoint_id, d.lane || ':' || e.created_at, d.url, 'failed', 9,
          e.created_at
        from webhook_delivery d join event e on e.merchant_id = d.merchant_id and e.id = d.event_id and e.sequence = 0 where d.id = $1`,
       [fixture.deliveryId],

@@ -170,11 +170,17 @@ describe('an operator', { skip: noChromium }, () => {
   });
 });
 
+const makeNamed = async (name: string): Promise<Merchant> => {
+  const made = await makeMerchant(service);
+  await database.query('update merchant set name = $2 where id = $1', [made.id, name]);
+  return made;
+};
+
 /** So many webhooks of a merchant that have failed at one address, the last of them so long ago. */
 const fail = (merchant: Merchant, url: string, count: number, minutes: number): Promise<unknown> =>
   database.query(
-    `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, created_at)
-     select $1, gen_random_uuid(), gen_random_uuid(), 'payment.succeeded', $2, gen_random_uuid(), $3, $3::uuid::text, $4, 'failed', 9,
+    `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, mode, subject_id, endpoint_id, lane, url, status, attempts, created_at)
+     select $1, gen_random_uuid(), gen_random_uuid(), 'payment.succeeded', $2, 'test', gen_random_uuid(), $3, $3::uuid::text, $4, 'failed', 9,
        date_trunc('milliseconds', now()) - make_interval(mins => $6) - number * interval '10 milliseconds' from generate_series(1, $5::int) as number`,
     [merchant.id, merchant.shopId, randomUUID(), url, count, minutes],
   );
@@ -182,7 +188,7 @@ const fail = (merchant: Merchant, url: string, count: number, minutes: number): 
 describe('what fails at one merchant', { skip: noChromium }, () => {
   test('leaves room on home for what fails at another', async () => {
     const loud = await makeMerchant(service);
-    const quiet = await makeMerchant(service);
+    const quiet = await makeNamed('Quiet bakery');
     await fail(loud, 'https://loud.test/hook', 2_500, 30);
     await fail(quiet, 'https://quiet.test/hook', 1, 10);
     const cookie = await makeSession(service, 'viewer');
@@ -190,7 +196,7 @@ describe('what fails at one merchant', { skip: noChromium }, () => {
     await page.goto(`${service.rest}/console/?mode=test`);
     const lines = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
     const line = (url: string) => lines.filter({ hasText: url });
-    await line('https://quiet.test/hook').waitFor();
+    await line('https://quiet.test/hook').filter({ hasText: 'Quiet bakery' }).waitFor();
     assert.match(await line('https://quiet.test/hook').innerText(), /Failed webhooks: 1\n/);
     assert.match(await line('https://loud.test/hook').innerText(), /Failed webhooks: 1,000\+/);
     const replay = line('https://quiet.test/hook').getByRole('button', { name: /Replay/ });
@@ -199,6 +205,42 @@ describe('what fails at one merchant', { skip: noChromium }, () => {
     await page.waitForURL(new RegExp(`webhooks.*merchant=${quiet.id}`));
     await page.getByRole('row', { name: /quiet\.test/ }).waitFor();
     assert.equal(await page.getByRole('row', { name: /loud\.test/ }).count(), 0);
+    assert.deepEqual(complaints, []);
+  });
+});
+
+describe('a list over all merchants', { skip: noChromium }, () => {
+  test('names the merchant of each row, and narrows to it; test and live are apart', async () => {
+    const [one, other] = [await makeNamed('Tea room'), await makeNamed('Book shop')];
+    for (const { call } of [one, other])
+      await call('POST', '/payments', { amount: 7_700, order_id: 'of-all' });
+    await database.query(
+      `insert into alert (merchant_id, id, kind, mode, subject_id, detail, raised_at)
+        values ($1, gen_random_uuid(), 'late_success', 'test', 's', 'd', now()), ($1, gen_random_uuid(), 'books_differ', null, 's', 'd', now() - interval '1 day'),
+          ($2, gen_random_uuid(), 'late_success', 'live', 's', 'd', now())`,
+      [one.id, other.id],
+    );
+    const cookie = await makeSession(service, 'viewer');
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/payments?mode=test`);
+    const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+    await row('Book shop').first().waitFor();
+    await row('Tea room').first().getByRole('button', { name: 'Tea room' }).click();
+    await page.waitForURL(new RegExp(`merchant=${one.id}`));
+    await row('Book shop').first().waitFor({ state: 'detached' });
+    assert.equal(await page.getByRole('columnheader', { name: 'Merchant' }).count(), 0);
+
+    const needed = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
+    await page.goto(`${service.rest}/console/?mode=test&merchant=${one.id}`);
+    await needed.nth(1).waitFor();
+    const texts = await needed.allInnerTexts();
+    assert.equal(texts.length, 2);
+    assert.match(texts[0] ?? '', /books/i, 'the critical one is first, although it is older');
+    assert.equal(await page.getByRole('link', { name: 'Alerts 2' }).count(), 1);
+    await page.goto(`${service.rest}/console/?mode=live&merchant=${one.id}`);
+    await page.getByRole('link', { name: 'Alerts 1' }).waitFor();
+    await needed.first().waitFor();
+    assert.equal(await needed.count(), 1, 'what belongs to no mode is in both');
     assert.deepEqual(complaints, []);
   });
 });

@@ -1,7 +1,9 @@
-/** What needs a person, on home: one list, oldest first, and what to do beside each line. */
+/** What needs a person, on home: one list, the newest first, and what to do beside each line. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { noChromium } from '../browser/chromium.ts';
+import { payByCard } from '../support/buyer.ts';
+import { eventually } from '../support/eventually.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { sumUpTo } from '../../console/src/home/sum-up-to.ts';
@@ -26,7 +28,7 @@ const propose = async (of: Merchant, fullName: string): Promise<void> => {
 };
 
 describe('what needs a person', { skip: noChromium }, () => {
-  test('stands oldest first, is decided in its line, and stays until that has been read', async () => {
+  test('stands newest first, is decided in its line, and stays until that has been read', async () => {
     const stranger = await makeMerchant(service);
     await propose(merchant, 'Petrov I.');
     await propose(merchant, 'Sidorov P.');
@@ -38,10 +40,10 @@ describe('what needs a person', { skip: noChromium }, () => {
     await lines.nth(1).waitFor();
     const texts = await lines.allInnerTexts();
     assert.equal(texts.length, 2);
-    assert.match(texts[0] ?? '', /A payout to approve[^]*1,200\.50[^]*Petrov I\./);
-    assert.match(texts[1] ?? '', /Sidorov P\./);
+    assert.match(texts[0] ?? '', /Sidorov P\./);
+    assert.match(texts[1] ?? '', /A payout to approve[^]*1,200\.50[^]*Petrov I\./);
 
-    await lines.first().getByRole('button', { name: 'Reject' }).click();
+    await lines.nth(1).getByRole('button', { name: 'Reject' }).click();
     const dialog = page.getByRole('dialog', { name: 'Reject' });
     await dialog.getByLabel('Why').fill('Not in the budget');
     await dialog.getByRole('button', { name: 'Reject' }).click();
@@ -57,6 +59,42 @@ describe('what needs a person', { skip: noChromium }, () => {
       .click();
     await page.getByRole('row', { name: /Sidorov P\./ }).waitFor();
     assert.equal(await page.getByRole('row', { name: /Petrov I\./ }).count(), 0);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('is a proposed refund, too, which is approved in its line', async () => {
+    const of = await makeMerchant(service);
+    const { body } = await of.call('POST', '/payments', {
+      amount: 90_000,
+      order_id: 'order-7',
+      method: 'cards',
+    });
+    await payByCard(body.payment_url);
+    const { id } = body.payment;
+    await eventually(
+      async () => (await of.call('GET', `/payments/${id}`)).body.status === 'succeeded',
+      'the payment',
+    );
+    const { draft } = await askGraph(
+      service,
+      `mutation { draft: refundDraftCreate(merchantId: "${of.id}", paymentId: "${id}", amount: 30000, reason: "Broken cup", idempotency: { key: "r-1" }) { __typename } }`,
+    );
+    assert.equal(draft.__typename, 'RefundDraftCreated');
+    const cookie = await makeSession(service, 'finance', of.id);
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/?mode=live`);
+    await page.getByText('Nothing needs attention.').waitFor();
+    await page.goto(`${service.rest}/console/?mode=test`);
+    const line = page
+      .getByRole('list', { name: 'Needs attention' })
+      .getByRole('listitem')
+      .filter({ hasText: /A refund to approve: ₽300\.00[^]*order-7 · Broken cup/ });
+    await line.getByRole('button', { name: 'Approve' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Approve' });
+    await dialog.getByRole('button', { name: 'Approve' }).click();
+    await dialog.locator('.done').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await line.waitFor({ state: 'detached' });
     assert.deepEqual(complaints, []);
   });
 

@@ -58,8 +58,9 @@ const operator = (merchantId: string | null = null): Principal => ({
   merchantId,
 });
 
-const document = parse(`query ($merchantId: ID, $shopId: ID, $since: DateTime) {
-  webhookFailures(merchantId: $merchantId, shopId: $shopId, since: $since) {
+const document =
+  parse(`query ($merchantId: ID, $mode: Mode! = test, $shopId: ID, $since: DateTime) {
+  webhookFailures(merchantId: $merchantId, mode: $mode, shopId: $shopId, since: $since) {
     hasMore nodes { merchantId shopId endpointId url oldestAt count { count isExact } } } }`);
 const ask = async (variables: Record<string, unknown> = {}, principal = operator()) => {
   const { data, errors } = await harness.supergraph.execute(
@@ -77,6 +78,7 @@ const walked = async (merchantId: string | null): Promise<unknown> => {
   const { listed, hasMore } = await walkFailures(harness.database.pool, {
     from: since.toZonedDateTimeISO('UTC').with({ day: 1 }).startOfDay().toInstant(),
     since,
+    mode: 'test',
     merchantId,
     shopId: null,
     merchants_max: 500,
@@ -117,6 +119,11 @@ describe('failed webhooks by address', () => {
     assert.deepEqual(moments, moments.toSorted());
     assert.ok(found.nodes.every((node: any) => node.merchantId === loud.id('merchant')));
     assert.deepEqual(await walked(loud.id('merchant')), found);
+  });
+
+  test('are those of one mode', async () => {
+    assert.deepEqual(await ask({ mode: 'live' }), { hasMore: false, nodes: [] });
+    assert.notEqual((await ask()).nodes.length, 0);
   });
 
   test('are those since a moment, of a shop, and within the reach of who asks', async () => {

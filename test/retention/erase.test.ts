@@ -226,8 +226,8 @@ describe('personal data', () => {
       [...whose, payment],
     );
     await query(
-      `insert into reconciliation_difference (merchant_id, id, run_id, kind, operation, operation_id, detail, found_at, resolved_at, resolved_by, note)
-        values ($1, gen_random_uuid(), gen_random_uuid(), 'duplicate', 'payment', $2, '', ${resolved})`,
+      `insert into reconciliation_difference (merchant_id, id, run_id, mode, kind, operation, operation_id, detail, found_at, resolved_at, resolved_by, note)
+        values ($1, gen_random_uuid(), gen_random_uuid(), 'test', 'duplicate', 'payment', $2, '', ${resolved})`,
       [merchantId, payment],
     );
     const columns = Array.from(erasedTexts, ([table, of]) =>

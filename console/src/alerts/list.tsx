@@ -78,11 +78,11 @@ const nobody = '-';
 
 const severities = ['critical', 'warning'] as const;
 
-/** The filters: urgency, mode, own alerts. */
+/** The filters: urgency, own alerts. */
 const AlertFilters = () => {
   const words = useAlertWords();
   const { subject } = useViewer();
-  const { search, set, mode } = useAddress();
+  const { search, set } = useAddress();
   const top = { after: undefined, before: undefined };
   const [severity] = listOf(search.severity, severities);
   const chips = [
@@ -100,11 +100,6 @@ const AlertFilters = () => {
       name: words.unassigned,
       isOn: search.assignee === nobody,
       change: { assignee: search.assignee === nobody ? undefined : nobody },
-    },
-    {
-      name: words.ofMode,
-      isOn: search.type === 'mode',
-      change: { type: search.type === 'mode' ? undefined : 'mode', mode },
     },
   ];
   return (
@@ -182,7 +177,7 @@ const List = () => {
     merchantId,
     resolved: isResolved,
     severity,
-    mode: search.type === 'mode' ? mode : null,
+    mode,
     assignee: search.assignee === nobody ? null : (search.assignee ?? null),
     unassigned: search.assignee === nobody ? true : null,
   };

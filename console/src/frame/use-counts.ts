@@ -22,10 +22,10 @@ const textOf = (listed: Listed | null | undefined): string | undefined => {
 
 /** The counts by section. */
 export const useCounts = () => {
-  const { merchantId } = useAddress();
+  const { merchantId, mode } = useAddress();
   const own = useViewer().merchantId;
   const { granted: platform } = usePermission('alerts');
-  const { data, again } = useAsk(Counts, { merchantId: own ?? merchantId, platform });
+  const { data, again } = useAsk(Counts, { merchantId: own ?? merchantId, mode, platform });
   useFollow(again, followed);
   return {
     alerts: textOf(data?.alerts),

@@ -1,4 +1,4 @@
-/** The items that need attention, oldest first, each with a link and its actions. */
+/** The items that need attention, the most urgent and newest first, with links and actions. */
 import { Link } from '@tanstack/react-router';
 import { useRef, useState, type ReactNode } from 'react';
 import { useMutation } from 'urql';
@@ -7,6 +7,7 @@ import {
   Needed,
   PaymentsCount,
   type DraftRowFragment,
+  type RefundDraftRowFragment,
 } from '../../../schema/generated/console.ts';
 import { PaymentLink } from '../alerts/payment-link.tsx';
 import { ResolveDialog as ResolveAlertDialog } from '../alerts/resolve.tsx';
@@ -19,9 +20,11 @@ import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { useMerchantNames, useWhose } from '../parts/whose.tsx';
 import { useFollow, type Followed } from '../parts/use-follow.ts';
 import { DraftActs } from '../payouts/draft-acts.tsx';
 import { recipientText } from '../payouts/draft-shown.ts';
+import { RefundDraftActs } from '../refunds/draft-acts.tsx';
 import { ResolveDialog } from '../reconciliation/resolve.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { failedSince, ReplayDialog } from '../webhooks/replay.tsx';
@@ -31,16 +34,25 @@ import { useReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
 import {
   neededLines,
+  ownerOf,
   type FailedEndpoint,
   type NeededAlert,
   type NeededLine,
 } from './needed-lines.ts';
 
 const followed: Followed = {
-  lists: ['alerts', 'payout_drafts', 'reconciliation_differences', 'webhook_failures'],
+  lists: [
+    'alerts',
+    'payout_drafts',
+    'refund_drafts',
+    'reconciliation_differences',
+    'webhook_failures',
+  ],
 };
 
 interface LineProps {
+  /** The merchant's name, where lines of several are listed. */
+  readonly whose: string;
   readonly at: string;
   readonly place: ReactNode;
   readonly text: string;
@@ -49,12 +61,13 @@ interface LineProps {
   readonly children: ReactNode;
 }
 
-const Line = ({ at, place, text, detail = '', children }: LineProps) => {
+const Line = ({ whose, at, place, text, detail = '', children }: LineProps) => {
   const { details } = useAlertWords();
   return (
     <li>
       <span className="stack">
         {place}
+        {whose !== '' && <span className="quiet">{whose}</span>}
         {text !== '' && <span className="quiet wrap">{text}</span>}
         {detail !== '' && <Behind name={details}>{detail}</Behind>}
       </span>
@@ -65,13 +78,13 @@ const Line = ({ at, place, text, detail = '', children }: LineProps) => {
 };
 
 /** The list is frozen while one of its dialogs is open, so that the result can be read. */
-interface Again {
+interface Again extends Pick<LineProps, 'whose'> {
   readonly again: () => void;
   readonly hold: (isHeld: boolean) => void;
 }
 
 /** Whether the line's dialog is open. */
-const useDialog = ({ again, hold }: Again) => {
+const useDialog = ({ again, hold }: Pick<Again, 'again' | 'hold'>) => {
   const [isOpen, setOpen] = useState(false);
   return {
     isOpen,
@@ -133,7 +146,7 @@ const AlertLine = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
   );
   const text = assignee ? `${own.yours} · ${sentences[kind]}` : sentences[kind];
   return (
-    <Line at={raisedAt} place={place} text={text} detail={detail}>
+    <Line whose={list.whose} at={raisedAt} place={place} text={text} detail={detail}>
       <PaymentLink alert={alert} />
       <AlertActs alert={alert} {...list} />
     </Line>
@@ -156,7 +169,7 @@ const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndp
     </Link>
   );
   return (
-    <Line at={oldestAt} place={place} text={url}>
+    <Line whose={list.whose} at={oldestAt} place={place} text={url}>
       {endpointId !== null && (
         <ActButton permission={mayReplay} onPress={open}>
           {own.replay}
@@ -174,7 +187,7 @@ const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndp
   );
 };
 
-const DraftLine = ({ draft, ...list }: Again & { readonly draft: DraftRowFragment }) => {
+const DraftLine = ({ draft, whose, ...list }: Again & { readonly draft: DraftRowFragment }) => {
   const { locale } = useWords();
   const own = useNeededWords();
   const { search } = useAddress();
@@ -189,8 +202,33 @@ const DraftLine = ({ draft, ...list }: Again & { readonly draft: DraftRowFragmen
   );
   const text = [recipientText(draft), reason].filter(Boolean).join(' · ');
   return (
-    <Line at={draft.createdAt} place={place} text={text}>
+    <Line whose={whose} at={draft.createdAt} place={place} text={text}>
       <DraftActs draft={draft} {...list} />
+    </Line>
+  );
+};
+
+const RefundLine = ({
+  draft,
+  whose,
+  ...list
+}: Again & { readonly draft: RefundDraftRowFragment }) => {
+  const { locale } = useWords();
+  const own = useNeededWords();
+  const { search } = useAddress();
+  const { merchantId, amount, currency, payment, reason } = draft;
+  const place = (
+    <Link
+      to="/refunds"
+      search={{ ...kept(search), merchant: merchantId, tab: 'drafts', status: 'pending' }}
+    >
+      {own.refund}: {money(amount, currency, locale)}
+    </Link>
+  );
+  const text = `${payment.orderId} · ${reason}`;
+  return (
+    <Line whose={whose} at={draft.createdAt} place={place} text={text}>
+      <RefundDraftActs draft={draft} {...list} />
     </Line>
   );
 };
@@ -211,7 +249,7 @@ const DifferenceLine = ({
     </Link>
   );
   return (
-    <Line at={foundAt} place={place} text="" detail={detail}>
+    <Line whose={list.whose} at={foundAt} place={place} text="" detail={detail}>
       <ActButton permission={permission} onPress={open}>
         {resolve(1)}
       </ActButton>
@@ -228,6 +266,8 @@ const lineOf = (line: NeededLine, list: Again): ReactNode => {
       return <WebhooksLine key={line.key} failed={line.failed} {...list} />;
     case 'draft':
       return <DraftLine key={line.key} draft={line.draft} {...list} />;
+    case 'refund':
+      return <RefundLine key={line.key} draft={line.draft} {...list} />;
     case 'difference':
       return <DifferenceLine key={line.key} difference={line.difference} {...list} />;
   }
@@ -252,6 +292,8 @@ const Held = () => {
   );
 };
 
+const nothing = { lines: [], isCut: false } as const;
+
 /** The list. */
 export const NeededList = () => {
   const { home } = useWords();
@@ -260,6 +302,7 @@ export const NeededList = () => {
   const { subject } = useViewer();
   const platform = usePermission('alerts').granted;
   const decides = usePermission('payoutDraftApprove').granted;
+  const decidesRefunds = usePermission('refundDraftApprove').granted;
   const { data, error, again } = useAsk(Needed, {
     merchantId,
     mode,
@@ -267,20 +310,25 @@ export const NeededList = () => {
     failedSince: failedSince(),
     platform,
     decides,
+    decidesRefunds,
   });
   useFollow(again, followed);
   const [isHeld, hold] = useState(false);
   const shown = useRef(data);
   if (!isHeld) shown.current = data;
+  const { lines, isCut } = shown.current ? neededLines(shown.current) : nothing;
+  const isOfAll = useWhose() === null;
+  const nameOf = useMerchantNames(isOfAll ? lines.map(ownerOf) : []);
   if (!shown.current) return error ? <Failure error={error} again={again} /> : <Skeleton />;
-  const { lines, isCut } = neededLines(shown.current);
   return (
     <>
       {lines.length === 0 ? (
         <p className="quiet">{own.quiet}</p>
       ) : (
         <ol className="needed" aria-label={home.hello}>
-          {lines.map((line) => lineOf(line, { again, hold }))}
+          {lines.map((line) =>
+            lineOf(line, { again, hold, whose: isOfAll ? nameOf(ownerOf(line)) : '' }),
+          )}
         </ol>
       )}
       {isCut && <p className="quiet">{own.more}</p>}

@@ -26,7 +26,7 @@ interface ListingProps<Row> {
 }
 
 /** The list. */
-export const Listing = <Row,>({
+export const Listing = <Row extends object>({
   label,
   asked,
   columns,

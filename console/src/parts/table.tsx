@@ -7,6 +7,7 @@ import { useWords } from '../words/words.ts';
 import { useFirstScreen } from './first-screen.ts';
 import { useDelayed } from './use-delayed.ts';
 import { useFit } from './use-fit.ts';
+import { useWhoseColumn } from './whose.tsx';
 
 export interface Column<Row> {
   readonly name: string;
@@ -102,9 +103,9 @@ const TableRow = <Row,>({ row, columns, opens, isChanged, isOpen, press }: RowPr
 const KeptRow = memo(TableRow) as typeof TableRow;
 
 /** The table. Keep `columns` stable between renders, so that unchanged rows are not redrawn. */
-export const Table = <Row,>({
+export const Table = <Row extends object>({
   label,
-  columns: all,
+  columns: own,
   rows,
   keyOf,
   onOpen,
@@ -114,7 +115,7 @@ export const Table = <Row,>({
   useFirstScreen();
   const table = useRowKeys();
   const place = useRef<HTMLDivElement>(null);
-  const { columns, isTight } = useFit(place, all);
+  const { columns, isTight } = useFit(place, useWhoseColumn(own, rows));
   const latest = useRef(onOpen);
   latest.current = onOpen;
   const press = useCallback((row: Row) => latest.current?.(row), []);

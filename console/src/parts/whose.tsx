@@ -1,9 +1,13 @@
-/** Selects the merchant for screens that show one merchant's objects. */
-import type { ReactNode } from 'react';
+/** Whose objects a screen shows: the selected merchant's, or each row's own. */
+import { useMemo, type ReactNode } from 'react';
+import { MerchantNames } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { useViewer } from '../viewer.tsx';
 import { useSharedWords } from '../words/shared.ts';
+import { useWords } from '../words/words.ts';
 import { Empty } from './states.tsx';
+import type { Column } from './table.tsx';
+import { useAsk } from './use-ask.ts';
 
 /** The selected merchant: a cabinet user's own, or the one chosen in the top bar. */
 export const useWhose = (): string | null => {
@@ -25,4 +29,72 @@ export const OfMerchant = ({
       <p>{words.chooseText}</p>
     </Empty>
   );
+};
+
+const names_max = 100;
+
+/** The names of merchants; null is the platform. An unknown name is the id until it is known. */
+export const useMerchantNames = (
+  ids: readonly (string | null)[],
+): ((id: string | null) => string) => {
+  const { auditLog } = useWords();
+  const wanted = [...new Set(ids)].filter((id) => id !== null).toSorted();
+  const { data } = useAsk(
+    MerchantNames,
+    { ids: wanted.slice(0, names_max), first: names_max },
+    wanted.length === 0,
+  );
+  const nodes = data?.merchants.nodes;
+  return useMemo(() => {
+    const names = new Map(nodes?.map(({ id, name }) => [id, name]));
+    return (id) => (id === null ? auditLog.platform : (names.get(id) ?? id));
+  }, [nodes, auditLog.platform]);
+};
+
+/** A merchant's name, which narrows the list to its objects. */
+const Narrower = ({ merchantId, name }: { readonly merchantId: string; readonly name: string }) => {
+  const { set } = useAddress();
+  const { onlyOf } = useSharedWords();
+  return (
+    <button
+      type="button"
+      className="button-link cut"
+      title={onlyOf(name)}
+      onClick={() =>
+        set({ merchant: merchantId, after: undefined, before: undefined, open: undefined })
+      }
+    >
+      {name}
+    </button>
+  );
+};
+
+const ownerOf = (row: object): string | null | undefined =>
+  'merchantId' in row && (typeof row.merchantId === 'string' || row.merchantId === null)
+    ? row.merchantId
+    : undefined;
+
+/** The merchant's column comes after what the row is. */
+const place = 2;
+
+/** The columns with the merchant's one where rows of several merchants are listed. */
+export const useWhoseColumn = <Row extends object>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): readonly Column<Row>[] => {
+  const { merchant } = useWords();
+  const owners = rows.map(ownerOf).filter((owner) => owner !== undefined);
+  const isShown = useWhose() === null && owners.some((owner) => owner !== null);
+  const nameOf = useMerchantNames(isShown ? owners : []);
+  return useMemo(() => {
+    if (!isShown) return columns;
+    const column: Column<Row> = {
+      name: merchant,
+      cell: (row) => {
+        const owner = ownerOf(row) ?? null;
+        return owner === null ? nameOf(null) : <Narrower merchantId={owner} name={nameOf(owner)} />;
+      },
+    };
+    return columns.toSpliced(place, 0, column);
+  }, [columns, isShown, merchant, nameOf]);
 };

@@ -7,7 +7,7 @@ import { ActForm } from '../parts/act-form.tsx';
 import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
-import { Id, Moment } from '../parts/texts.tsx';
+import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { usePermission } from '../viewer.tsx';
@@ -46,12 +46,6 @@ const useColumns = (end: (row: Row) => void): readonly Column<Row>[] => {
           <span className="quiet">{words.person.roles[role]}</span>
         </span>
       ),
-    },
-    {
-      name: words.merchant,
-      isWide: true,
-      cell: ({ merchantId }) =>
-        merchantId === null ? words.auditLog.platform : <Id id={merchantId} />,
     },
     { name: own.seen, isNamed: true, cell: ({ seenAt }) => <Moment at={seenAt} /> },
     { name: own.since, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },

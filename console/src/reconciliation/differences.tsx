@@ -167,10 +167,11 @@ export const DifferencesPart = () => {
   const words = useWords();
   const own = useReconciliationWords();
   const shared = useSharedWords();
-  const { search, merchantId } = useAddress();
+  const { search, mode, merchantId } = useAddress();
   const isResolved = search.status === 'resolved';
   const { data, error, again, list } = useAsk(Differences, {
     runId: search.code ?? null,
+    mode,
     resolved: isResolved,
     merchantId,
     ...usePageArguments(),

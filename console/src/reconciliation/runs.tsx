@@ -95,10 +95,10 @@ const Young = ({ rows }: { readonly rows: readonly Row[] }) => {
 export const RunsPart = () => {
   const words = useWords();
   const own = useReconciliationWords();
-  const { set } = useAddress();
+  const { set, mode } = useAddress();
   const permission = usePermission('reconciliationOpen');
   const [isOpen, setOpen] = useState(false);
-  const { data, error, again, list } = useAsk(Runs, usePageArguments());
+  const { data, error, again, list } = useAsk(Runs, { mode, ...usePageArguments() });
   const runs = data?.reconciliationRuns;
   useFollow(again, { lists: ['reconciliation_differences'] });
   return (

@@ -1,18 +1,8 @@
 /** Proposed refunds, and the decisions of a second person. */
-import { useClient, useMutation } from 'urql';
-import {
-  ApproveRefundDraft,
-  RefundDraft,
-  RefundDrafts,
-  RejectRefundDraft,
-  type RefundDraftRowFragment,
-} from '../../../schema/generated/console.ts';
+import { RefundDrafts, type RefundDraftRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { money } from '../amounts.ts';
-import { ActForm } from '../parts/act-form.tsx';
-import { DecideActs, DraftState, refusalOutcome, RejectForm } from '../parts/decide.tsx';
+import { DraftState } from '../parts/decide.tsx';
 import { Listing } from '../parts/listing.tsx';
-import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.ts';
 import { usePageArguments } from '../parts/pager.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -21,100 +11,14 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/drawer.tsx';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
-import { usePermission, useViewer } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useRefundDraftWords, type RefundDraftWords } from '../words/refund-drafts.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
+import { RefundDraftActs } from './draft-acts.tsx';
 
 type Row = RefundDraftRowFragment;
 const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
-
-interface DialogProps {
-  readonly draft: Row;
-  readonly close: () => void;
-}
-
-/** A refusal in words; with the draft's state when another person has decided it meanwhile. */
-const useRefusal = ({ merchantId, id }: Row) => {
-  const own = useRefundDraftWords();
-  const client = useClient();
-  return async (refusal: Refusal): Promise<Outcome> => {
-    if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
-    const asked = client.query(RefundDraft, { merchantId, id }, { requestPolicy: 'network-only' });
-    const status = (await asked.toPromise()).data?.refundDraft?.status;
-    return status ? { refused: own.now(own.statuses[status]) } : refusedBy(refusal);
-  };
-};
-
-/** Approves the draft. Its id is the idempotency key, so pressing twice refunds once. */
-const ApproveDialog = ({ draft, close }: DialogProps) => {
-  const words = useWords();
-  const own = useRefundDraftWords();
-  const [, approve] = useMutation(ApproveRefundDraft);
-  const refusal = useRefusal(draft);
-  const { merchantId, id, amount, currency, payment } = draft;
-  const to = payment.customerCardMask ?? payment.customerPhoneMask ?? words.acts.buyer;
-  return (
-    <ActForm
-      title={own.approve}
-      consequence={own.approveText(money(amount, currency, words.locale), to)}
-      close={close}
-      act={async () => {
-        const { data, error } = await approve({ merchantId, id });
-        const result = data?.refundDraftApprove;
-        if (result?.__typename === 'Refused') return refusal(result);
-        return outcomeOf({ data: result, error }, ({ refund }) => ({
-          done: own.approvedNow(words.refund.statuses[refund.status]),
-        }));
-      }}
-    />
-  );
-};
-
-const RejectDialog = ({ draft, close }: DialogProps) => {
-  const own = useRefundDraftWords();
-  const [, reject] = useMutation(RejectRefundDraft);
-  const refusal = useRefusal(draft);
-  const { merchantId, id } = draft;
-  return (
-    <RejectForm
-      own={own}
-      close={close}
-      reject={async (reason) => {
-        const { data, error } = await reject({ merchantId, id, reason });
-        const result = data?.refundDraftReject;
-        if (result?.__typename === 'Refused') return refusal(result);
-        return outcomeOf({ data: result, error }, () => ({ done: own.rejectedNow }));
-      }}
-    />
-  );
-};
-
-/** The buttons of a pending draft. */
-const Acts = ({ draft, again }: { readonly draft: Row; readonly again: () => void }) => {
-  const own = useRefundDraftWords();
-  const { role } = useViewer();
-  const approve = usePermission('refundDraftApprove');
-  const reject = usePermission('refundDraftReject');
-  return (
-    <DecideActs
-      status={draft.status}
-      own={own}
-      approve={{
-        permission: approve,
-        barred: draft.isMine ? own.own : undefined,
-        dialog: (close) => <ApproveDialog draft={draft} close={close} />,
-      }}
-      reject={{
-        permission: reject,
-        barred: role === 'support' && !draft.isMine ? own.notOwn : undefined,
-        dialog: (close) => <RejectDialog draft={draft} close={close} />,
-      }}
-      again={again}
-    />
-  );
-};
 
 const Proposer = ({ draft: { createdAt, createdBy, isMine } }: { readonly draft: Row }) => {
   const own = useRefundDraftWords();
@@ -149,7 +53,7 @@ const columnsOf = (
   { name: words.columns.reason, cell: ({ reason }) => <span className="wrap">{reason}</span> },
   { name: own.proposed, isNamed: true, cell: (draft) => <Proposer draft={draft} /> },
   { name: words.columns.shop, isWide: true, cell: ({ payment }) => payment.shopName },
-  { name: own.acts, cell: (draft) => <Acts draft={draft} again={again} /> },
+  { name: own.acts, cell: (draft) => <RefundDraftActs draft={draft} again={again} /> },
 ];
 
 /** The part of the screen. */
@@ -225,7 +129,7 @@ export const WaitingRefunds = ({
             </p>
             <p className="break">{draft.reason}</p>
             <DraftState draft={draft} own={own} />
-            <Acts
+            <RefundDraftActs
               draft={draft}
               again={() => {
                 reload();

@@ -1,6 +1,7 @@
 /** The endpoints of a merchant: their settings, delivery health, samples, replaying failures. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
+import { useAddress } from '../address.ts';
 import { useFaultText } from '../parts/refusal.tsx';
 import {
   Endpoints,
@@ -207,7 +208,12 @@ const AddEndpoint = ({
 /** The endpoints. */
 export const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWebhookWords();
-  const { data, error, again } = useAsk(Endpoints, { merchantId, failedSince: failedSince() });
+  const { mode } = useAddress();
+  const { data, error, again } = useAsk(Endpoints, {
+    merchantId,
+    mode,
+    failedSince: failedSince(),
+  });
   useFollow(again, { lists: ['webhook_deliveries', 'webhook_failures'], events: true });
   if (error && !data) return <Failure error={error} again={again} />;
   if (!data) return <Skeleton />;

@@ -63,12 +63,13 @@ const columnsOf = (words: Words): readonly ChoosableColumn<Row>[] => [
 
 const useDeliveries = () => {
   const viewer = useViewer();
-  const { search, merchantId } = useAddress();
+  const { search, mode, merchantId } = useAddress();
   const isOfAll = merchantId === null && viewer.merchantId === null;
   const [chosen] = listOf(search.status, statuses);
   const status = isOfAll ? 'failed' : (chosen ?? null);
   const narrowing = {
     merchantId,
+    mode,
     status,
     since: search.since ?? null,
     until: search.until ?? null,

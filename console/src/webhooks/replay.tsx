@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { FailedDeliveries, ResendFailed } from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import { Modal } from '../parts/modal.tsx';
 import { useFaultText } from '../parts/refusal.tsx';
@@ -10,12 +11,16 @@ import { useWebhookWords } from '../words/webhooks.ts';
 import { useWords } from '../words/words.ts';
 import { startOfDay } from '../zone.ts';
 
-interface Failed {
+interface OfEndpoint {
   readonly merchantId: string;
   readonly endpointId: string | null;
 }
 
-interface ReplayProps extends Failed {
+interface Failed extends OfEndpoint {
+  readonly mode: 'test' | 'live';
+}
+
+interface ReplayProps extends OfEndpoint {
   /** The oldest failure that its button has counted. */
   readonly from: string;
   readonly close: () => void;
@@ -76,7 +81,8 @@ const Count = ({ failed, since }: { readonly failed: Failed; readonly since: str
 };
 
 /** The dialog. */
-export const ReplayDialog = ({ close, from, ...failed }: ReplayProps) => {
+export const ReplayDialog = ({ close, from, ...of }: ReplayProps) => {
+  const failed = { ...of, mode: useAddress().mode };
   const { locale, ...common } = useWords();
   const words = useWebhookWords();
   const [since, setSince] = useState(from);

@@ -14,6 +14,7 @@ const en = {
   add: 'Add',
   find: 'Find',
   moreOf: 'More',
+  onlyOf: (name: string) => `Only of ${name}`,
 };
 
 const ru: typeof en = {
@@ -29,6 +30,7 @@ const ru: typeof en = {
   add: 'Добавить',
   find: 'Найти',
   moreOf: 'Ещё',
+  onlyOf: (name) => `Только ${name}`,
 };
 
 /** The words. */

@@ -55,6 +55,7 @@ export interface AlertQuery extends PageQuery {
   readonly kind?: AlertKind | null | undefined;
   readonly resolved?: boolean | null | undefined;
   readonly merchantId?: string | null | undefined;
+  /** Also those that belong to no mode. */
   readonly mode?: Mode | null | undefined;
   readonly severity?: AlertSeverity | null | undefined;
   readonly assignee?: string | null | undefined;
@@ -82,12 +83,15 @@ export const listAlerts = (
   const { mode = null, severity = null, assignee = null, unassigned = null, ...query } = more;
   const resolvedAt = resolved === null ? {} : { resolvedAt: resolved ? { $ne: null } : null };
   const kinds = kindsOf(kind, severity);
-  const free = unassigned === null ? [] : [{ assignee: unassigned ? null : { $ne: null } }];
+  const narrower = [
+    ...(unassigned === null ? [] : [{ assignee: unassigned ? null : { $ne: null } }]),
+    ...(mode === null ? [] : [{ $or: [{ mode }, { mode: null }] }]),
+  ];
   const where = {
-    ...given({ merchantId, mode, assignee }),
+    ...given({ merchantId, assignee }),
     ...(kinds ? { kind: { $in: kinds as AlertKind[] } } : {}),
     ...resolvedAt,
-    $and: free,
+    $and: narrower,
   };
   const narrowing = [kind, resolved, merchantId, mode, severity, assignee, unassigned];
   const bound = ['alert.page', narrowing] as const;

@@ -151,8 +151,8 @@ const clear: Statement = {
 
 const insert: Statement = {
   name: 'reconciliation.add_differences',
-  text: `insert into reconciliation_difference (merchant_id, id, run_id, kind, operation, operation_id, reference, at_bank, here, detail, found_at)
-    select $1, found.id, $2, found.kind, found.operation, found.operation_id, found.reference, found.at_bank, found.here, found.detail, $3
+  text: `insert into reconciliation_difference (merchant_id, id, run_id, mode, kind, operation, operation_id, reference, at_bank, here, detail, found_at)
+    select $1, found.id, $2, $12, found.kind, found.operation, found.operation_id, found.reference, found.at_bank, found.here, found.detail, $3
     from unnest($4::uuid[], $5::text[], $6::text[], $7::uuid[], $8::text[], $9::jsonb[], $10::jsonb[], $11::text[])
       as found (id, kind, operation, operation_id, reference, at_bank, here, detail)`,
 };
@@ -180,7 +180,7 @@ const sideJson = (side: OurOperation | null): string | null => {
 export const addDifferences = async (
   client: pg.PoolClient,
   merchantId: string,
-  runId: string,
+  { id: runId, mode }: Pick<ReconciliationRun, 'id' | 'mode'>,
   now: Temporal.Instant,
   found: readonly FoundDifference[],
 ): Promise<number> => {
@@ -198,6 +198,7 @@ export const addDifferences = async (
     of(({ atBank }) => sideJson(atBank)),
     of(({ here }) => sideJson(here)),
     of(({ detail }) => detail),
+    mode,
   ]);
   return found.length;
 };
@@ -265,9 +266,9 @@ const compareLines = async (
   if (merchantId !== null && operations) {
     const ids = [...operations.values()].map(({ id }) => id);
     if (ids.length > 0) await run(client, clear, [merchantId, ids, now]);
-    await addDifferences(client, merchantId, ready.id, now, mine);
+    await addDifferences(client, merchantId, ready, now, mine);
   }
-  await addDifferences(client, platformMerchantId, ready.id, now, nobodys);
+  await addDifferences(client, platformMerchantId, ready, now, nobodys);
   return { matched: compared.length - found.length, differences: found.length };
 };
 

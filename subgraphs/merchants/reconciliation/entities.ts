@@ -172,6 +172,7 @@ export const ReconciliationDifferenceEntity = defineEntity({
     merchantId: p.uuid().primary(),
     id: p.uuid().primary(),
     runId: p.uuid(),
+    mode: p.text().$type<Mode>(),
     kind: p.text().$type<DifferenceKind>().groups('audit'),
     operation: p.text().$type<ReportedKind>().groups('audit'),
     /** As in the registry, or else as we know it; null when the registry has none. */

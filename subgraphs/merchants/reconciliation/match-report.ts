@@ -209,7 +209,7 @@ const reportMissing = async (
       here: { amount, currency, status: 'succeeded' },
       detail: `the ${kind} of ${amount} ${currency} that succeeded here is in no report of the bank`,
     }));
-  return addDifferences(client, merchantId, ready.id, now, found);
+  return addDifferences(client, merchantId, ready, now, found);
 };
 
 /** Operations of one step; the next step continues. */

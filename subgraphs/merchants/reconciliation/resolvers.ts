@@ -2,6 +2,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
+import type { Mode } from '../../kernel/rules/mode.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { isRefused, type Refused, refused } from '../../kernel/rules/refusal.ts';
 import { orThrow } from '../../kernel/service/access/reach.ts';
@@ -34,10 +35,17 @@ import { reasonMistake } from '../policies/change-policy.ts';
 /** A page of runs, newest first, of one connector when it is named. */
 const listRuns = (
   em: EntityManager,
-  { connector = null, ...page }: PageQuery & { readonly connector?: string | null | undefined },
+  {
+    connector = null,
+    mode = null,
+    ...page
+  }: PageQuery & {
+    readonly connector?: string | null | undefined;
+    readonly mode?: Mode | null | undefined;
+  },
 ): Promise<Page<ReconciliationRun> | Refused> => {
-  const where = given({ connector });
-  const bound = ['reconciliation.runs', [connector]] as const;
+  const where = given({ connector, mode });
+  const bound = ['reconciliation.runs', [connector, mode]] as const;
   return findPage(em, { entity: ReconciliationRunEntity, at: 'createdAt', where, bound }, page);
 };
 
@@ -45,6 +53,7 @@ const listRuns = (
 interface DifferenceQuery extends PageQuery {
   readonly runId?: string | null | undefined;
   readonly kind?: DifferenceKind | null | undefined;
+  readonly mode?: Mode | null | undefined;
   readonly resolved?: boolean | null | undefined;
   readonly merchantId?: string | null | undefined;
 }
@@ -54,13 +63,13 @@ export const listDifferences = async (
   em: EntityManager,
   query: DifferenceQuery,
 ): Promise<Page<ReconciliationDifference> | Refused> => {
-  const { runId = null, kind = null, resolved = null, merchantId = null } = query;
+  const { runId = null, kind = null, mode = null, resolved = null, merchantId = null } = query;
   for (const [field, id] of Object.entries({ runId, merchantId })) {
     if (id !== null && !isUuid(id)) return refused('bad_request', `${field}: expected a UUID`);
   }
   const resolvedAt = resolved === null ? {} : { resolvedAt: resolved ? { $ne: null } : null };
-  const where = { ...given({ runId, kind, merchantId }), ...resolvedAt };
-  const bound = ['reconciliation.differences', [runId, kind, resolved, merchantId]] as const;
+  const where = { ...given({ runId, kind, mode, merchantId }), ...resolvedAt };
+  const bound = ['reconciliation.differences', [runId, kind, mode, resolved, merchantId]] as const;
   const entity = ReconciliationDifferenceEntity;
   return findPage(em, { entity, at: 'foundAt', where, bound }, query);
 };

@@ -2,6 +2,7 @@
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
+import type { Mode } from '../../kernel/rules/mode.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { isSharded } from '../../kernel/database/sharding.ts';
@@ -22,6 +23,7 @@ interface FailuresWalk {
   /** The beginning of the month of `since`, by which partitions are cut. */
   readonly from: Temporal.Instant;
   readonly since: Temporal.Instant;
+  readonly mode: Mode;
   /** Null: of all merchants. */
   readonly merchantId: string | null;
   readonly shopId: string | null;
@@ -60,17 +62,17 @@ const owners: Statement = {
   name: 'webhook.failing_owners',
   text: `select merchant.id from merchant where exists (
       select 1 from webhook_delivery as delivery
-      where delivery.merchant_id = merchant.id and delivery.status = 'failed' and delivery.created_at >= $1)
+      where delivery.merchant_id = merchant.id and delivery.status = 'failed' and delivery.mode = $3 and delivery.created_at >= $1)
     order by merchant.id limit $2`,
 };
 
-const ofLane = `webhook_delivery as delivery where delivery.merchant_id = $1 and delivery.status = 'failed'
+const ofLane = `webhook_delivery as delivery where delivery.merchant_id = $1 and delivery.status = 'failed' and delivery.mode = $7
         and delivery.shop_id = lane.shop_id and delivery.lane = lane.lane and delivery.created_at >= $3`;
 const step: Statement = {
   name: 'webhook.failing_step',
   text: `select lane.shop_id as "shopId", lane.lane, oldest.endpoint_id as "endpointId", oldest.url, oldest.created_at as "oldestAt", entries.counted
     from (select next.shop_id, next.lane from webhook_delivery as next
-        where next.merchant_id = $1 and next.status = 'failed' and next.created_at >= $2
+        where next.merchant_id = $1 and next.status = 'failed' and next.mode = $7 and next.created_at >= $2
           and ($4::uuid is null or next.shop_id = $4) and (next.shop_id, next.lane) > ($5::uuid, $6::text)
         order by next.shop_id, next.lane limit 1) as lane
       left join lateral (select endpoint_id, url, created_at from ${ofLane} order by created_at limit 1) as oldest on true
@@ -86,12 +88,12 @@ interface Step extends Omit<FailingAddress, 'merchantId' | 'oldestAt'> {
 const walkMerchant = async (
   runner: Runner,
   merchantId: string,
-  { from, since, shopId, addresses_max }: FailuresWalk,
+  { from, since, mode, shopId, addresses_max }: FailuresWalk,
 ) => {
   const found: FailingAddress[] = [];
   let last: Pick<Step, 'shopId' | 'lane'> = beforeAll;
   for (let steps = 0; steps <= addresses_max; steps += 1) {
-    const values = [merchantId, from, since, shopId, last.shopId, last.lane];
+    const values = [merchantId, from, since, shopId, last.shopId, last.lane, mode];
     const [next] = await run<Step>(runner, step, values);
     if (!next) return { found, isCut: false };
     last = next;
@@ -107,10 +109,12 @@ const byOldest = (one: FailingAddress, other: FailingAddress): number =>
 
 /** Searches the merchants' addresses, several merchants at a time. */
 export const walkFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFailures> => {
-  const { from, merchantId, merchants_max, listed_max } = walk;
+  const { from, mode, merchantId, merchants_max, listed_max } = walk;
   const ids =
     merchantId === null
-      ? (await run<{ id: string }>(runner, owners, [from, merchants_max + 1])).map(({ id }) => id)
+      ? (await run<{ id: string }>(runner, owners, [from, merchants_max + 1, mode])).map(
+          ({ id }) => id,
+        )
       : [merchantId];
   const left = ids.slice(0, merchants_max).values();
   const found: FailingAddress[] = [];
@@ -150,6 +154,7 @@ interface Failures {
 interface FailuresQuery {
   /** Null: of all merchants. */
   readonly merchantId: string | null;
+  readonly mode: Mode;
   readonly shopId?: string | null | undefined;
   readonly since?: Temporal.Instant | null | undefined;
 }
@@ -162,7 +167,7 @@ type Row = { readonly isCut: boolean } & (
 
 // Every step is the next entry of `webhook_delivery_by_lane`. Steps bound the moment by the month,
 // by which partitions are cut: within one, the bound is every entry's, and none is passed over.
-const failed = `webhook_delivery where status = 'failed' and created_at >= $1`;
+const failed = `webhook_delivery where status = 'failed' and mode = $6 and created_at >= $1`;
 const lanesOf = (merchant: string): string => `
       (select shop_id, lane, 1 as step from ${failed} and merchant_id = ${merchant} and ($5::uuid is null or shop_id = $5)
         order by shop_id, lane limit 1)
@@ -188,7 +193,7 @@ const failures: Statement = {
       select walked.merchant_id, walked.shop_id, walked.lane, oldest.*, count(*) over ()::int as found
       from walked cross join lateral (
         select endpoint_id, url, created_at from webhook_delivery as delivery
-        where status = 'failed' and delivery.merchant_id = walked.merchant_id and delivery.shop_id = walked.shop_id
+        where status = 'failed' and mode = $6 and delivery.merchant_id = walked.merchant_id and delivery.shop_id = walked.shop_id
           and delivery.lane = walked.lane and created_at >= $2 order by created_at limit 1) as oldest
       where not walked.beyond order by oldest.created_at, walked.merchant_id, walked.lane limit ${listed_max}
     )
@@ -197,7 +202,7 @@ const failures: Statement = {
     from (select coalesce(bool_or(beyond), false) as "isCut" from walked) as looked left join listed on true
     left join lateral (select count(*)::int from (
       select from webhook_delivery as delivery
-      where status = 'failed' and delivery.merchant_id = listed.merchant_id and delivery.shop_id = listed.shop_id
+      where status = 'failed' and mode = $6 and delivery.merchant_id = listed.merchant_id and delivery.shop_id = listed.shop_id
         and delivery.lane = listed.lane and created_at >= $2 limit ${counted_max + 1}) as entry) as counted on true
     order by listed.created_at, listed.merchant_id, listed.lane`,
 };
@@ -208,8 +213,8 @@ const startOfMonth = (at: Temporal.Instant): Temporal.Instant =>
 /** The addresses with the oldest failures, and whether there are others. */
 const readFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFailures> => {
   if (await isSharded(runner)) return walkFailures(runner, walk);
-  const { from, since, merchantId, shopId, addresses_max: ofEach } = walk;
-  const rows = await run<Row>(runner, failures, [from, since, merchantId, ofEach, shopId]);
+  const { from, since, mode, merchantId, shopId, addresses_max: ofEach } = walk;
+  const rows = await run<Row>(runner, failures, [from, since, merchantId, ofEach, shopId, mode]);
   const listed = rows.flatMap((row) => (row.merchantId === null ? [] : [row]));
   const isMore = listed.some(({ found }) => found > listed.length);
   return { listed, hasMore: isMore || rows.some(({ isCut }) => isCut) };
@@ -222,7 +227,7 @@ const readFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFa
 const findFailures = async (
   runner: Runner,
   now: Temporal.Instant,
-  { merchantId, shopId = null, since: asked }: FailuresQuery,
+  { merchantId, mode, shopId = null, since: asked }: FailuresQuery,
 ): Promise<Failures | Refused> => {
   if (shopId !== null && !isUuid(shopId)) return refused('bad_request', 'shopId: expected a UUID');
   const day_h = 24;
@@ -233,6 +238,7 @@ const findFailures = async (
   const { listed, hasMore } = await readFailures(runner, {
     from: startOfMonth(since),
     since,
+    mode,
     merchantId,
     shopId,
     merchants_max,

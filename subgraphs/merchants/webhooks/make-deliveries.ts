@@ -29,8 +29,8 @@ export const deliveriesOf = (events: string, ofEndpoints = 'true'): string => `f
       where fresh.webhook_url is null and endpoint.active and ${isWanted('endpoint', 'fresh.webhook_event')}
     ), made as (
       insert into webhook_delivery
-        (merchant_id, id, event_id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, status, attempts, next_attempt_at, due_at, created_at)
-      select merchant_id, ${newRowIdInSql}, id, webhook_event, shop_id, subject_id, endpoint_id, lane, url, 'pending', 0, created_at,
+        (merchant_id, id, event_id, webhook_event, shop_id, mode, subject_id, endpoint_id, lane, url, status, attempts, next_attempt_at, due_at, created_at)
+      select merchant_id, ${newRowIdInSql}, id, webhook_event, shop_id, mode, subject_id, endpoint_id, lane, url, 'pending', 0, created_at,
         least(created_at, statement_timestamp()), created_at
       from target
       on conflict (merchant_id, event_id, lane, created_at) do nothing

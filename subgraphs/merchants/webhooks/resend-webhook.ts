@@ -3,6 +3,7 @@
  * again; the numbering of attempts continues.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Mode } from '../../kernel/rules/mode.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { EventEntity } from '../../kernel/database/entities.ts';
 import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
@@ -36,7 +37,7 @@ const makeBatchDue: Statement = {
   text: `
     with chosen as (
       select id from webhook_delivery as delivery
-      where merchant_id = $1 and status = 'failed' and created_at >= $2 and ($3::uuid is null or endpoint_id = $3)
+      where merchant_id = $1 and status = 'failed' and created_at >= $2 and ($3::uuid is null or endpoint_id = $3) and ($8::text is null or mode = $8)
         and (created_at, id) > (coalesce($4::timestamptz, '-infinity'), coalesce($5::uuid, '00000000-0000-0000-0000-000000000000'))
         and exists (select 1 from event where event.merchant_id = $1 and event.id = delivery.event_id)
         and (endpoint_id is null or exists (select 1 from webhook_endpoint as endpoint
@@ -131,6 +132,8 @@ export interface FailedSince {
   readonly merchantId: string;
   readonly since: Temporal.Instant;
   readonly endpointId?: string | null | undefined;
+  /** Null or absent: of both modes. */
+  readonly mode?: Mode | null | undefined;
   /** How many at most, 1 to 10,000; absent: as many as one call sends. */
   readonly limit?: number;
 }
@@ -148,7 +151,7 @@ interface Resent extends WebhookLane {
 export const resendFailed = async (
   { database, wakeLanes }: ResendDeps,
   acting: Acting,
-  { merchantId, since, endpointId = null, limit = resendOfCall_max }: FailedSince,
+  { merchantId, since, endpointId = null, mode = null, limit = resendOfCall_max }: FailedSince,
 ): Promise<{ readonly count: number; readonly hasMore: boolean } | Refused> => {
   if (endpointId !== null && !isUuid(endpointId))
     return refused('not_found', 'there is no such webhook endpoint');
@@ -167,9 +170,9 @@ export const resendFailed = async (
     const resent = await changeEntities(database, acting, action, async (em, notes) => {
       if ((await em.count(MerchantEntity, { id: merchantId })) === 0)
         return refused('not_found', 'there is no such merchant');
-      const values = [merchantId, since, endpointId, ...position, acting.now(), rows_max];
+      const values = [merchantId, since, endpointId, ...position, acting.now(), rows_max, mode];
       const rows = await run<Resent>(await clientOf(em), makeBatchDue, values);
-      notes.after = { since, endpointId, resent: rows.length };
+      notes.after = { since, endpointId, mode, resent: rows.length };
       return rows;
     });
     if (isRefused(resent)) return resent;

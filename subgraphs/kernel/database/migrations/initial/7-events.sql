@@ -92,6 +92,7 @@ create table webhook_delivery (
   event_id uuid not null,
   webhook_event text not null,
   shop_id uuid not null,
+  mode text not null,
   subject_id uuid not null,
   endpoint_id uuid,
   lane text not null,
@@ -115,8 +116,9 @@ create index webhook_delivery_subject on webhook_delivery (merchant_id, subject_
 create index webhook_delivery_list on webhook_delivery (merchant_id, created_at, id);
 create index webhook_delivery_failed on webhook_delivery (merchant_id, created_at, id)
   where status = 'failed';
-create index webhook_delivery_newest on webhook_delivery (created_at, id) where status = 'failed';
-create index webhook_delivery_by_lane on webhook_delivery (merchant_id, shop_id, lane, created_at)
+create index webhook_delivery_newest on webhook_delivery (mode, created_at, id)
+  where status = 'failed';
+create index webhook_delivery_by_lane on webhook_delivery (mode, merchant_id, shop_id, lane, created_at)
   where status = 'failed';
 create table partitions.webhook_delivery_default partition of webhook_delivery default
   with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);

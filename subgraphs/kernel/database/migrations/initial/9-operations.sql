@@ -68,6 +68,7 @@ create table reconciliation_difference (
   merchant_id uuid not null,
   id uuid not null,
   run_id uuid not null,
+  mode text not null,
   kind text not null,
   operation text not null,
   operation_id uuid,

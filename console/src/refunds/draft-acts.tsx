@@ -1,0 +1,110 @@
+/** The actions of a proposed refund, in the list of proposals and on home. */
+import { useClient, useMutation } from 'urql';
+import {
+  ApproveRefundDraft,
+  RefundDraft,
+  RejectRefundDraft,
+  type RefundDraftRowFragment,
+} from '../../../schema/generated/console.ts';
+import { money } from '../amounts.ts';
+import { ActForm } from '../parts/act-form.tsx';
+import { DecideActs, refusalOutcome, RejectForm } from '../parts/decide.tsx';
+import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.ts';
+import { usePermission, useViewer } from '../viewer.tsx';
+import { useRefundDraftWords } from '../words/refund-drafts.ts';
+import { useWords } from '../words/words.ts';
+
+type Row = RefundDraftRowFragment;
+
+interface DialogProps {
+  readonly draft: Row;
+  readonly close: () => void;
+}
+
+/** A refusal in words; with the draft's state when another person has decided it meanwhile. */
+const useRefusal = ({ merchantId, id }: Row) => {
+  const own = useRefundDraftWords();
+  const client = useClient();
+  return async (refusal: Refusal): Promise<Outcome> => {
+    if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
+    const asked = client.query(RefundDraft, { merchantId, id }, { requestPolicy: 'network-only' });
+    const status = (await asked.toPromise()).data?.refundDraft?.status;
+    return status ? { refused: own.now(own.statuses[status]) } : refusedBy(refusal);
+  };
+};
+
+/** Approves the draft. Its id is the idempotency key, so pressing twice refunds once. */
+const ApproveDialog = ({ draft, close }: DialogProps) => {
+  const words = useWords();
+  const own = useRefundDraftWords();
+  const [, approve] = useMutation(ApproveRefundDraft);
+  const refusal = useRefusal(draft);
+  const { merchantId, id, amount, currency, payment } = draft;
+  const to = payment.customerCardMask ?? payment.customerPhoneMask ?? words.acts.buyer;
+  return (
+    <ActForm
+      title={own.approve}
+      consequence={own.approveText(money(amount, currency, words.locale), to)}
+      close={close}
+      act={async () => {
+        const { data, error } = await approve({ merchantId, id });
+        const result = data?.refundDraftApprove;
+        if (result?.__typename === 'Refused') return refusal(result);
+        return outcomeOf({ data: result, error }, ({ refund }) => ({
+          done: own.approvedNow(words.refund.statuses[refund.status]),
+        }));
+      }}
+    />
+  );
+};
+
+const RejectDialog = ({ draft, close }: DialogProps) => {
+  const own = useRefundDraftWords();
+  const [, reject] = useMutation(RejectRefundDraft);
+  const refusal = useRefusal(draft);
+  const { merchantId, id } = draft;
+  return (
+    <RejectForm
+      own={own}
+      close={close}
+      reject={async (reason) => {
+        const { data, error } = await reject({ merchantId, id, reason });
+        const result = data?.refundDraftReject;
+        if (result?.__typename === 'Refused') return refusal(result);
+        return outcomeOf({ data: result, error }, () => ({ done: own.rejectedNow }));
+      }}
+    />
+  );
+};
+
+/** The buttons of a pending draft, and the dialog that is open. */
+export const RefundDraftActs = ({
+  draft,
+  ...rest
+}: {
+  readonly draft: Row;
+  readonly again: () => void;
+  readonly hold?: (isHeld: boolean) => void;
+}) => {
+  const own = useRefundDraftWords();
+  const { role } = useViewer();
+  const approve = usePermission('refundDraftApprove');
+  const reject = usePermission('refundDraftReject');
+  return (
+    <DecideActs
+      status={draft.status}
+      own={own}
+      approve={{
+        permission: approve,
+        barred: draft.isMine ? own.own : undefined,
+        dialog: (close) => <ApproveDialog draft={draft} close={close} />,
+      }}
+      reject={{
+        permission: reject,
+        barred: role === 'support' && !draft.isMine ? own.notOwn : undefined,
+        dialog: (close) => <RejectDialog draft={draft} close={close} />,
+      }}
+      {...rest}
+    />
+  );
+};
