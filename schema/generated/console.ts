@@ -417,6 +417,7 @@ export type Permission =
   | 'payoutDraftCreate'
   | 'payoutDraftApprove'
   | 'payoutDraftReject'
+  | 'payoutRecipientReveal'
   | 'sbpBanksRefresh'
   | 'subscriptionCancel'
   | 'subscriptionPause'
@@ -1813,6 +1814,17 @@ export type PayoutLedgerQueryVariables = Exact<{
 
 export type PayoutLedgerQuery = { ledger: { nodes: Array<{ id: string, type: LedgerEntryType, amount: number, currency: string, description: string, createdAt: string }> } };
 
+export type RevealRecipientMutationVariables = Exact<{
+  merchantId: string | number;
+  id: string | number;
+}>;
+
+
+export type RevealRecipientMutation = { payoutRecipientReveal:
+    | { __typename: 'PayoutRecipientRevealed', recipient: { phone: string | null, accountNumber: string | null, inn: string | null } }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
 export type PeopleQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -2563,7 +2575,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '0c077521fdf82a0e';
+export const operationsVersion = '86420d6f1375bc74';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2795,6 +2807,9 @@ export const Payout = typed<PayoutQuery, PayoutQueryVariables>(
 );
 export const PayoutLedger = typed<PayoutLedgerQuery, PayoutLedgerQueryVariables>(
   "query PayoutLedger($merchantId: ID!, $payoutId: ID!, $mode: Mode!, $since: DateTime!, $until: DateTime) {\n  ledger(\n    merchantId: $merchantId\n    mode: $mode\n    filter: {payoutId: $payoutId, mode: [$mode], since: $since, until: $until}\n    first: 20\n  ) {\n    nodes {\n      id\n      type\n      amount\n      currency\n      description\n      createdAt\n    }\n  }\n}",
+);
+export const RevealRecipient = typed<RevealRecipientMutation, RevealRecipientMutationVariables>(
+  "mutation RevealRecipient($merchantId: ID!, $id: ID!) {\n  payoutRecipientReveal(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on PayoutRecipientRevealed {\n      recipient {\n        phone\n        accountNumber\n        inn\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const People = typed<PeopleQuery, PeopleQueryVariables>(
   "query People {\n  personSessions {\n    id\n    subject\n    role\n    merchantId\n    createdAt\n    seenAt\n    endsAt\n  }\n}",

@@ -387,7 +387,7 @@ export type WebhookEndpointHealth = {
 
 /** The request of an attempt. */
 export type WebhookRequest = {
-  /** The bytes, frozen with the event; a card number in it is masked. */
+  /** The bytes, frozen with the event; a card number in it is masked, and for a person the recipient of a payout. */
   body: Scalars['String']['output'];
   /** In the order of sending. A sent signature and its time are not kept; `<...>` replaces them. */
   headers: Array<WebhookHeader>;
@@ -461,7 +461,7 @@ export type LoggedEvent = {
   event: WebhookEvent;
   /** When it happened. */
   createdAt: Scalars['DateTime']['output'];
-  /** The object as it was then: the `data` of the webhook. */
+  /** The object as it was then: the `data` of the webhook. A person reads the recipient of a payout masked. */
   data: Scalars['JSONObject']['output'];
   /** Oldest first; empty if there was no endpoint. */
   deliveries: Array<WebhookDelivery>;
@@ -1698,6 +1698,7 @@ export type Permission =
   | 'payoutDraftCreate'
   | 'payoutDraftApprove'
   | 'payoutDraftReject'
+  | 'payoutRecipientReveal'
   | 'sbpBanksRefresh'
   | 'subscriptionCancel'
   | 'subscriptionPause'

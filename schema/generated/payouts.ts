@@ -111,7 +111,10 @@ export type PageInfo = {
   startCursor: Maybe<Scalars['String']['output']>;
 };
 
-/** The recipient of a payout. Each method has its own fields; a card has none. */
+/**
+ * The recipient of a payout. Each method has its own fields; a card has none. A key reads it whole; a person reads the phone, the account and the INN by their
+ * last digits, and the whole with `payoutRecipientReveal`.
+ */
 export type PayoutRecipient = {
   /** SBP: +7 and 10 digits. */
   phone: Maybe<Scalars['String']['output']>;
@@ -467,6 +470,14 @@ export type PayoutDraftRejected = {
   draft: PayoutDraft;
 };
 
+/** The whole recipient, of a payout or of a draft. */
+export type PayoutRecipientRevealed = {
+  /** Nothing in it is masked. */
+  recipient: PayoutRecipient;
+};
+
+export type PayoutRecipientRevealResult = PayoutRecipientRevealed | Refused;
+
 export type PayoutDraftCreateResult = PayoutDraftCreated | Refused;
 
 export type PayoutDraftApproveResult = PayoutDraftApproved | Refused;
@@ -566,6 +577,8 @@ export type Mutation = {
   payoutDraftApprove: PayoutDraftApproveResult;
   /** Rejects a pending draft, with a reason of 1 to 1,000 characters; the proposer withdraws it in this way. Refuses with not_pending. */
   payoutDraftReject: PayoutDraftRejectResult;
+  /** Shows a person the whole recipient of a payout, or of the draft with this id, and writes it to the audit log. Refuses with not_found. */
+  payoutRecipientReveal: PayoutRecipientRevealResult;
   /** Takes the SBP directory over from the bank behind a connector; participants that it does not name stay. Every process has it within a minute. */
   sbpBanksRefresh: SbpBanksRefreshResult;
 };
@@ -611,6 +624,12 @@ export type MutationpayoutDraftRejectArgs = {
   merchantId: Scalars['ID']['input'];
   id: Scalars['ID']['input'];
   reason: Scalars['String']['input'];
+};
+
+
+export type MutationpayoutRecipientRevealArgs = {
+  merchantId: Scalars['ID']['input'];
+  id: Scalars['ID']['input'];
 };
 
 
@@ -710,6 +729,10 @@ export type FederationReferenceTypes = {
 
 /** Mapping of union types */
 export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
+  PayoutRecipientRevealResult:
+    | ( PayoutRecipientRevealed )
+    | ( Refused )
+  ;
   PayoutDraftCreateResult:
     | ( Omit<PayoutDraftCreated, 'draft'> & { draft: _RefType['PayoutDraft'] } )
     | ( Refused )
@@ -780,6 +803,8 @@ export type ResolversTypes = {
   PayoutDraftCreated: ResolverTypeWrapper<Omit<PayoutDraftCreated, 'draft'> & { draft: ResolversTypes['PayoutDraft'] }>;
   PayoutDraftApproved: ResolverTypeWrapper<Omit<PayoutDraftApproved, 'draft' | 'payout'> & { draft: ResolversTypes['PayoutDraft'], payout: ResolversTypes['Payout'] }>;
   PayoutDraftRejected: ResolverTypeWrapper<Omit<PayoutDraftRejected, 'draft'> & { draft: ResolversTypes['PayoutDraft'] }>;
+  PayoutRecipientRevealed: ResolverTypeWrapper<PayoutRecipientRevealed>;
+  PayoutRecipientRevealResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PayoutRecipientRevealResult']>;
   PayoutDraftCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PayoutDraftCreateResult']>;
   PayoutDraftApproveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PayoutDraftApproveResult']>;
   PayoutDraftRejectResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PayoutDraftRejectResult']>;
@@ -826,6 +851,8 @@ export type ResolversParentTypes = {
   PayoutDraftCreated: Omit<PayoutDraftCreated, 'draft'> & { draft: ResolversParentTypes['PayoutDraft'] };
   PayoutDraftApproved: Omit<PayoutDraftApproved, 'draft' | 'payout'> & { draft: ResolversParentTypes['PayoutDraft'], payout: ResolversParentTypes['Payout'] };
   PayoutDraftRejected: Omit<PayoutDraftRejected, 'draft'> & { draft: ResolversParentTypes['PayoutDraft'] };
+  PayoutRecipientRevealed: PayoutRecipientRevealed;
+  PayoutRecipientRevealResult: ResolversUnionTypes<ResolversParentTypes>['PayoutRecipientRevealResult'];
   PayoutDraftCreateResult: ResolversUnionTypes<ResolversParentTypes>['PayoutDraftCreateResult'];
   PayoutDraftApproveResult: ResolversUnionTypes<ResolversParentTypes>['PayoutDraftApproveResult'];
   PayoutDraftRejectResult: ResolversUnionTypes<ResolversParentTypes>['PayoutDraftRejectResult'];
@@ -1034,6 +1061,15 @@ export type PayoutDraftRejectedResolvers<ContextType = SubgraphContext, ParentTy
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type PayoutRecipientRevealedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutRecipientRevealed'] = ResolversParentTypes['PayoutRecipientRevealed']> = {
+  recipient?: Resolver<ResolversTypes['PayoutRecipient'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PayoutRecipientRevealResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutRecipientRevealResult'] = ResolversParentTypes['PayoutRecipientRevealResult']> = {
+  __resolveType: TypeResolveFn<'PayoutRecipientRevealed' | 'Refused', ParentType, ContextType>;
+};
+
 export type PayoutDraftCreateResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutDraftCreateResult'] = ResolversParentTypes['PayoutDraftCreateResult']> = {
   __resolveType: TypeResolveFn<'PayoutDraftCreated' | 'Refused', ParentType, ContextType>;
 };
@@ -1074,6 +1110,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   payoutDraftCreate?: Resolver<ResolversTypes['PayoutDraftCreateResult'], ParentType, ContextType, RequireFields<MutationpayoutDraftCreateArgs, 'merchantId' | 'shopId' | 'mode' | 'input'>>;
   payoutDraftApprove?: Resolver<ResolversTypes['PayoutDraftApproveResult'], ParentType, ContextType, RequireFields<MutationpayoutDraftApproveArgs, 'merchantId' | 'id'>>;
   payoutDraftReject?: Resolver<ResolversTypes['PayoutDraftRejectResult'], ParentType, ContextType, RequireFields<MutationpayoutDraftRejectArgs, 'merchantId' | 'id' | 'reason'>>;
+  payoutRecipientReveal?: Resolver<ResolversTypes['PayoutRecipientRevealResult'], ParentType, ContextType, RequireFields<MutationpayoutRecipientRevealArgs, 'merchantId' | 'id'>>;
   sbpBanksRefresh?: Resolver<ResolversTypes['SbpBanksRefreshResult'], ParentType, ContextType, RequireFields<MutationsbpBanksRefreshArgs, 'connector'>>;
 };
 
@@ -1103,6 +1140,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   PayoutDraftCreated?: PayoutDraftCreatedResolvers<ContextType>;
   PayoutDraftApproved?: PayoutDraftApprovedResolvers<ContextType>;
   PayoutDraftRejected?: PayoutDraftRejectedResolvers<ContextType>;
+  PayoutRecipientRevealed?: PayoutRecipientRevealedResolvers<ContextType>;
+  PayoutRecipientRevealResult?: PayoutRecipientRevealResultResolvers<ContextType>;
   PayoutDraftCreateResult?: PayoutDraftCreateResultResolvers<ContextType>;
   PayoutDraftApproveResult?: PayoutDraftApproveResultResolvers<ContextType>;
   PayoutDraftRejectResult?: PayoutDraftRejectResultResolvers<ContextType>;

@@ -37,7 +37,7 @@ import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './entitie
 import { loadShops, loadWebhookDeliveries } from './find-merchants.ts';
 import { findAttempts, findEndpoints, listDeliveries, listMerchants } from './list-cabinet.ts';
 import { findHealth, type EndpointHealth } from './webhooks/endpoint-health.ts';
-import { findRequests, type WebhookRequest } from './webhooks/read-requests.ts';
+import { findRequests, maskedRequest, type WebhookRequest } from './webhooks/read-requests.ts';
 import { testEndpoint } from './webhooks/test-endpoint.ts';
 import {
   resendDelivery,
@@ -179,7 +179,10 @@ export const cabinetFields = ({ database }: Pick<CabinetDeps, 'database'>) => {
     },
     WebhookDelivery: {
       attemptLog: (delivery, _, context) => attemptsOf(context).load(delivery),
-      request: (delivery, _, context) => requestsOf(context).load(delivery),
+      request: async (delivery, _, context) => {
+        const request = await requestsOf(context).load(delivery);
+        return request && context.principal.kind !== 'key' ? maskedRequest(request) : request;
+      },
     },
     WebhookAttempt: { durationMs: ({ duration_ms }) => duration_ms },
     AuditEntry: {

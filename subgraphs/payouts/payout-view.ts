@@ -6,10 +6,22 @@ import { rfc3339 } from '../../schema/rfc3339.ts';
 import { payoutJson, type PayoutFieldsFragment } from '../../schema/wire.ts';
 import type { OutboxEvent } from '../kernel/events/outbox.ts';
 import type { Payout } from './entities.ts';
+import { lastFour, maskedPhone } from '../kernel/rules/recipient.ts';
 import { webhookOf } from './rules/payout.ts';
 
-/** The recipient, without other methods' fields. */
-export const recipientView = (payout: Payout) => ({
+/** The stored part of a recipient, of a payout or of a draft. */
+export type StoredRecipient = Pick<
+  Payout,
+  | 'recipientPhone'
+  | 'recipientBankId'
+  | 'recipientAccount'
+  | 'recipientBik'
+  | 'recipientInn'
+  | 'recipientName'
+>;
+
+/** The whole recipient, without other methods' fields. */
+export const recipientView = (payout: StoredRecipient) => ({
   phone: payout.recipientPhone,
   bankId: payout.recipientBankId,
   accountNumber: payout.recipientAccount,
@@ -17,6 +29,17 @@ export const recipientView = (payout: Payout) => ({
   inn: payout.recipientInn,
   fullName: payout.recipientName,
 });
+
+/** The recipient as people see it until they reveal it. */
+export const maskedRecipient = (payout: StoredRecipient): ReturnType<typeof recipientView> => {
+  const whole = recipientView(payout);
+  return {
+    ...whole,
+    phone: whole.phone && maskedPhone(whole.phone),
+    accountNumber: lastFour(whole.accountNumber),
+    inn: lastFour(whole.inn),
+  };
+};
 
 /** The public JSON of a payout at this moment. */
 const publicPayout = (payout: Payout): ReturnType<typeof payoutJson> => {

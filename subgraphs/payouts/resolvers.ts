@@ -21,7 +21,9 @@ import { draftFields, draftMutations, draftQueries, type DraftsDeps } from './dr
 import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout } from './create-payout.ts';
 import { loadPayouts, pageOfPayouts } from './find-payouts.ts';
-import { recipientView } from './payout-view.ts';
+import { personOf } from '../kernel/drafts/decide-draft.ts';
+import { maskedRecipient, recipientView } from './payout-view.ts';
+import { revealRecipient } from './reveal-recipient.ts';
 import { refreshSbpBanks } from './refresh-sbp-banks.ts';
 import { searchPayouts } from './search-payouts.ts';
 import type { Database } from '../kernel/database/orm.ts';
@@ -153,6 +155,10 @@ const mutations = (deps: PayoutsDeps, directory: SbpDirectory): MutationResolver
       idempotent: replayed,
     };
   },
+  payoutRecipientReveal: async (_, { merchantId, id }, context) => {
+    const recipient = await revealRecipient(deps.database, personOf(context), { merchantId, id });
+    return isRefused(recipient) ? recipient : { __typename: 'PayoutRecipientRevealed', recipient };
+  },
   bankPayoutAsk: async (_, { merchantId, id }, { now }) => {
     if (!isUuid(merchantId) || !isUuid(id)) return false;
     const asked = await askPayoutNow(deps.database, merchantId, id, now());
@@ -177,7 +183,9 @@ export const payoutsSubgraph = (
     Payout: {
       failReason: ({ failReason }) => failReason ?? '',
       metadata: ({ metadata }) => metadata ?? {},
-      recipient: recipientView,
+      // A program is the merchant's own; a person sees the whole with `payoutRecipientReveal`.
+      recipient: (payout, _, { principal }) =>
+        principal.kind === 'key' ? recipientView(payout) : maskedRecipient(payout),
       shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
       merchant: ({ merchantId }) => ({ id: merchantId }),
     },

@@ -98,6 +98,17 @@ describe('a payout by two people', { skip: noChromium }, () => {
     await made.waitFor();
     await made.getByText('Paid out').waitFor();
 
+    // Masked in the list; in full for who may see it, by a press of a button.
+    await made.getByText('+7 *** ***-45-67').click();
+    const payout = anna.page.getByRole('dialog', { name: 'Payout' });
+    await payout.getByText('+7 *** ***-45-67').waitFor();
+    await payout.getByRole('button', { name: 'Show in full' }).click();
+    await payout.getByText('+79161234567').waitFor();
+    const clara = await windowOf('support');
+    await clara.page.goto(anna.page.url());
+    const barred = clara.page.getByRole('button', { name: /Show in full.*Finance/ });
+    assert.equal(await barred.getAttribute('aria-disabled'), 'true');
+
     await late.getByRole('button', { name: 'Reject' }).click();
     await late.getByText('It was decided meanwhile: Approved.').waitFor();
     assert.deepEqual([...anna.complaints, ...boris.complaints], []);

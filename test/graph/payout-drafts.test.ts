@@ -19,7 +19,7 @@ let other: Planted;
 before(async () => {
   harness = await openGraphHarness();
   const { pool } = harness.database;
-  const tables = ['merchant', 'shop'];
+  const tables = ['merchant', 'shop', 'event', 'webhook_delivery'];
   own = await plant(pool, 'own', { merchant: randomUUID(), shop: randomUUID() }, tables);
   other = await plant(pool, 'other', { merchant: randomUUID(), shop: randomUUID() }, tables);
   await pool.query(
@@ -36,6 +36,7 @@ const person = (subject: string, role: Role = 'finance', of: string | null = nul
   merchantId: of,
 });
 
+const masked = '+7 *** ***-45-67';
 const drafted = `draft { id status isMine createdBy amount recipient { phoneMask bankId } lastRefusal { code } }`;
 const refusedTo = '... on Refused { code message }';
 const documents = {
@@ -48,6 +49,11 @@ const documents = {
   rotateKey: `mutation ($m: ID!, $id: ID!, $hours: Int!) { done: apiKeyRotate(merchantId: $m, apiKeyId: $id, overlapHours: $hours) { ... on ApiKeyIssued { id secret status } ${refusedTo} } }`,
   approveKey: `mutation ($m: ID!, $id: ID!) { done: apiKeyApprove(merchantId: $m, apiKeyId: $id) { ... on ApiKey { id status requestedBy approvedBy isMine } ${refusedTo} } }`,
   revokeKey: `mutation ($m: ID!, $id: ID!) { done: apiKeyRevoke(merchantId: $m, apiKeyId: $id) { ... on ApiKey { id status } ${refusedTo} } }`,
+  reveal: `mutation ($m: ID!, $id: ID!) { done: payoutRecipientReveal(merchantId: $m, id: $id) { ... on PayoutRecipientRevealed { recipient { phone bankId fullName } } ${refusedTo} } }`,
+  payouts: `query ($m: ID) { done: payouts(merchantId: $m, filter: { mode: [test] }) { nodes { id recipient { phone accountNumber inn } } } }`,
+  payout: `query ($id: ID!) { done: payout(id: $id) { id recipient { phone } } }`,
+  event: `query ($m: ID, $s: ID, $id: String!) { done: loggedEvent(merchantId: $m, shopId: $s, mode: test, id: $id) { data } }`,
+  delivery: `query ($m: ID!, $id: ID!) { done: webhookDelivery(merchantId: $m, id: $id) { request { body } } }`,
   list: `query ($m: ID, $mine: Boolean) { done: payoutDrafts(merchantId: $m, filter: { mode: [test], isMine: $mine }) { nodes { id } totalCount { count } } }`,
 } as const;
 
@@ -90,7 +96,7 @@ test('people of finance propose, approve and reject; lower roles, keys and other
   const { draft } = await ask('create', person('anna', 'finance', mine), {});
   assert.deepEqual(
     [draft.status, draft.isMine, draft.recipient],
-    ['pending', true, { phoneMask: '+7 *** ***-45-67', bankId: '100000000111' }],
+    ['pending', true, { phoneMask: masked, bankId: '100000000111' }],
   );
   const { id } = draft;
   for (const name of ['approve', 'reject'] as const) {
@@ -108,7 +114,7 @@ test('people of finance propose, approve and reject; lower roles, keys and other
   const approved = await ask('approve', person('boris', 'admin', mine), { id });
   assert.deepEqual(
     [approved.draft.status, approved.draft.isMine, approved.payout],
-    ['approved', false, { id, status: 'pending', recipient: { phone: '+79161234567' } }],
+    ['approved', false, { id, status: 'pending', recipient: { phone: masked } }],
   );
   const read = await ask('read', person('v', 'viewer'), { id });
   assert.deepEqual([read.shop.id, read.payout.id], [own.id('shop'), id]);
@@ -135,6 +141,74 @@ test('people of finance propose, approve and reject; lower roles, keys and other
   );
   assert.doesNotMatch(JSON.stringify(rows), /9161234567|Petrov/, 'the log has masks alone');
   assert.match(rows[0].after, /"fullName": "P\*\*\* I\*\*\*"/);
+});
+
+test('a recipient is masked for every person wherever they look; finance reveals it, and the log has each look', async () => {
+  const mine = own.id('merchant');
+  const { pool } = harness.database;
+  const { draft } = await ask('create', person('anna', 'finance', mine), { phone: '+79165554433' });
+  const { id } = draft;
+  const viewer = person('v', 'viewer', mine);
+  for (const [who, code] of [
+    [viewer, 'forbidden'],
+    [person('s', 'support', mine), 'forbidden'],
+    [person('clara', 'admin', other.id('merchant')), 'not_found'],
+  ] as const)
+    assert.equal(await ask('reveal', who, { id }), code);
+  assert.equal(await ask('reveal', person('clara'), { id: randomUUID() }), 'not_found');
+  const whole = { phone: '+79165554433', bankId: '100000000111', fullName: 'Petrov Ivan' };
+  assert.deepEqual((await ask('reveal', person('clara'), { id })).recipient, whole, 'of a draft');
+
+  await ask('approve', person('boris', 'admin', mine), { id });
+  await pool.query(
+    `update payout set recipient_account = '40817810099910004312', recipient_inn = '770012345678' where id = $1`,
+    [id],
+  );
+  const key: Principal = {
+    kind: 'key',
+    keyId: '00000000-0000-4000-8000-00000000000a',
+    merchantId: mine,
+    shopId: own.id('shop'),
+    mode: 'test',
+    scopes,
+  };
+  for (const who of [viewer, person('clara', 'admin')]) {
+    const { nodes } = await ask('payouts', who, {});
+    assert.deepEqual(nodes.find((payout: { id: string }) => payout.id === id).recipient, {
+      phone: '+7 *** ***-44-33',
+      accountNumber: '***4312',
+      inn: '***5678',
+    });
+  }
+  const { recipient } = await ask('payout', key, { id });
+  assert.equal(recipient.phone, '+79165554433', 'a program of the merchant needs it');
+  assert.deepEqual((await ask('reveal', person('clara'), { id })).recipient, whole, 'of a payout');
+
+  const body = { data: { recipient: { phone: '+79165554433', account_number: null, inn: null } } };
+  const event = own.id('event');
+  await pool.query('update event set webhook_body = $2 where id = $1', [
+    event,
+    JSON.stringify({ event: 'payout.succeeded', ...body }),
+  ]);
+  await pool.query(
+    `update webhook_delivery set event_id = event.id, created_at = event.created_at from event where event.id = $1 and webhook_delivery.id = $2`,
+    [event, own.id('webhook_delivery')],
+  );
+  const { data } = await ask('event', viewer, { id: `evt_${event}` });
+  assert.equal(data.recipient.phone, '+7 *** ***-44-33');
+  assert.equal((await ask('event', key, { id: `evt_${event}` })).data.recipient.phone, whole.phone);
+  const delivery = await ask('delivery', viewer, { id: own.id('webhook_delivery') });
+  assert.equal(JSON.parse(delivery.request.body).data.recipient.phone, '+7 *** ***-44-33');
+
+  const { rows } = await pool.query(
+    `select actor, subject_kind, after::text from audit_entry where action = 'payout.recipient_reveal' and merchant_id = $1 order by id`,
+    [mine],
+  );
+  assert.deepEqual(
+    rows.map(({ actor, subject_kind }) => `${actor} ${subject_kind}`),
+    ['clara payout_draft', 'clara payout'],
+  );
+  assert.doesNotMatch(JSON.stringify(rows), /9165554433/);
 });
 
 test('a key that pays out, and that one person of the merchant asked for, works once another one has approved it', async () => {

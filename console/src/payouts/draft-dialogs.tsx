@@ -18,6 +18,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
 import { recipientText } from './draft-shown.ts';
+import { RevealAct } from './reveal.tsx';
 
 interface DialogProps {
   readonly draft: DraftRowFragment;
@@ -73,6 +74,11 @@ export const ApproveDialog = ({ draft, close }: DialogProps) => {
         }));
       }}
     >
+      {!isCard && (
+        <div className="acts">
+          <RevealAct merchantId={merchantId} id={id} />
+        </div>
+      )}
       {isCard && (
         <label className="field">
           {own.cardAgain(recipient.cardMask ?? '')}

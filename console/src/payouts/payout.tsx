@@ -23,6 +23,7 @@ import { useSharedWords } from '../words/shared.ts';
 import { useFailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import { recipientOf } from './recipient.ts';
+import { RevealAct } from './reveal.tsx';
 
 type PayoutDetails = NonNullable<PayoutQuery['payout']>;
 type Delivery = PayoutQuery['webhookDeliveries']['nodes'][number];
@@ -162,11 +163,14 @@ const View = ({ merchantId, id }: { readonly merchantId: string; readonly id: st
         <Status tone={tones[status]}>{words.payout.statuses[status]}</Status>
         <p className="quiet line">{recipientOf(payout)}</p>
       </header>
-      {status !== 'pending' && (
-        <div className="acts">
+      <div className="acts">
+        {(recipient.phone ?? recipient.accountNumber) !== null && (
+          <RevealAct merchantId={merchantId} id={id} />
+        )}
+        {status !== 'pending' && (
           <EraseAct merchantId={merchantId} subject="payout" id={id} again={again} />
-        </div>
-      )}
+        )}
+      </div>
       <Facts
         facts={[
           [words.columns.method, words.payout.methods[method]],

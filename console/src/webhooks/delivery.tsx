@@ -138,6 +138,7 @@ const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: ()
         </ActButton>
       </div>
       <p className="quiet">{request ? words.delivery.resendText : own.gone}</p>
+      {request && delivery.event.startsWith('payout') && <p className="quiet">{own.masked}</p>}
       <p aria-live="polite">{outcome}</p>
       <section>
         <h2>{words.delivery.attempts}</h2>

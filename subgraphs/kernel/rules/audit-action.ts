@@ -35,6 +35,7 @@ export const auditActions = [
   'payment.capture',
   'payment.create',
   'payment.note',
+  'payout.recipient_reveal',
   'payout_draft.approve',
   'payout_draft.create',
   'payout_draft.expire',

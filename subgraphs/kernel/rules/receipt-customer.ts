@@ -1,4 +1,5 @@
 /** What of a receipt's customer is shown. */
+import { maskedPhone } from './recipient.ts';
 import { keptItem, type KeptItem, type ReceiptCustomer, type ReceiptTerms } from './receipt.ts';
 
 /** `ivanov@example.com` as `i***@example.com`. */
@@ -6,10 +7,6 @@ const maskedEmail = (email: string): string => {
   const at = email.lastIndexOf('@');
   return `${Array.from(email)[0] ?? ''}***${email.slice(at)}`;
 };
-
-/** `+79161234567` as `+7 *** ***-45-67`. */
-const maskedPhone = (phone: string): string =>
-  `+7 *** ***-${phone.slice(-4, -2)}-${phone.slice(-2)}`;
 
 /** `Иван Петров` as `И*** П***`. */
 export const maskedName = (name: string): string =>

@@ -32,3 +32,27 @@ export interface AccountRecipient {
 export type KeptRecipient = SbpRecipient | AccountRecipient;
 
 export type Recipient = KeptRecipient | CardRecipient;
+
+type Text = string | null;
+
+/** `+79161234567` as `+7 *** ***-45-67`. */
+export const maskedPhone = (phone: string): string =>
+  `+7 *** ***-${phone.slice(-4, -2)}-${phone.slice(-2)}`;
+
+/** The last 4 digits, as people see an account or an INN. */
+export const lastFour = (text: Text): Text => text && `***${text.slice(-4)}`;
+
+/**
+ * The data of a payout's webhook as people see it: the phone, the account and the INN of a recipient
+ * by their last digits. Other data are returned as they are.
+ */
+export const withMaskedRecipient = (data: Record<string, unknown>): Record<string, unknown> => {
+  const { recipient } = data;
+  if (typeof recipient !== 'object' || recipient === null) return data;
+  const masked = Object.entries(recipient).map(([name, value]: [string, unknown]) => {
+    if (typeof value !== 'string') return [name, value];
+    if (name === 'phone') return [name, maskedPhone(value)];
+    return [name, name === 'account_number' || name === 'inn' ? lastFour(value) : value];
+  });
+  return { ...data, recipient: Object.fromEntries(masked) };
+};

@@ -4,6 +4,7 @@
 import type { QueryResolvers, Resolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
+import { withMaskedRecipient } from '../../kernel/rules/recipient.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { OfShop } from '../../kernel/service/entities.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
@@ -49,7 +50,8 @@ export const eventLogFields = ({ database }: { readonly database: Pick<Database,
     LoggedEvent: {
       id: publicIdOf,
       event: ({ webhookEvent }) => webhookEvent,
-      data: ({ webhookBody }) => dataOf(webhookBody),
+      data: ({ webhookBody }, _, { principal }) =>
+        principal.kind === 'key' ? dataOf(webhookBody) : withMaskedRecipient(dataOf(webhookBody)),
       deliveries: (event, _, context) => deliveriesOf(context).load(event),
     },
   } satisfies Pick<Resolvers, 'LoggedEvent'>;

@@ -34,6 +34,7 @@ export const permissions = [
   'payoutDraftCreate',
   'payoutDraftApprove',
   'payoutDraftReject',
+  'payoutRecipientReveal',
   'sbpBanksRefresh',
   'subscriptionCancel',
   'subscriptionPause',

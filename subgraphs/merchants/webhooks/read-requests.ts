@@ -1,6 +1,7 @@
 /** Shows the requests of deliveries: the event's frozen bytes and the headers. */
 import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
 import type { Runner } from '../../kernel/database/statement.ts';
+import { withMaskedRecipient } from '../../kernel/rules/recipient.ts';
 import type { WebhookDelivery } from '../entities.ts';
 import { joinSigning } from './claim-deliveries.ts';
 import { listHeaders, shownHeaders, type ListedHeader } from './message-headers.ts';
@@ -35,6 +36,13 @@ const requests: ShardedStatement = {
       '$1',
     ),
   },
+};
+
+/** A request as people see it: the recipient of a payout is masked. */
+export const maskedRequest = (request: WebhookRequest): WebhookRequest => {
+  const body = JSON.parse(request.body) as { readonly data: Record<string, unknown> };
+  const data = withMaskedRecipient(body.data);
+  return data === body.data ? request : { ...request, body: JSON.stringify({ ...body, data }) };
 };
 
 interface Found {

@@ -1,4 +1,5 @@
 /** The recipient of a draft, as its readers see it. */
+import { lastFour, maskedPhone } from '../../kernel/rules/recipient.ts';
 
 type Text = string | null;
 
@@ -13,16 +14,12 @@ export interface DraftRecipient {
   readonly recipientInn: Text;
 }
 
-const lastFour = (text: Text): Text => text && `***${text.slice(-4)}`;
-
 /**
  * A recipient as shown to readers of the draft: a phone, an account and an INN by their last
  * digits. Bank and name are whole: the approver checks them.
  */
 export const shownRecipient = (kept: DraftRecipient) => ({
-  phoneMask:
-    kept.recipientPhone &&
-    `+7 *** ***-${kept.recipientPhone.slice(-4, -2)}-${kept.recipientPhone.slice(-2)}`,
+  phoneMask: kept.recipientPhone && maskedPhone(kept.recipientPhone),
   bankId: kept.recipientBankId,
   accountMask: lastFour(kept.recipientAccount),
   bik: kept.recipientBik,

@@ -91,6 +91,8 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.payoutDraftCreate': { operator: 'finance' },
   'Mutation.payoutDraftApprove': { operator: 'finance' },
   'Mutation.payoutDraftReject': { operator: 'finance' },
+  // Each use of it is in the audit log.
+  'Mutation.payoutRecipientReveal': { operator: 'finance' },
   'Mutation.bankPayoutAsk': { edge: true },
   'Mutation.sbpBanksRefresh': { operator: 'admin', platform: true },
 
