@@ -65,7 +65,7 @@ export type GetCustomerPageQueryVariables = Exact<{
 }>;
 
 
-export type GetCustomerPageQuery = { customerPage: { shopName: string, mode: Mode, returnUrl: string | null, expiresAt: string, tokens: Array<{ id: string, method: RecurringMethod, cardBrand: string | null, cardMask: string | null, lastChargedAt: string | null, createdAt: string }>, subscriptions: Array<{ id: string, planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, status: SubscriptionStatus, nextChargeAt: string | null, token: { id: string, method: RecurringMethod, cardBrand: string | null, cardMask: string | null } }> } | null };
+export type GetCustomerPageQuery = { customerPage: { shopName: string, mode: Mode, returnUrl: string | null, expiresAt: string, tokens: Array<{ id: string, method: RecurringMethod, cardBrand: string | null, cardMask: string | null, lastChargedAt: string | null, createdAt: string }>, subscriptions: Array<{ id: string, planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, token: { id: string, status: TokenStatus, method: RecurringMethod, cardBrand: string | null, cardMask: string | null } }> } | null };
 
 export type CancelCustomerTokenMutationVariables = Exact<{
   address: string;

@@ -15,6 +15,13 @@ const day_ms = 86_400_000;
 const terms = async (page: Page): Promise<string> =>
   (await page.locator('.terms').innerText()).replaceAll(/\s+/g, ' ');
 
+/** Runs in the page: the text that is set in the largest letters; of several the first. */
+const largestText = `[...document.body.querySelectorAll('*')]
+  .filter((element) =>
+    [...element.childNodes].some(({ nodeType, textContent }) => nodeType === 3 && textContent.trim()))
+  .map((element) => [Number.parseFloat(getComputedStyle(element).fontSize), element.textContent])
+  .toSorted(([one], [other]) => other - one)[0][1].replaceAll(/\\s+/g, ' ').trim()`;
+
 const dayIn = (days: number, locale: string): string =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'Europe/Moscow' })
     .format(Date.now() + days * day_ms)
@@ -47,6 +54,13 @@ describe('the terms of a subscription', { skip: noChromium, concurrency: 2 }, ()
         `Первое списание 990 ₽, ${day} ` +
         'Отменить можно в любой момент в магазине: после этого ничего не спишется.',
     );
+    assert.equal(await page.evaluate(largestText), 'К оплате 990 ₽ в месяц');
+    assert.match(
+      (await page.locator('.summary .description').innerText()).replaceAll(/\s+/g, ' '),
+      /^Первое списание через 14 дней\. Банк проверит карту на 1 ₽\. Деньги не спишутся\.$/,
+    );
+    const agrees = (await page.locator('.primary-words').innerText()).replaceAll(/\s+/g, ' ');
+    assert.equal(agrees, `Подписаться: 990 ₽ в месяц с ${day}`);
     await bind(page, payment);
     const after = await terms(page);
     assert.match(after, /990 ₽ в месяц Бесплатно 14 дней, до .+ Следующее списание /);

@@ -41,11 +41,12 @@ const bind = async (ref: string): Promise<any> => {
   return active('tokens', ref);
 };
 
-const subscribe = async (ref: string): Promise<any> => {
+const subscribe = async (ref: string, terms: object = {}): Promise<any> => {
   const { body } = await merchant.call('POST', '/subscriptions', {
     customer_ref: ref,
     amount: 99_000,
     plan_name: `Plan <of> ${ref}`,
+    ...terms,
   });
   await pay(body.pay_url);
   return active('subscriptions', ref);
@@ -129,6 +130,20 @@ describe('a customer session', () => {
     assert.equal(billingSubscription.cancelReason, 'customer_cancelled');
   });
 
+  test('says of a method which subscriptions it pays, and of a trial when it is charged first', async () => {
+    await subscribe('c-7', { trial_days: 14 });
+    const card = await active('tokens', 'c-7');
+    const { url } = await session({ customer_ref: 'c-7' });
+    const { text } = await show(url);
+    const pays = 'This subscription will not renew: Plan &lt;of&gt; c-7, ₽990 a month.';
+    assert.ok(text.includes(pays), text);
+    assert.match(text, /Free until \w+ \d+, \d{4}, then the first charge/);
+    assert.equal((await end(url, 'token', card.id)).status, 303);
+    const removed = (await show(url)).text;
+    assert.match(removed, /Its way to pay is removed: nothing more is charged/);
+    assert.ok(!removed.includes(card.id));
+  });
+
   test('is 404 when it is not ours, and from its end on by the clock of the shop', async () => {
     const owner = await makeMerchant(service);
     await setClock(service, owner, 'Create', ', at: "2027-01-31T09:00:00Z"');
@@ -181,7 +196,7 @@ describe('a customer session', () => {
       session({ customer_ref: 'c-5' }),
     ]);
     const statuses = new Set<number>();
-    for (let round = 0; round < 12 && !statuses.has(429); round += 1)
+    for (let round = 0; round < 40 && !statuses.has(429); round += 1)
       for (const { status } of await Promise.all(Array.from({ length: 25 }, () => show(busy.url))))
         statuses.add(status);
     assert.deepEqual(statuses, new Set([200, 429]));

@@ -34,10 +34,21 @@ const endForm = (
   </details>`;
 };
 
+const priceOf = (subscription: Subscription, words: Words): string => {
+  const { amount, currency, period, intervalCount } = subscription;
+  const sum = formatAmount(amount, currency, words.locale);
+  return words.subscription.price(sum, period, intervalCount);
+};
+
+const nameOf = ({ planName }: Subscription, words: Words): string =>
+  planName ?? words.subscription.title;
+
 const tokenView = (token: Token, { subscriptions }: CustomerPage, words: Words): Html => {
   const { lastCharge, savedOn, pays } = words.customer;
   const name = methodText(token, words);
-  const paysSome = subscriptions.some((one) => one.token.id === token.id);
+  const paid = subscriptions
+    .filter((one) => one.token.id === token.id)
+    .map((one) => `${nameOf(one, words)}, ${priceOf(one, words)}`);
   return html`<li class="thing">
     ${methodMarks[token.method]}
     <div class="thing-words">
@@ -49,28 +60,30 @@ const tokenView = (token: Token, { subscriptions }: CustomerPage, words: Words):
             : lastCharge(formatDay(token.lastChargedAt, words))
         }
       </p>
-      ${endForm('token', { id: token.id, name, beside: paysSome && pays }, words)}
+      ${endForm('token', { id: token.id, name, beside: paid.length > 0 && pays(paid) }, words)}
     </div>
   </li>`;
 };
 
-const nextCharge = ({ status, nextChargeAt }: Subscription, words: Words): Piece => {
+/** When it is charged next. Before the first charge the trial runs. */
+const nextCharge = (subscription: Subscription, words: Words): Piece => {
+  const { status, trialDays, lastChargeAt, nextChargeAt, token } = subscription;
+  if (token.status === 'cancelled') return words.customer.unpaid;
   if (status === 'past_due' || status === 'paused') return words.customer.states[status];
-  return (
-    nextChargeAt !== null &&
-    html`${words.subscription.nextCharge}: ${formatDay(nextChargeAt, words)}`
-  );
+  if (nextChargeAt === null) return null;
+  const day = formatDay(nextChargeAt, words);
+  return trialDays > 0 && lastChargeAt === null
+    ? words.customer.freeUntil(day)
+    : html`${words.subscription.nextCharge}: ${day}`;
 };
 
 const subscriptionView = (subscription: Subscription, words: Words): Html => {
-  const { id, planName, amount, currency, period, intervalCount, token } = subscription;
-  const sum = formatAmount(amount, currency, words.locale);
-  const price = words.subscription.price(sum, period, intervalCount);
-  const name = planName ?? words.subscription.title;
+  const { id, token } = subscription;
+  const name = nameOf(subscription, words);
   return html`<li class="thing">
     <div class="thing-words">
       <p class="thing-name">${name}</p>
-      <p class="thing-price">${price}</p>
+      <p class="thing-price">${priceOf(subscription, words)}</p>
       <p class="thing-more">${nextCharge(subscription, words)}</p>
       <p class="thing-more">${words.customer.paidWith}: ${methodText(token, words)}</p>
       ${endForm('subscription', { id, name, beside: null }, words)}

@@ -3,7 +3,6 @@
  * change.
  */
 import type { Checkout } from '../call-checkout.ts';
-import { formatAmount } from '../format-amount.ts';
 import { html, markupText, type Html, type Piece, linkable } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import { languages, type Words, failureWords, type Message } from '../words/words.ts';
@@ -14,6 +13,7 @@ import { summaryView } from './summary.ts';
 import { drawQr } from '../draw-qr.ts';
 import { receiptView } from './receipt.ts';
 import { savingWords } from './saving.ts';
+import { headline } from './subscription.ts';
 
 /*
  * A payment with which the buyer is done: how it ended, or that the money is held, why, and the way
@@ -317,10 +317,7 @@ export const regionViews = (checkout: Checkout, words: Words): Regions => ({
 
 /** The title of the document: the payment and the shop. */
 export const pageTitle = (checkout: Checkout, words: Words): string =>
-  words.pageTitle(
-    formatAmount(checkout.amount, checkout.currency, words.locale),
-    checkout.shopName,
-  );
+  words.pageTitle(headline(checkout, words), checkout.shopName);
 
 const modules = (assets: Assets, names: readonly string[]): Html =>
   html`${names.map((name) => html`<link rel="modulepreload" href="${assets.address(name)}" />`)}

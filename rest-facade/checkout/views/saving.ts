@@ -6,6 +6,7 @@ import type { Checkout } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
 import { html, type Piece } from '../html.ts';
 import type { SavableMethod, SavingWords, Words } from '../words/words.ts';
+import { trialChargeWords, trialWords } from './subscription.ts';
 
 const savable = ['cards', 'sbp', 'tpay'] as const satisfies readonly SavableMethod[];
 
@@ -22,7 +23,10 @@ export const payWords = (checkout: Checkout, words: Words): string => {
   const amount = formatAmount(checkout.amount, checkout.currency, words.locale);
   const saving = savingWords(checkout, words);
   if (!saving) return words.pay(amount);
-  return checkout.verification ? saving.verify : saving.payAndSave(amount);
+  return (
+    trialWords(checkout, words) ??
+    (checkout.verification ? saving.verify : saving.payAndSave(amount))
+  );
 };
 
 /** What the buyer agrees to; nothing when the payment saves no method. */
@@ -34,5 +38,8 @@ export const consentView = (checkout: Checkout, words: Words): Piece => {
 /** What becomes of the 1 RUB; nothing when it is a payment like any other. */
 export const verificationView = (checkout: Checkout, words: Words): Piece => {
   const saving = checkout.verification ? savingWords(checkout, words) : null;
-  return saving && html`<p class="description">${saving.verification}</p>`;
+  return (
+    saving &&
+    html`<p class="description">${trialChargeWords(checkout, words)} ${saving.verification}</p>`
+  );
 };

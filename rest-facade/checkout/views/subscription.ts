@@ -19,6 +19,33 @@ const trialEnd = ({ trialDays }: Terms, boundAt: string): string =>
 const price = ({ amount, currency, period, intervalCount }: Terms, words: Words): string =>
   words.subscription.price(formatAmount(amount, currency, words.locale), period, intervalCount);
 
+/** The terms of a binding that is free today: what it charges later is what matters. */
+export const trialTerms = ({ verification, subscription }: Checkout): Terms | null =>
+  verification ? subscription : null;
+
+/** What the payment is about, in the largest letters: its amount, or the price after a trial. */
+export const headline = (checkout: Checkout, words: Words): string => {
+  const terms = trialTerms(checkout);
+  return terms
+    ? price(terms, words)
+    : formatAmount(checkout.amount, checkout.currency, words.locale);
+};
+
+/** What the button of a trial agrees to; null for any other payment. */
+export const trialWords = (checkout: Checkout, words: Words): string | null => {
+  const terms = trialTerms(checkout);
+  if (!terms) return null;
+  const end = formatDay(trialEnd(terms, checkout.now), words);
+  return words.subscription.begin(price(terms, words), end);
+};
+
+/** When a trial that is about to begin is charged first; null for any other payment. */
+export const trialChargeWords = (checkout: Checkout, words: Words): string | null => {
+  const terms = trialTerms(checkout);
+  const awaitsBuyer = checkout.status === 'pending' || checkout.status === 'processing';
+  return terms && awaitsBuyer ? words.subscription.chargedIn(terms.trialDays) : null;
+};
+
 const fact = (name: string, value: Html | string): Html =>
   html`<div class="fact">
     <dt>${name}</dt>

@@ -1,10 +1,9 @@
 /** What is being paid for: shop, amount, order, time left. */
 import type { Checkout } from '../call-checkout.ts';
-import { formatAmount } from '../format-amount.ts';
 import { html, type Html } from '../html.ts';
 import type { Words } from '../words/words.ts';
 import { verificationView } from './saving.ts';
-import { offeredTermsView } from './subscription.ts';
+import { headline, offeredTermsView, trialTerms } from './subscription.ts';
 
 /** A shorter description fits its box even in the largest letters. */
 const scrolls_characters = 120;
@@ -48,10 +47,12 @@ export const shopView = (name: string): Html =>
 
 /** The summary of the payment. */
 export const summaryView = (checkout: Checkout, words: Words): Html => {
-  const amount = formatAmount(checkout.amount, checkout.currency, words.locale);
+  const amount = headline(checkout, words);
   return html`
     ${shopView(checkout.shopName)}
-    <h1 class="amount ${sizeOf(amount)}"><span class="unseen">${words.payTo} </span>${amount}</h1>
+    <h1 class="amount ${trialTerms(checkout) ? 'long' : sizeOf(amount)}">
+      <span class="unseen">${words.payTo} </span>${amount}
+    </h1>
     ${verificationView(checkout, words)}
     ${checkout.description && descriptionView(checkout.description)}
     ${offeredTermsView(checkout, words)}

@@ -86,7 +86,10 @@ export const en: Words = {
     noSubscriptions: 'You have no subscriptions.',
     lastCharge: (day) => `Last charged on ${day}`,
     savedOn: (day) => `Saved on ${day}`,
-    pays: 'Subscriptions that are paid with it end, too.',
+    pays: (subscriptions) =>
+      `${subscriptions.length > 1 ? 'These subscriptions' : 'This subscription'} will not renew: ${subscriptions.join('; ')}.`,
+    unpaid: 'Its way to pay is removed: nothing more is charged',
+    freeUntil: (day) => `Free until ${day}, then the first charge`,
     paidWith: 'Paid with',
     states: { past_due: 'The last charge failed and will be tried again', paused: 'Paused' },
     token: {
@@ -110,7 +113,7 @@ export const en: Words = {
     cards: {
       consent: (shop) =>
         `${shop} saves the card and charges later payments to it without asking you again.`,
-      verification: 'The bank checks the card with 1 ₽. It is not charged.',
+      verification: 'The bank checks the card with ₽1. It is not charged.',
       verify: 'Save the card',
       payAndSave: (amount) => `Pay ${amount} and save the card`,
       saved: {
@@ -122,7 +125,7 @@ export const en: Words = {
     sbp: {
       consent: (shop) =>
         `${shop} links your account through SBP and charges later payments to it without asking you again.`,
-      verification: 'The account is checked with 1 ₽, which comes back to you.',
+      verification: 'The account is checked with ₽1, which comes back to you.',
       verify: 'Link the account',
       payAndSave: (amount) => `Pay ${amount} and link the account`,
       saved: {
@@ -134,7 +137,7 @@ export const en: Words = {
     tpay: {
       consent: (shop) =>
         `${shop} links T-Pay and charges later payments to it without asking you again.`,
-      verification: 'T-Pay is checked with 1 ₽, which comes back to you.',
+      verification: 'T-Pay is checked with ₽1, which comes back to you.',
       verify: 'Link T-Pay',
       payAndSave: (amount) => `Pay ${amount} and link T-Pay`,
       saved: {
@@ -156,6 +159,8 @@ export const en: Words = {
     firstCharge: 'First charge',
     today: 'With this payment',
     nextCharge: 'Next charge',
+    chargedIn: (days) => `The first charge comes in ${days === 1 ? '1 day' : `${days} days`}.`,
+    begin: (price, day) => `Subscribe: ${price} from ${day}`,
     cancel: (host) =>
       `You can cancel at any time ${host === null ? 'in the shop' : `at ${host}`}: nothing is charged after that.`,
     ended: 'The subscription has ended: nothing more is charged.',

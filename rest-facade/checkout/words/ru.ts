@@ -102,7 +102,10 @@ export const ru: Words = {
     noSubscriptions: 'Подписок нет.',
     lastCharge: (day) => `Последнее списание ${day}`,
     savedOn: (day) => `Сохранён ${day}`,
-    pays: 'Подписки, которые им оплачиваются, тоже закончатся.',
+    pays: (subscriptions) =>
+      `${subscriptions.length > 1 ? 'Не продлятся подписки' : 'Не продлится подписка'}: ${subscriptions.join('; ')}.`,
+    unpaid: 'Способ оплаты удалён: списаний больше не будет',
+    freeUntil: (day) => `До ${day} бесплатно, затем первое списание`,
     paidWith: 'Способ оплаты',
     states: { past_due: 'Последнее списание не удалось, будет повтор', paused: 'На паузе' },
     token: {
@@ -174,6 +177,8 @@ export const ru: Words = {
     firstCharge: 'Первое списание',
     today: 'С этим платежом',
     nextCharge: 'Следующее списание',
+    chargedIn: (days) => `Первое списание через ${days} ${inNumber(days, periods.day)}.`,
+    begin: (price, day) => `Подписаться: ${price} с ${day}`,
     cancel: (host) =>
       `Отменить можно в любой момент ${host === null ? 'в магазине' : `на ${host}`}: после этого ничего не спишется.`,
     ended: 'Подписка закончилась: списаний больше не будет.',

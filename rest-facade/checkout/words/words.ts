@@ -62,6 +62,10 @@ export interface SubscriptionWords {
   readonly firstCharge: string;
   readonly today: string;
   readonly nextCharge: string;
+  /** When the first charge comes of a trial that is about to begin. */
+  readonly chargedIn: (days: number) => string;
+  /** The button of a trial: the price, and the day of the first charge. */
+  readonly begin: (price: string, day: string) => string;
   /** How to cancel; `host`: the shop's site. */
   readonly cancel: (host: string | null) => string;
   readonly ended: string;
@@ -97,8 +101,12 @@ export interface CustomerWords {
   readonly noSubscriptions: string;
   readonly lastCharge: (day: string) => string;
   readonly savedOn: (day: string) => string;
-  /** The subscriptions that end together with a token. */
-  readonly pays: string;
+  /** The subscriptions that are not charged again without a token, each with its price. */
+  readonly pays: (subscriptions: readonly string[]) => string;
+  /** Of a subscription whose token was removed. */
+  readonly unpaid: string;
+  /** When a trial ends and the first charge comes. */
+  readonly freeUntil: (day: string) => string;
   readonly paidWith: string;
   readonly states: Readonly<Record<'past_due' | 'paused', string>>;
   readonly token: EndingWords;
