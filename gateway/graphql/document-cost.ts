@@ -55,8 +55,9 @@ const isList = (type: GraphQLOutputType): boolean => isListType(getNullableType(
 const estimate: ComplexityEstimator = ({ field, args, type, childComplexity }) => {
   const named = getNamedType(field.type);
   if (!isCompositeType(named) || isIntrospectionType(named)) return 0;
-  // The field of the connection multiplies the rows of a page.
-  if (type.name.endsWith('Connection') && isList(field.type)) return 1 + childComplexity;
+  // The field of the connection multiplies the rows of a page. An edge counts as its node.
+  if (type.name.endsWith('Connection') && isList(field.type))
+    return (field.name === 'edges' ? 0 : 1) + childComplexity;
   // A page that returns its rows as one text has rows all the same.
   if (field.args.some(({ name }) => name === 'first')) {
     const sizes = [args['first'], args['last']].filter((size) => typeof size === 'number');

@@ -341,8 +341,15 @@ export type ApiKeyStatus =
   | 'revoked';
 
 export type ApiKeyConnection = {
+  edges: Array<ApiKeyEdge>;
   nodes: Array<ApiKey>;
   pageInfo: PageInfo;
+};
+
+export type ApiKeyEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: ApiKey;
 };
 
 /** Where a shop's webhooks go. */
@@ -772,10 +779,17 @@ export type LedgerFilter = {
 };
 
 export type LedgerConnection = {
+  edges: Array<LedgerEdge>;
   nodes: Array<LedgerEntry>;
   pageInfo: PageInfo;
   /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
+};
+
+export type LedgerEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: LedgerEntry;
 };
 
 /** A part of the ledger as a file. */
@@ -1113,15 +1127,29 @@ export type WebhookDeliveriesResent = {
 };
 
 export type MerchantConnection = {
+  edges: Array<MerchantEdge>;
   nodes: Array<Merchant>;
   pageInfo: PageInfo;
 };
 
+export type MerchantEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: Merchant;
+};
+
 export type WebhookDeliveryConnection = {
+  edges: Array<WebhookDeliveryEdge>;
   nodes: Array<WebhookDelivery>;
   pageInfo: PageInfo;
   /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
+};
+
+export type WebhookDeliveryEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: WebhookDelivery;
 };
 
 /** One action in the cabinet or at the operator's desk. Entries are never changed or removed, and hold no secrets. */
@@ -1151,8 +1179,15 @@ export type AuditEntry = {
 };
 
 export type AuditConnection = {
+  edges: Array<AuditEdge>;
   nodes: Array<AuditEntry>;
   pageInfo: PageInfo;
+};
+
+export type AuditEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: AuditEntry;
 };
 
 export type MerchantChangeResult = Merchant | Refused;
@@ -1237,8 +1272,15 @@ export type RateRecord = {
 };
 
 export type RateRecordConnection = {
+  edges: Array<RateRecordEdge>;
   nodes: Array<RateRecord>;
   pageInfo: PageInfo;
+};
+
+export type RateRecordEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: RateRecord;
 };
 
 /** What a bank does for a shop. */
@@ -1305,8 +1347,15 @@ export type BankAccount = {
 };
 
 export type BankRouteConnection = {
+  edges: Array<BankRouteEdge>;
   nodes: Array<BankRoute>;
   pageInfo: PageInfo;
+};
+
+export type BankRouteEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: BankRoute;
 };
 
 /** What a block list can hold. */
@@ -1334,8 +1383,15 @@ export type BlockEntry = {
 };
 
 export type BlockEntryConnection = {
+  edges: Array<BlockEntryEdge>;
   nodes: Array<BlockEntry>;
   pageInfo: PageInfo;
+};
+
+export type BlockEntryEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: BlockEntry;
 };
 
 /** A word that no payment's description may hold: it is refused with `forbidden_purpose`. */
@@ -1351,8 +1407,15 @@ export type ForbiddenPurpose = {
 };
 
 export type ForbiddenPurposeConnection = {
+  edges: Array<ForbiddenPurposeEdge>;
   nodes: Array<ForbiddenPurpose>;
   pageInfo: PageInfo;
+};
+
+export type ForbiddenPurposeEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: ForbiddenPurpose;
 };
 
 /** What one unit of a currency is worth. */
@@ -1368,8 +1431,15 @@ export type ExchangeRate = {
 };
 
 export type ExchangeRateConnection = {
+  edges: Array<ExchangeRateEdge>;
   nodes: Array<ExchangeRate>;
   pageInfo: PageInfo;
+};
+
+export type ExchangeRateEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: ExchangeRate;
 };
 
 /** What was taken off a list or switched off for good. */
@@ -1469,8 +1539,15 @@ export type Alert = {
 };
 
 export type AlertConnection = {
+  edges: Array<AlertEdge>;
   nodes: Array<Alert>;
   pageInfo: PageInfo;
+};
+
+export type AlertEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: Alert;
 };
 
 export type AlertAssignResult = Alert | Refused;
@@ -1585,8 +1662,15 @@ export type ReconciliationRun = {
 };
 
 export type ReconciliationRunConnection = {
+  edges: Array<ReconciliationRunEdge>;
   nodes: Array<ReconciliationRun>;
   pageInfo: PageInfo;
+};
+
+export type ReconciliationRunEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: ReconciliationRun;
 };
 
 /** An operation on one side of a difference. */
@@ -1634,8 +1718,15 @@ export type ReconciliationDifference = {
 };
 
 export type ReconciliationDifferenceConnection = {
+  edges: Array<ReconciliationDifferenceEdge>;
   nodes: Array<ReconciliationDifference>;
   pageInfo: PageInfo;
+};
+
+export type ReconciliationDifferenceEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: ReconciliationDifference;
 };
 
 export type ReconciliationOpenResult = ReconciliationRun | Refused;
@@ -3487,7 +3578,8 @@ export type ResolversTypes = {
   Shop: ResolverTypeWrapper<ShopRow>;
   ApiKey: ResolverTypeWrapper<ApiKeyRow>;
   ApiKeyStatus: ApiKeyStatus;
-  ApiKeyConnection: ResolverTypeWrapper<Omit<ApiKeyConnection, 'nodes'> & { nodes: Array<ResolversTypes['ApiKey']> }>;
+  ApiKeyConnection: ResolverTypeWrapper<Omit<ApiKeyConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['ApiKeyEdge']>, nodes: Array<ResolversTypes['ApiKey']> }>;
+  ApiKeyEdge: ResolverTypeWrapper<Omit<ApiKeyEdge, 'node'> & { node: ResolversTypes['ApiKey'] }>;
   WebhookEndpoint: ResolverTypeWrapper<WebhookEndpointRow>;
   WebhookEndpointHealth: ResolverTypeWrapper<WebhookEndpointHealth>;
   WebhookRequest: ResolverTypeWrapper<WebhookRequest>;
@@ -3523,6 +3615,7 @@ export type ResolversTypes = {
   TotalCount: ResolverTypeWrapper<TotalCount>;
   LedgerFilter: LedgerFilter;
   LedgerConnection: ResolverTypeWrapper<LedgerPageRow>;
+  LedgerEdge: ResolverTypeWrapper<Omit<LedgerEdge, 'node'> & { node: ResolversTypes['LedgerEntry'] }>;
   LedgerFilePart: ResolverTypeWrapper<LedgerFilePart>;
   Rate: ResolverTypeWrapper<Rate>;
   ApiKeyHolder: ResolverTypeWrapper<KeyHolder>;
@@ -3551,10 +3644,13 @@ export type ResolversTypes = {
   WebhookSecretRotated: ResolverTypeWrapper<WebhookSecretRotated>;
   WebhookEndpointDeleted: ResolverTypeWrapper<WebhookEndpointDeleted>;
   WebhookDeliveriesResent: ResolverTypeWrapper<WebhookDeliveriesResent>;
-  MerchantConnection: ResolverTypeWrapper<Omit<MerchantConnection, 'nodes'> & { nodes: Array<ResolversTypes['Merchant']> }>;
+  MerchantConnection: ResolverTypeWrapper<Omit<MerchantConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['MerchantEdge']>, nodes: Array<ResolversTypes['Merchant']> }>;
+  MerchantEdge: ResolverTypeWrapper<Omit<MerchantEdge, 'node'> & { node: ResolversTypes['Merchant'] }>;
   WebhookDeliveryConnection: ResolverTypeWrapper<DeliveryPageRow>;
+  WebhookDeliveryEdge: ResolverTypeWrapper<Omit<WebhookDeliveryEdge, 'node'> & { node: ResolversTypes['WebhookDelivery'] }>;
   AuditEntry: ResolverTypeWrapper<AuditEntryRow>;
-  AuditConnection: ResolverTypeWrapper<Omit<AuditConnection, 'nodes'> & { nodes: Array<ResolversTypes['AuditEntry']> }>;
+  AuditConnection: ResolverTypeWrapper<Omit<AuditConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['AuditEdge']>, nodes: Array<ResolversTypes['AuditEntry']> }>;
+  AuditEdge: ResolverTypeWrapper<Omit<AuditEdge, 'node'> & { node: ResolversTypes['AuditEntry'] }>;
   MerchantChangeResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['MerchantChangeResult']>;
   ShopRenameResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ShopRenameResult']>;
   WebhookEndpointChangeResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['WebhookEndpointChangeResult']>;
@@ -3578,20 +3674,25 @@ export type ResolversTypes = {
   MerchantSupportRefundSetResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['MerchantSupportRefundSetResult']>;
   RatedMethod: RatedMethod;
   RateRecord: ResolverTypeWrapper<RateRow>;
-  RateRecordConnection: ResolverTypeWrapper<Omit<RateRecordConnection, 'nodes'> & { nodes: Array<ResolversTypes['RateRecord']> }>;
+  RateRecordConnection: ResolverTypeWrapper<Omit<RateRecordConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['RateRecordEdge']>, nodes: Array<ResolversTypes['RateRecord']> }>;
+  RateRecordEdge: ResolverTypeWrapper<Omit<RateRecordEdge, 'node'> & { node: ResolversTypes['RateRecord'] }>;
   BankOperation: BankOperation;
   RouteMethod: RouteMethod;
   BankRoute: ResolverTypeWrapper<BankRouteRow>;
   BankAccountPurpose: BankAccountPurpose;
   BankAccount: ResolverTypeWrapper<BankAccount>;
-  BankRouteConnection: ResolverTypeWrapper<Omit<BankRouteConnection, 'nodes'> & { nodes: Array<ResolversTypes['BankRoute']> }>;
+  BankRouteConnection: ResolverTypeWrapper<Omit<BankRouteConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['BankRouteEdge']>, nodes: Array<ResolversTypes['BankRoute']> }>;
+  BankRouteEdge: ResolverTypeWrapper<Omit<BankRouteEdge, 'node'> & { node: ResolversTypes['BankRoute'] }>;
   BlockKind: BlockKind;
   BlockEntry: ResolverTypeWrapper<BlockEntryRow>;
-  BlockEntryConnection: ResolverTypeWrapper<Omit<BlockEntryConnection, 'nodes'> & { nodes: Array<ResolversTypes['BlockEntry']> }>;
+  BlockEntryConnection: ResolverTypeWrapper<Omit<BlockEntryConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['BlockEntryEdge']>, nodes: Array<ResolversTypes['BlockEntry']> }>;
+  BlockEntryEdge: ResolverTypeWrapper<Omit<BlockEntryEdge, 'node'> & { node: ResolversTypes['BlockEntry'] }>;
   ForbiddenPurpose: ResolverTypeWrapper<ForbiddenWordRow>;
-  ForbiddenPurposeConnection: ResolverTypeWrapper<Omit<ForbiddenPurposeConnection, 'nodes'> & { nodes: Array<ResolversTypes['ForbiddenPurpose']> }>;
+  ForbiddenPurposeConnection: ResolverTypeWrapper<Omit<ForbiddenPurposeConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['ForbiddenPurposeEdge']>, nodes: Array<ResolversTypes['ForbiddenPurpose']> }>;
+  ForbiddenPurposeEdge: ResolverTypeWrapper<Omit<ForbiddenPurposeEdge, 'node'> & { node: ResolversTypes['ForbiddenPurpose'] }>;
   ExchangeRate: ResolverTypeWrapper<ExchangeRateRow>;
-  ExchangeRateConnection: ResolverTypeWrapper<Omit<ExchangeRateConnection, 'nodes'> & { nodes: Array<ResolversTypes['ExchangeRate']> }>;
+  ExchangeRateConnection: ResolverTypeWrapper<Omit<ExchangeRateConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['ExchangeRateEdge']>, nodes: Array<ResolversTypes['ExchangeRate']> }>;
+  ExchangeRateEdge: ResolverTypeWrapper<Omit<ExchangeRateEdge, 'node'> & { node: ResolversTypes['ExchangeRate'] }>;
   PolicyRemoved: ResolverTypeWrapper<PolicyRemoved>;
   TestClock: ResolverTypeWrapper<TestClock>;
   TestClockRemoved: ResolverTypeWrapper<TestClockRemoved>;
@@ -3599,7 +3700,8 @@ export type ResolversTypes = {
   AlertKind: AlertKind;
   AlertSeverity: AlertSeverity;
   Alert: ResolverTypeWrapper<AlertRow>;
-  AlertConnection: ResolverTypeWrapper<Omit<AlertConnection, 'nodes'> & { nodes: Array<ResolversTypes['Alert']> }>;
+  AlertConnection: ResolverTypeWrapper<Omit<AlertConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['AlertEdge']>, nodes: Array<ResolversTypes['Alert']> }>;
+  AlertEdge: ResolverTypeWrapper<Omit<AlertEdge, 'node'> & { node: ResolversTypes['Alert'] }>;
   AlertAssignResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AlertAssignResult']>;
   AlertResolveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AlertResolveResult']>;
   BankSubject: BankSubject;
@@ -3614,10 +3716,12 @@ export type ResolversTypes = {
   ReconciliationStatus: ReconciliationStatus;
   ReconciliationDifferenceKind: ReconciliationDifferenceKind;
   ReconciliationRun: ResolverTypeWrapper<ReconciliationRunRow>;
-  ReconciliationRunConnection: ResolverTypeWrapper<Omit<ReconciliationRunConnection, 'nodes'> & { nodes: Array<ResolversTypes['ReconciliationRun']> }>;
+  ReconciliationRunConnection: ResolverTypeWrapper<Omit<ReconciliationRunConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['ReconciliationRunEdge']>, nodes: Array<ResolversTypes['ReconciliationRun']> }>;
+  ReconciliationRunEdge: ResolverTypeWrapper<Omit<ReconciliationRunEdge, 'node'> & { node: ResolversTypes['ReconciliationRun'] }>;
   ReconciledOperation: ResolverTypeWrapper<ReconciledOperation>;
   ReconciliationDifference: ResolverTypeWrapper<ReconciliationDifferenceRow>;
-  ReconciliationDifferenceConnection: ResolverTypeWrapper<Omit<ReconciliationDifferenceConnection, 'nodes'> & { nodes: Array<ResolversTypes['ReconciliationDifference']> }>;
+  ReconciliationDifferenceConnection: ResolverTypeWrapper<Omit<ReconciliationDifferenceConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['ReconciliationDifferenceEdge']>, nodes: Array<ResolversTypes['ReconciliationDifference']> }>;
+  ReconciliationDifferenceEdge: ResolverTypeWrapper<Omit<ReconciliationDifferenceEdge, 'node'> & { node: ResolversTypes['ReconciliationDifference'] }>;
   ReconciliationOpenResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ReconciliationOpenResult']>;
   ReconciliationPartAddResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ReconciliationPartAddResult']>;
   ReconciliationMatchResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['ReconciliationMatchResult']>;
@@ -3681,7 +3785,8 @@ export type ResolversParentTypes = {
   Int: Scalars['Int']['output'];
   Shop: ShopRow;
   ApiKey: ApiKeyRow;
-  ApiKeyConnection: Omit<ApiKeyConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ApiKey']> };
+  ApiKeyConnection: Omit<ApiKeyConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['ApiKeyEdge']>, nodes: Array<ResolversParentTypes['ApiKey']> };
+  ApiKeyEdge: Omit<ApiKeyEdge, 'node'> & { node: ResolversParentTypes['ApiKey'] };
   WebhookEndpoint: WebhookEndpointRow;
   WebhookEndpointHealth: WebhookEndpointHealth;
   WebhookRequest: WebhookRequest;
@@ -3714,6 +3819,7 @@ export type ResolversParentTypes = {
   TotalCount: TotalCount;
   LedgerFilter: LedgerFilter;
   LedgerConnection: LedgerPageRow;
+  LedgerEdge: Omit<LedgerEdge, 'node'> & { node: ResolversParentTypes['LedgerEntry'] };
   LedgerFilePart: LedgerFilePart;
   Rate: Rate;
   ApiKeyHolder: KeyHolder;
@@ -3742,10 +3848,13 @@ export type ResolversParentTypes = {
   WebhookSecretRotated: WebhookSecretRotated;
   WebhookEndpointDeleted: WebhookEndpointDeleted;
   WebhookDeliveriesResent: WebhookDeliveriesResent;
-  MerchantConnection: Omit<MerchantConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['Merchant']> };
+  MerchantConnection: Omit<MerchantConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['MerchantEdge']>, nodes: Array<ResolversParentTypes['Merchant']> };
+  MerchantEdge: Omit<MerchantEdge, 'node'> & { node: ResolversParentTypes['Merchant'] };
   WebhookDeliveryConnection: DeliveryPageRow;
+  WebhookDeliveryEdge: Omit<WebhookDeliveryEdge, 'node'> & { node: ResolversParentTypes['WebhookDelivery'] };
   AuditEntry: AuditEntryRow;
-  AuditConnection: Omit<AuditConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['AuditEntry']> };
+  AuditConnection: Omit<AuditConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['AuditEdge']>, nodes: Array<ResolversParentTypes['AuditEntry']> };
+  AuditEdge: Omit<AuditEdge, 'node'> & { node: ResolversParentTypes['AuditEntry'] };
   MerchantChangeResult: ResolversUnionTypes<ResolversParentTypes>['MerchantChangeResult'];
   ShopRenameResult: ResolversUnionTypes<ResolversParentTypes>['ShopRenameResult'];
   WebhookEndpointChangeResult: ResolversUnionTypes<ResolversParentTypes>['WebhookEndpointChangeResult'];
@@ -3768,22 +3877,28 @@ export type ResolversParentTypes = {
   MerchantProfileSetResult: ResolversUnionTypes<ResolversParentTypes>['MerchantProfileSetResult'];
   MerchantSupportRefundSetResult: ResolversUnionTypes<ResolversParentTypes>['MerchantSupportRefundSetResult'];
   RateRecord: RateRow;
-  RateRecordConnection: Omit<RateRecordConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['RateRecord']> };
+  RateRecordConnection: Omit<RateRecordConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['RateRecordEdge']>, nodes: Array<ResolversParentTypes['RateRecord']> };
+  RateRecordEdge: Omit<RateRecordEdge, 'node'> & { node: ResolversParentTypes['RateRecord'] };
   BankRoute: BankRouteRow;
   BankAccount: BankAccount;
-  BankRouteConnection: Omit<BankRouteConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['BankRoute']> };
+  BankRouteConnection: Omit<BankRouteConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['BankRouteEdge']>, nodes: Array<ResolversParentTypes['BankRoute']> };
+  BankRouteEdge: Omit<BankRouteEdge, 'node'> & { node: ResolversParentTypes['BankRoute'] };
   BlockEntry: BlockEntryRow;
-  BlockEntryConnection: Omit<BlockEntryConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['BlockEntry']> };
+  BlockEntryConnection: Omit<BlockEntryConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['BlockEntryEdge']>, nodes: Array<ResolversParentTypes['BlockEntry']> };
+  BlockEntryEdge: Omit<BlockEntryEdge, 'node'> & { node: ResolversParentTypes['BlockEntry'] };
   ForbiddenPurpose: ForbiddenWordRow;
-  ForbiddenPurposeConnection: Omit<ForbiddenPurposeConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ForbiddenPurpose']> };
+  ForbiddenPurposeConnection: Omit<ForbiddenPurposeConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['ForbiddenPurposeEdge']>, nodes: Array<ResolversParentTypes['ForbiddenPurpose']> };
+  ForbiddenPurposeEdge: Omit<ForbiddenPurposeEdge, 'node'> & { node: ResolversParentTypes['ForbiddenPurpose'] };
   ExchangeRate: ExchangeRateRow;
-  ExchangeRateConnection: Omit<ExchangeRateConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ExchangeRate']> };
+  ExchangeRateConnection: Omit<ExchangeRateConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['ExchangeRateEdge']>, nodes: Array<ResolversParentTypes['ExchangeRate']> };
+  ExchangeRateEdge: Omit<ExchangeRateEdge, 'node'> & { node: ResolversParentTypes['ExchangeRate'] };
   PolicyRemoved: PolicyRemoved;
   TestClock: TestClock;
   TestClockRemoved: TestClockRemoved;
   LedgerRecorded: Omit<LedgerRecorded, 'entry'> & { entry: ResolversParentTypes['LedgerEntry'] };
   Alert: AlertRow;
-  AlertConnection: Omit<AlertConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['Alert']> };
+  AlertConnection: Omit<AlertConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['AlertEdge']>, nodes: Array<ResolversParentTypes['Alert']> };
+  AlertEdge: Omit<AlertEdge, 'node'> & { node: ResolversParentTypes['Alert'] };
   AlertAssignResult: ResolversUnionTypes<ResolversParentTypes>['AlertAssignResult'];
   AlertResolveResult: ResolversUnionTypes<ResolversParentTypes>['AlertResolveResult'];
   BankAskedAgain: BankAskedAgain;
@@ -3793,10 +3908,12 @@ export type ResolversParentTypes = {
   TestClockResult: ResolversUnionTypes<ResolversParentTypes>['TestClockResult'];
   TestClockRemoveResult: ResolversUnionTypes<ResolversParentTypes>['TestClockRemoveResult'];
   ReconciliationRun: ReconciliationRunRow;
-  ReconciliationRunConnection: Omit<ReconciliationRunConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ReconciliationRun']> };
+  ReconciliationRunConnection: Omit<ReconciliationRunConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['ReconciliationRunEdge']>, nodes: Array<ResolversParentTypes['ReconciliationRun']> };
+  ReconciliationRunEdge: Omit<ReconciliationRunEdge, 'node'> & { node: ResolversParentTypes['ReconciliationRun'] };
   ReconciledOperation: ReconciledOperation;
   ReconciliationDifference: ReconciliationDifferenceRow;
-  ReconciliationDifferenceConnection: Omit<ReconciliationDifferenceConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['ReconciliationDifference']> };
+  ReconciliationDifferenceConnection: Omit<ReconciliationDifferenceConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['ReconciliationDifferenceEdge']>, nodes: Array<ResolversParentTypes['ReconciliationDifference']> };
+  ReconciliationDifferenceEdge: Omit<ReconciliationDifferenceEdge, 'node'> & { node: ResolversParentTypes['ReconciliationDifference'] };
   ReconciliationOpenResult: ResolversUnionTypes<ResolversParentTypes>['ReconciliationOpenResult'];
   ReconciliationPartAddResult: ResolversUnionTypes<ResolversParentTypes>['ReconciliationPartAddResult'];
   ReconciliationMatchResult: ResolversUnionTypes<ResolversParentTypes>['ReconciliationMatchResult'];
@@ -3945,8 +4062,14 @@ export type ApiKeyResolvers<ContextType = SubgraphContext, ParentType extends Re
 };
 
 export type ApiKeyConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ApiKeyConnection'] = ResolversParentTypes['ApiKeyConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['ApiKeyEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['ApiKey']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type ApiKeyEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ApiKeyEdge'] = ResolversParentTypes['ApiKeyEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['ApiKey'], ParentType, ContextType>;
 };
 
 export type WebhookEndpointResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookEndpoint'] = ResolversParentTypes['WebhookEndpoint'], FederationReferenceType extends FederationReferenceTypes['WebhookEndpoint'] = FederationReferenceTypes['WebhookEndpoint']> = {
@@ -4191,9 +4314,15 @@ export type TotalCountResolvers<ContextType = SubgraphContext, ParentType extend
 };
 
 export type LedgerConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LedgerConnection'] = ResolversParentTypes['LedgerConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['LedgerEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['LedgerEntry']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
   totalCount?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
+};
+
+export type LedgerEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LedgerEdge'] = ResolversParentTypes['LedgerEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['LedgerEntry'], ParentType, ContextType>;
 };
 
 export type LedgerFilePartResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LedgerFilePart'] = ResolversParentTypes['LedgerFilePart']> = {
@@ -4405,14 +4534,26 @@ export type WebhookDeliveriesResentResolvers<ContextType = SubgraphContext, Pare
 };
 
 export type MerchantConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MerchantConnection'] = ResolversParentTypes['MerchantConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['MerchantEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['Merchant']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
 };
 
+export type MerchantEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MerchantEdge'] = ResolversParentTypes['MerchantEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Merchant'], ParentType, ContextType>;
+};
+
 export type WebhookDeliveryConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookDeliveryConnection'] = ResolversParentTypes['WebhookDeliveryConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['WebhookDeliveryEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['WebhookDelivery']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
   totalCount?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
+};
+
+export type WebhookDeliveryEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['WebhookDeliveryEdge'] = ResolversParentTypes['WebhookDeliveryEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['WebhookDelivery'], ParentType, ContextType>;
 };
 
 export type AuditEntryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AuditEntry'] = ResolversParentTypes['AuditEntry']> = {
@@ -4430,8 +4571,14 @@ export type AuditEntryResolvers<ContextType = SubgraphContext, ParentType extend
 };
 
 export type AuditConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AuditConnection'] = ResolversParentTypes['AuditConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['AuditEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['AuditEntry']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type AuditEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AuditEdge'] = ResolversParentTypes['AuditEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['AuditEntry'], ParentType, ContextType>;
 };
 
 export type MerchantChangeResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MerchantChangeResult'] = ResolversParentTypes['MerchantChangeResult']> = {
@@ -4534,8 +4681,14 @@ export type RateRecordResolvers<ContextType = SubgraphContext, ParentType extend
 };
 
 export type RateRecordConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RateRecordConnection'] = ResolversParentTypes['RateRecordConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['RateRecordEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['RateRecord']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type RateRecordEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RateRecordEdge'] = ResolversParentTypes['RateRecordEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['RateRecord'], ParentType, ContextType>;
 };
 
 export type BankRouteResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankRoute'] = ResolversParentTypes['BankRoute']> = {
@@ -4564,8 +4717,14 @@ export type BankAccountResolvers<ContextType = SubgraphContext, ParentType exten
 };
 
 export type BankRouteConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankRouteConnection'] = ResolversParentTypes['BankRouteConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['BankRouteEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['BankRoute']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type BankRouteEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BankRouteEdge'] = ResolversParentTypes['BankRouteEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['BankRoute'], ParentType, ContextType>;
 };
 
 export type BlockEntryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BlockEntry'] = ResolversParentTypes['BlockEntry']> = {
@@ -4579,8 +4738,14 @@ export type BlockEntryResolvers<ContextType = SubgraphContext, ParentType extend
 };
 
 export type BlockEntryConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BlockEntryConnection'] = ResolversParentTypes['BlockEntryConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['BlockEntryEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['BlockEntry']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type BlockEntryEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BlockEntryEdge'] = ResolversParentTypes['BlockEntryEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['BlockEntry'], ParentType, ContextType>;
 };
 
 export type ForbiddenPurposeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ForbiddenPurpose'] = ResolversParentTypes['ForbiddenPurpose']> = {
@@ -4592,8 +4757,14 @@ export type ForbiddenPurposeResolvers<ContextType = SubgraphContext, ParentType 
 };
 
 export type ForbiddenPurposeConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ForbiddenPurposeConnection'] = ResolversParentTypes['ForbiddenPurposeConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['ForbiddenPurposeEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['ForbiddenPurpose']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type ForbiddenPurposeEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ForbiddenPurposeEdge'] = ResolversParentTypes['ForbiddenPurposeEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['ForbiddenPurpose'], ParentType, ContextType>;
 };
 
 export type ExchangeRateResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ExchangeRate'] = ResolversParentTypes['ExchangeRate']> = {
@@ -4605,8 +4776,14 @@ export type ExchangeRateResolvers<ContextType = SubgraphContext, ParentType exte
 };
 
 export type ExchangeRateConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ExchangeRateConnection'] = ResolversParentTypes['ExchangeRateConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['ExchangeRateEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['ExchangeRate']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type ExchangeRateEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ExchangeRateEdge'] = ResolversParentTypes['ExchangeRateEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['ExchangeRate'], ParentType, ContextType>;
 };
 
 export type PolicyRemovedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PolicyRemoved'] = ResolversParentTypes['PolicyRemoved']> = {
@@ -4653,8 +4830,14 @@ export type AlertResolvers<ContextType = SubgraphContext, ParentType extends Res
 };
 
 export type AlertConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertConnection'] = ResolversParentTypes['AlertConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['AlertEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['Alert']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type AlertEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertEdge'] = ResolversParentTypes['AlertEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Alert'], ParentType, ContextType>;
 };
 
 export type AlertAssignResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertAssignResult'] = ResolversParentTypes['AlertAssignResult']> = {
@@ -4719,8 +4902,14 @@ export type ReconciliationRunResolvers<ContextType = SubgraphContext, ParentType
 };
 
 export type ReconciliationRunConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationRunConnection'] = ResolversParentTypes['ReconciliationRunConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['ReconciliationRunEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['ReconciliationRun']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type ReconciliationRunEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationRunEdge'] = ResolversParentTypes['ReconciliationRunEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['ReconciliationRun'], ParentType, ContextType>;
 };
 
 export type ReconciledOperationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciledOperation'] = ResolversParentTypes['ReconciledOperation']> = {
@@ -4749,8 +4938,14 @@ export type ReconciliationDifferenceResolvers<ContextType = SubgraphContext, Par
 };
 
 export type ReconciliationDifferenceConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationDifferenceConnection'] = ResolversParentTypes['ReconciliationDifferenceConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['ReconciliationDifferenceEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['ReconciliationDifference']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type ReconciliationDifferenceEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationDifferenceEdge'] = ResolversParentTypes['ReconciliationDifferenceEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['ReconciliationDifference'], ParentType, ContextType>;
 };
 
 export type ReconciliationOpenResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReconciliationOpenResult'] = ResolversParentTypes['ReconciliationOpenResult']> = {
@@ -5053,6 +5248,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Shop?: ShopResolvers<ContextType>;
   ApiKey?: ApiKeyResolvers<ContextType>;
   ApiKeyConnection?: ApiKeyConnectionResolvers<ContextType>;
+  ApiKeyEdge?: ApiKeyEdgeResolvers<ContextType>;
   WebhookEndpoint?: WebhookEndpointResolvers<ContextType>;
   WebhookEndpointHealth?: WebhookEndpointHealthResolvers<ContextType>;
   WebhookRequest?: WebhookRequestResolvers<ContextType>;
@@ -5084,6 +5280,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   WebhookFailure?: WebhookFailureResolvers<ContextType>;
   TotalCount?: TotalCountResolvers<ContextType>;
   LedgerConnection?: LedgerConnectionResolvers<ContextType>;
+  LedgerEdge?: LedgerEdgeResolvers<ContextType>;
   LedgerFilePart?: LedgerFilePartResolvers<ContextType>;
   Rate?: RateResolvers<ContextType>;
   ApiKeyHolder?: ApiKeyHolderResolvers<ContextType>;
@@ -5110,9 +5307,12 @@ export type Resolvers<ContextType = SubgraphContext> = {
   WebhookEndpointDeleted?: WebhookEndpointDeletedResolvers<ContextType>;
   WebhookDeliveriesResent?: WebhookDeliveriesResentResolvers<ContextType>;
   MerchantConnection?: MerchantConnectionResolvers<ContextType>;
+  MerchantEdge?: MerchantEdgeResolvers<ContextType>;
   WebhookDeliveryConnection?: WebhookDeliveryConnectionResolvers<ContextType>;
+  WebhookDeliveryEdge?: WebhookDeliveryEdgeResolvers<ContextType>;
   AuditEntry?: AuditEntryResolvers<ContextType>;
   AuditConnection?: AuditConnectionResolvers<ContextType>;
+  AuditEdge?: AuditEdgeResolvers<ContextType>;
   MerchantChangeResult?: MerchantChangeResultResolvers<ContextType>;
   ShopRenameResult?: ShopRenameResultResolvers<ContextType>;
   WebhookEndpointChangeResult?: WebhookEndpointChangeResultResolvers<ContextType>;
@@ -5136,21 +5336,27 @@ export type Resolvers<ContextType = SubgraphContext> = {
   MerchantSupportRefundSetResult?: MerchantSupportRefundSetResultResolvers<ContextType>;
   RateRecord?: RateRecordResolvers<ContextType>;
   RateRecordConnection?: RateRecordConnectionResolvers<ContextType>;
+  RateRecordEdge?: RateRecordEdgeResolvers<ContextType>;
   BankRoute?: BankRouteResolvers<ContextType>;
   BankAccount?: BankAccountResolvers<ContextType>;
   BankRouteConnection?: BankRouteConnectionResolvers<ContextType>;
+  BankRouteEdge?: BankRouteEdgeResolvers<ContextType>;
   BlockEntry?: BlockEntryResolvers<ContextType>;
   BlockEntryConnection?: BlockEntryConnectionResolvers<ContextType>;
+  BlockEntryEdge?: BlockEntryEdgeResolvers<ContextType>;
   ForbiddenPurpose?: ForbiddenPurposeResolvers<ContextType>;
   ForbiddenPurposeConnection?: ForbiddenPurposeConnectionResolvers<ContextType>;
+  ForbiddenPurposeEdge?: ForbiddenPurposeEdgeResolvers<ContextType>;
   ExchangeRate?: ExchangeRateResolvers<ContextType>;
   ExchangeRateConnection?: ExchangeRateConnectionResolvers<ContextType>;
+  ExchangeRateEdge?: ExchangeRateEdgeResolvers<ContextType>;
   PolicyRemoved?: PolicyRemovedResolvers<ContextType>;
   TestClock?: TestClockResolvers<ContextType>;
   TestClockRemoved?: TestClockRemovedResolvers<ContextType>;
   LedgerRecorded?: LedgerRecordedResolvers<ContextType>;
   Alert?: AlertResolvers<ContextType>;
   AlertConnection?: AlertConnectionResolvers<ContextType>;
+  AlertEdge?: AlertEdgeResolvers<ContextType>;
   AlertAssignResult?: AlertAssignResultResolvers<ContextType>;
   AlertResolveResult?: AlertResolveResultResolvers<ContextType>;
   BankAskedAgain?: BankAskedAgainResolvers<ContextType>;
@@ -5161,9 +5367,11 @@ export type Resolvers<ContextType = SubgraphContext> = {
   TestClockRemoveResult?: TestClockRemoveResultResolvers<ContextType>;
   ReconciliationRun?: ReconciliationRunResolvers<ContextType>;
   ReconciliationRunConnection?: ReconciliationRunConnectionResolvers<ContextType>;
+  ReconciliationRunEdge?: ReconciliationRunEdgeResolvers<ContextType>;
   ReconciledOperation?: ReconciledOperationResolvers<ContextType>;
   ReconciliationDifference?: ReconciliationDifferenceResolvers<ContextType>;
   ReconciliationDifferenceConnection?: ReconciliationDifferenceConnectionResolvers<ContextType>;
+  ReconciliationDifferenceEdge?: ReconciliationDifferenceEdgeResolvers<ContextType>;
   ReconciliationOpenResult?: ReconciliationOpenResultResolvers<ContextType>;
   ReconciliationPartAddResult?: ReconciliationPartAddResultResolvers<ContextType>;
   ReconciliationMatchResult?: ReconciliationMatchResultResolvers<ContextType>;

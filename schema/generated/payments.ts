@@ -335,17 +335,31 @@ export type TotalCount = {
 };
 
 export type PaymentConnection = {
+  edges: Array<PaymentEdge>;
   nodes: Array<Payment>;
   pageInfo: PageInfo;
   /** Number of rows on all pages, counted only if selected. Null for a search. */
   totalCount: Maybe<TotalCount>;
 };
 
+export type PaymentEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: Payment;
+};
+
 export type RefundConnection = {
+  edges: Array<RefundEdge>;
   nodes: Array<Refund>;
   pageInfo: PageInfo;
   /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
+};
+
+export type RefundEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: Refund;
 };
 
 /** Input of a new payment. The limits are those of REST. */
@@ -488,10 +502,17 @@ export type RefundDraft = {
 };
 
 export type RefundDraftConnection = {
+  edges: Array<RefundDraftEdge>;
   nodes: Array<RefundDraft>;
   pageInfo: PageInfo;
   /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
+};
+
+export type RefundDraftEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: RefundDraft;
 };
 
 /** Narrows the list: all that is given must be true. As `RefundFilter`. */
@@ -934,8 +955,15 @@ export type PaymentLink = {
 };
 
 export type PaymentLinkConnection = {
+  edges: Array<PaymentLinkEdge>;
   nodes: Array<PaymentLink>;
   pageInfo: PageInfo;
+};
+
+export type PaymentLinkEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: PaymentLink;
 };
 
 /** Input of a new link: `amount`, or an open amount within `amountMin` and `amountMax`. */
@@ -1241,10 +1269,17 @@ export type PaymentLinkReceipt = {
 };
 
 export type ReceiptConnection = {
+  edges: Array<ReceiptEdge>;
   nodes: Array<Receipt>;
   pageInfo: PageInfo;
   /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
+};
+
+export type ReceiptEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: Receipt;
 };
 
 /**
@@ -1894,7 +1929,9 @@ export type ResolversTypes = {
   Merchant: ResolverTypeWrapper<Merchant>;
   TotalCount: ResolverTypeWrapper<TotalCount>;
   PaymentConnection: ResolverTypeWrapper<PaymentPageRow>;
+  PaymentEdge: ResolverTypeWrapper<Omit<PaymentEdge, 'node'> & { node: ResolversTypes['Payment'] }>;
   RefundConnection: ResolverTypeWrapper<RefundPageRow>;
+  RefundEdge: ResolverTypeWrapper<Omit<RefundEdge, 'node'> & { node: ResolversTypes['Refund'] }>;
   PaymentCreateInput: PaymentCreateInput;
   PaymentCreated: ResolverTypeWrapper<Omit<PaymentCreated, 'payment'> & { payment: ResolversTypes['Payment'] }>;
   PaymentCancelled: ResolverTypeWrapper<Omit<PaymentCancelled, 'payment'> & { payment: ResolversTypes['Payment'] }>;
@@ -1905,6 +1942,7 @@ export type ResolversTypes = {
   RefundDraftRefusal: ResolverTypeWrapper<RefundDraftRefusal>;
   RefundDraft: ResolverTypeWrapper<RefundDraftRow>;
   RefundDraftConnection: ResolverTypeWrapper<RefundDraftPageRow>;
+  RefundDraftEdge: ResolverTypeWrapper<Omit<RefundDraftEdge, 'node'> & { node: ResolversTypes['RefundDraft'] }>;
   RefundDraftFilter: RefundDraftFilter;
   RefundDraftCreated: ResolverTypeWrapper<Omit<RefundDraftCreated, 'draft'> & { draft: ResolversTypes['RefundDraft'] }>;
   RefundDraftApproved: ResolverTypeWrapper<Omit<RefundDraftApproved, 'draft' | 'refund'> & { draft: ResolversTypes['RefundDraft'], refund: ResolversTypes['Refund'] }>;
@@ -1936,7 +1974,8 @@ export type ResolversTypes = {
   RecurringPaymentResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RecurringPaymentResult']>;
   PaymentLinkStatus: PaymentLinkStatus;
   PaymentLink: ResolverTypeWrapper<PaymentLinkRow>;
-  PaymentLinkConnection: ResolverTypeWrapper<Omit<PaymentLinkConnection, 'nodes'> & { nodes: Array<ResolversTypes['PaymentLink']> }>;
+  PaymentLinkConnection: ResolverTypeWrapper<Omit<PaymentLinkConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['PaymentLinkEdge']>, nodes: Array<ResolversTypes['PaymentLink']> }>;
+  PaymentLinkEdge: ResolverTypeWrapper<Omit<PaymentLinkEdge, 'node'> & { node: ResolversTypes['PaymentLink'] }>;
   PaymentLinkCreateInput: PaymentLinkCreateInput;
   PaymentLinkCreated: ResolverTypeWrapper<Omit<PaymentLinkCreated, 'link'> & { link: ResolversTypes['PaymentLink'] }>;
   PaymentLinkDeactivated: ResolverTypeWrapper<Omit<PaymentLinkDeactivated, 'link'> & { link: ResolversTypes['PaymentLink'] }>;
@@ -1961,6 +2000,7 @@ export type ResolversTypes = {
   Receipt: ResolverTypeWrapper<ReceiptRow>;
   PaymentLinkReceipt: ResolverTypeWrapper<PaymentLinkReceipt>;
   ReceiptConnection: ResolverTypeWrapper<ReceiptPageRow>;
+  ReceiptEdge: ResolverTypeWrapper<Omit<ReceiptEdge, 'node'> & { node: ResolversTypes['Receipt'] }>;
   ReceiptFilter: ReceiptFilter;
   ReceiptCustomerInput: ReceiptCustomerInput;
   ReceiptItemInput: ReceiptItemInput;
@@ -1993,7 +2033,9 @@ export type ResolversParentTypes = {
   Merchant: Merchant;
   TotalCount: TotalCount;
   PaymentConnection: PaymentPageRow;
+  PaymentEdge: Omit<PaymentEdge, 'node'> & { node: ResolversParentTypes['Payment'] };
   RefundConnection: RefundPageRow;
+  RefundEdge: Omit<RefundEdge, 'node'> & { node: ResolversParentTypes['Refund'] };
   PaymentCreateInput: PaymentCreateInput;
   PaymentCreated: Omit<PaymentCreated, 'payment'> & { payment: ResolversParentTypes['Payment'] };
   PaymentCancelled: Omit<PaymentCancelled, 'payment'> & { payment: ResolversParentTypes['Payment'] };
@@ -2003,6 +2045,7 @@ export type ResolversParentTypes = {
   RefundDraftRefusal: RefundDraftRefusal;
   RefundDraft: RefundDraftRow;
   RefundDraftConnection: RefundDraftPageRow;
+  RefundDraftEdge: Omit<RefundDraftEdge, 'node'> & { node: ResolversParentTypes['RefundDraft'] };
   RefundDraftFilter: RefundDraftFilter;
   RefundDraftCreated: Omit<RefundDraftCreated, 'draft'> & { draft: ResolversParentTypes['RefundDraft'] };
   RefundDraftApproved: Omit<RefundDraftApproved, 'draft' | 'refund'> & { draft: ResolversParentTypes['RefundDraft'], refund: ResolversParentTypes['Refund'] };
@@ -2031,7 +2074,8 @@ export type ResolversParentTypes = {
   RecurringPaymentReference: RecurringPaymentReference;
   RecurringPaymentResult: ResolversUnionTypes<ResolversParentTypes>['RecurringPaymentResult'];
   PaymentLink: PaymentLinkRow;
-  PaymentLinkConnection: Omit<PaymentLinkConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['PaymentLink']> };
+  PaymentLinkConnection: Omit<PaymentLinkConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['PaymentLinkEdge']>, nodes: Array<ResolversParentTypes['PaymentLink']> };
+  PaymentLinkEdge: Omit<PaymentLinkEdge, 'node'> & { node: ResolversParentTypes['PaymentLink'] };
   PaymentLinkCreateInput: PaymentLinkCreateInput;
   PaymentLinkCreated: Omit<PaymentLinkCreated, 'link'> & { link: ResolversParentTypes['PaymentLink'] };
   PaymentLinkDeactivated: Omit<PaymentLinkDeactivated, 'link'> & { link: ResolversParentTypes['PaymentLink'] };
@@ -2050,6 +2094,7 @@ export type ResolversParentTypes = {
   Receipt: ReceiptRow;
   PaymentLinkReceipt: PaymentLinkReceipt;
   ReceiptConnection: ReceiptPageRow;
+  ReceiptEdge: Omit<ReceiptEdge, 'node'> & { node: ResolversParentTypes['Receipt'] };
   ReceiptFilter: ReceiptFilter;
   ReceiptCustomerInput: ReceiptCustomerInput;
   ReceiptItemInput: ReceiptItemInput;
@@ -2188,15 +2233,27 @@ export type TotalCountResolvers<ContextType = SubgraphContext, ParentType extend
 };
 
 export type PaymentConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentConnection'] = ResolversParentTypes['PaymentConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['PaymentEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['Payment']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
   totalCount?: Resolver<Maybe<ResolversTypes['TotalCount']>, ParentType, ContextType>;
 };
 
+export type PaymentEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentEdge'] = ResolversParentTypes['PaymentEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Payment'], ParentType, ContextType>;
+};
+
 export type RefundConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundConnection'] = ResolversParentTypes['RefundConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['RefundEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['Refund']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
   totalCount?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
+};
+
+export type RefundEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundEdge'] = ResolversParentTypes['RefundEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Refund'], ParentType, ContextType>;
 };
 
 export type PaymentCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentCreated'] = ResolversParentTypes['PaymentCreated']> = {
@@ -2263,9 +2320,15 @@ export type RefundDraftResolvers<ContextType = SubgraphContext, ParentType exten
 };
 
 export type RefundDraftConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundDraftConnection'] = ResolversParentTypes['RefundDraftConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['RefundDraftEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['RefundDraft']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
   totalCount?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
+};
+
+export type RefundDraftEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundDraftEdge'] = ResolversParentTypes['RefundDraftEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['RefundDraft'], ParentType, ContextType>;
 };
 
 export type RefundDraftCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RefundDraftCreated'] = ResolversParentTypes['RefundDraftCreated']> = {
@@ -2443,8 +2506,14 @@ export type PaymentLinkResolvers<ContextType = SubgraphContext, ParentType exten
 };
 
 export type PaymentLinkConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentLinkConnection'] = ResolversParentTypes['PaymentLinkConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['PaymentLinkEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['PaymentLink']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type PaymentLinkEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentLinkEdge'] = ResolversParentTypes['PaymentLinkEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['PaymentLink'], ParentType, ContextType>;
 };
 
 export type PaymentLinkCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PaymentLinkCreated'] = ResolversParentTypes['PaymentLinkCreated']> = {
@@ -2554,9 +2623,15 @@ export type PaymentLinkReceiptResolvers<ContextType = SubgraphContext, ParentTyp
 };
 
 export type ReceiptConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReceiptConnection'] = ResolversParentTypes['ReceiptConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['ReceiptEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['Receipt']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
   totalCount?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
+};
+
+export type ReceiptEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ReceiptEdge'] = ResolversParentTypes['ReceiptEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Receipt'], ParentType, ContextType>;
 };
 
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
@@ -2616,7 +2691,9 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Merchant?: MerchantResolvers<ContextType>;
   TotalCount?: TotalCountResolvers<ContextType>;
   PaymentConnection?: PaymentConnectionResolvers<ContextType>;
+  PaymentEdge?: PaymentEdgeResolvers<ContextType>;
   RefundConnection?: RefundConnectionResolvers<ContextType>;
+  RefundEdge?: RefundEdgeResolvers<ContextType>;
   PaymentCreated?: PaymentCreatedResolvers<ContextType>;
   PaymentCancelled?: PaymentCancelledResolvers<ContextType>;
   PaymentCaptured?: PaymentCapturedResolvers<ContextType>;
@@ -2625,6 +2702,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   RefundDraftRefusal?: RefundDraftRefusalResolvers<ContextType>;
   RefundDraft?: RefundDraftResolvers<ContextType>;
   RefundDraftConnection?: RefundDraftConnectionResolvers<ContextType>;
+  RefundDraftEdge?: RefundDraftEdgeResolvers<ContextType>;
   RefundDraftCreated?: RefundDraftCreatedResolvers<ContextType>;
   RefundDraftApproved?: RefundDraftApprovedResolvers<ContextType>;
   RefundDraftRejected?: RefundDraftRejectedResolvers<ContextType>;
@@ -2647,6 +2725,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   RecurringPaymentResult?: RecurringPaymentResultResolvers<ContextType>;
   PaymentLink?: PaymentLinkResolvers<ContextType>;
   PaymentLinkConnection?: PaymentLinkConnectionResolvers<ContextType>;
+  PaymentLinkEdge?: PaymentLinkEdgeResolvers<ContextType>;
   PaymentLinkCreated?: PaymentLinkCreatedResolvers<ContextType>;
   PaymentLinkDeactivated?: PaymentLinkDeactivatedResolvers<ContextType>;
   LinkPage?: LinkPageResolvers<ContextType>;
@@ -2663,6 +2742,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Receipt?: ReceiptResolvers<ContextType>;
   PaymentLinkReceipt?: PaymentLinkReceiptResolvers<ContextType>;
   ReceiptConnection?: ReceiptConnectionResolvers<ContextType>;
+  ReceiptEdge?: ReceiptEdgeResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
 };

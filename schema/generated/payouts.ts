@@ -187,10 +187,17 @@ export type TotalCount = {
 };
 
 export type PayoutConnection = {
+  edges: Array<PayoutEdge>;
   nodes: Array<Payout>;
   pageInfo: PageInfo;
   /** Number of rows on all pages, counted only if selected. Null for a search. */
   totalCount: Maybe<TotalCount>;
+};
+
+export type PayoutEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: Payout;
 };
 
 /** A participant of the SBP (faster payments system). */
@@ -418,10 +425,17 @@ export type PayoutDraft = {
 };
 
 export type PayoutDraftConnection = {
+  edges: Array<PayoutDraftEdge>;
   nodes: Array<PayoutDraft>;
   pageInfo: PageInfo;
   /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
+};
+
+export type PayoutDraftEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: PayoutDraft;
 };
 
 /** Narrows the list: all that is given must be true. As `PayoutFilter`. */
@@ -786,6 +800,7 @@ export type ResolversTypes = {
   TotalCount: ResolverTypeWrapper<TotalCount>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   PayoutConnection: ResolverTypeWrapper<PayoutPageRow>;
+  PayoutEdge: ResolverTypeWrapper<Omit<PayoutEdge, 'node'> & { node: ResolversTypes['Payout'] }>;
   SbpBank: ResolverTypeWrapper<SbpBank>;
   PayoutCreateInput: PayoutCreateInput;
   PayoutCreated: ResolverTypeWrapper<Omit<PayoutCreated, 'payout'> & { payout: ResolversTypes['Payout'] }>;
@@ -799,6 +814,7 @@ export type ResolversTypes = {
   PayoutDraftRefusal: ResolverTypeWrapper<PayoutDraftRefusal>;
   PayoutDraft: ResolverTypeWrapper<PayoutDraftRow>;
   PayoutDraftConnection: ResolverTypeWrapper<DraftPageRow>;
+  PayoutDraftEdge: ResolverTypeWrapper<Omit<PayoutDraftEdge, 'node'> & { node: ResolversTypes['PayoutDraft'] }>;
   PayoutDraftFilter: PayoutDraftFilter;
   PayoutDraftCreated: ResolverTypeWrapper<Omit<PayoutDraftCreated, 'draft'> & { draft: ResolversTypes['PayoutDraft'] }>;
   PayoutDraftApproved: ResolverTypeWrapper<Omit<PayoutDraftApproved, 'draft' | 'payout'> & { draft: ResolversTypes['PayoutDraft'], payout: ResolversTypes['Payout'] }>;
@@ -835,6 +851,7 @@ export type ResolversParentTypes = {
   TotalCount: TotalCount;
   Int: Scalars['Int']['output'];
   PayoutConnection: PayoutPageRow;
+  PayoutEdge: Omit<PayoutEdge, 'node'> & { node: ResolversParentTypes['Payout'] };
   SbpBank: SbpBank;
   PayoutCreateInput: PayoutCreateInput;
   PayoutCreated: Omit<PayoutCreated, 'payout'> & { payout: ResolversParentTypes['Payout'] };
@@ -847,6 +864,7 @@ export type ResolversParentTypes = {
   PayoutDraftRefusal: PayoutDraftRefusal;
   PayoutDraft: PayoutDraftRow;
   PayoutDraftConnection: DraftPageRow;
+  PayoutDraftEdge: Omit<PayoutDraftEdge, 'node'> & { node: ResolversParentTypes['PayoutDraft'] };
   PayoutDraftFilter: PayoutDraftFilter;
   PayoutDraftCreated: Omit<PayoutDraftCreated, 'draft'> & { draft: ResolversParentTypes['PayoutDraft'] };
   PayoutDraftApproved: Omit<PayoutDraftApproved, 'draft' | 'payout'> & { draft: ResolversParentTypes['PayoutDraft'], payout: ResolversParentTypes['Payout'] };
@@ -949,9 +967,15 @@ export type TotalCountResolvers<ContextType = SubgraphContext, ParentType extend
 };
 
 export type PayoutConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutConnection'] = ResolversParentTypes['PayoutConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['PayoutEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['Payout']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
   totalCount?: Resolver<Maybe<ResolversTypes['TotalCount']>, ParentType, ContextType>;
+};
+
+export type PayoutEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutEdge'] = ResolversParentTypes['PayoutEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Payout'], ParentType, ContextType>;
 };
 
 export type SbpBankResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SbpBank'] = ResolversParentTypes['SbpBank']> = {
@@ -1038,9 +1062,15 @@ export type PayoutDraftResolvers<ContextType = SubgraphContext, ParentType exten
 };
 
 export type PayoutDraftConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutDraftConnection'] = ResolversParentTypes['PayoutDraftConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['PayoutDraftEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['PayoutDraft']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
   totalCount?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
+};
+
+export type PayoutDraftEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutDraftEdge'] = ResolversParentTypes['PayoutDraftEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['PayoutDraft'], ParentType, ContextType>;
 };
 
 export type PayoutDraftCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutDraftCreated'] = ResolversParentTypes['PayoutDraftCreated']> = {
@@ -1128,6 +1158,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Merchant?: MerchantResolvers<ContextType>;
   TotalCount?: TotalCountResolvers<ContextType>;
   PayoutConnection?: PayoutConnectionResolvers<ContextType>;
+  PayoutEdge?: PayoutEdgeResolvers<ContextType>;
   SbpBank?: SbpBankResolvers<ContextType>;
   PayoutCreated?: PayoutCreatedResolvers<ContextType>;
   PayoutBatchItem?: PayoutBatchItemResolvers<ContextType>;
@@ -1137,6 +1168,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   PayoutDraftRefusal?: PayoutDraftRefusalResolvers<ContextType>;
   PayoutDraft?: PayoutDraftResolvers<ContextType>;
   PayoutDraftConnection?: PayoutDraftConnectionResolvers<ContextType>;
+  PayoutDraftEdge?: PayoutDraftEdgeResolvers<ContextType>;
   PayoutDraftCreated?: PayoutDraftCreatedResolvers<ContextType>;
   PayoutDraftApproved?: PayoutDraftApprovedResolvers<ContextType>;
   PayoutDraftRejected?: PayoutDraftRejectedResolvers<ContextType>;

@@ -282,8 +282,15 @@ export type PageInfo = {
 
 /** A page of tokens. */
 export type TokenConnection = {
+  edges: Array<TokenEdge>;
   nodes: Array<Token>;
   pageInfo: PageInfo;
+};
+
+export type TokenEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: Token;
 };
 
 export type TotalCount = {
@@ -316,10 +323,17 @@ export type SubscriptionFilter = {
 
 /** A page of subscriptions. */
 export type BillingSubscriptionConnection = {
+  edges: Array<BillingSubscriptionEdge>;
   nodes: Array<BillingSubscription>;
   pageInfo: PageInfo;
   /** Number of rows on all pages, counted only if selected. */
   totalCount: TotalCount;
+};
+
+export type BillingSubscriptionEdge = {
+  /** For `after` and `before`. */
+  cursor: Scalars['String']['output'];
+  node: BillingSubscription;
 };
 
 /** Input, as the body of POST /v1/public/subscriptions. */
@@ -921,10 +935,12 @@ export type ResolversTypes = {
   SubscriptionCharge: ResolverTypeWrapper<SubscriptionChargeRow>;
   PageInfo: ResolverTypeWrapper<PageInfo>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
-  TokenConnection: ResolverTypeWrapper<Omit<TokenConnection, 'nodes'> & { nodes: Array<ResolversTypes['Token']> }>;
+  TokenConnection: ResolverTypeWrapper<Omit<TokenConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['TokenEdge']>, nodes: Array<ResolversTypes['Token']> }>;
+  TokenEdge: ResolverTypeWrapper<Omit<TokenEdge, 'node'> & { node: ResolversTypes['Token'] }>;
   TotalCount: ResolverTypeWrapper<TotalCount>;
   SubscriptionFilter: SubscriptionFilter;
   BillingSubscriptionConnection: ResolverTypeWrapper<SubscriptionPageRow>;
+  BillingSubscriptionEdge: ResolverTypeWrapper<Omit<BillingSubscriptionEdge, 'node'> & { node: ResolversTypes['BillingSubscription'] }>;
   SubscriptionCreateInput: SubscriptionCreateInput;
   TokenCreateInput: TokenCreateInput;
   SubscriptionCreated: ResolverTypeWrapper<Omit<SubscriptionCreated, 'subscription' | 'initialPayment'> & { subscription: ResolversTypes['BillingSubscription'], initialPayment: ResolversTypes['Payment'] }>;
@@ -975,10 +991,12 @@ export type ResolversParentTypes = {
   SubscriptionCharge: SubscriptionChargeRow;
   PageInfo: PageInfo;
   Boolean: Scalars['Boolean']['output'];
-  TokenConnection: Omit<TokenConnection, 'nodes'> & { nodes: Array<ResolversParentTypes['Token']> };
+  TokenConnection: Omit<TokenConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['TokenEdge']>, nodes: Array<ResolversParentTypes['Token']> };
+  TokenEdge: Omit<TokenEdge, 'node'> & { node: ResolversParentTypes['Token'] };
   TotalCount: TotalCount;
   SubscriptionFilter: SubscriptionFilter;
   BillingSubscriptionConnection: SubscriptionPageRow;
+  BillingSubscriptionEdge: Omit<BillingSubscriptionEdge, 'node'> & { node: ResolversParentTypes['BillingSubscription'] };
   SubscriptionCreateInput: SubscriptionCreateInput;
   TokenCreateInput: TokenCreateInput;
   SubscriptionCreated: Omit<SubscriptionCreated, 'subscription' | 'initialPayment'> & { subscription: ResolversParentTypes['BillingSubscription'], initialPayment: ResolversParentTypes['Payment'] };
@@ -1135,8 +1153,14 @@ export type PageInfoResolvers<ContextType = SubgraphContext, ParentType extends 
 };
 
 export type TokenConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TokenConnection'] = ResolversParentTypes['TokenConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['TokenEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['Token']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type TokenEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TokenEdge'] = ResolversParentTypes['TokenEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['Token'], ParentType, ContextType>;
 };
 
 export type TotalCountResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['TotalCount'] = ResolversParentTypes['TotalCount']> = {
@@ -1145,9 +1169,15 @@ export type TotalCountResolvers<ContextType = SubgraphContext, ParentType extend
 };
 
 export type BillingSubscriptionConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BillingSubscriptionConnection'] = ResolversParentTypes['BillingSubscriptionConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['BillingSubscriptionEdge']>, ParentType, ContextType>;
   nodes?: Resolver<Array<ResolversTypes['BillingSubscription']>, ParentType, ContextType>;
   pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
   totalCount?: Resolver<ResolversTypes['TotalCount'], ParentType, ContextType>;
+};
+
+export type BillingSubscriptionEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['BillingSubscriptionEdge'] = ResolversParentTypes['BillingSubscriptionEdge']> = {
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  node?: Resolver<ResolversTypes['BillingSubscription'], ParentType, ContextType>;
 };
 
 export type SubscriptionCreatedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SubscriptionCreated'] = ResolversParentTypes['SubscriptionCreated']> = {
@@ -1275,8 +1305,10 @@ export type Resolvers<ContextType = SubgraphContext> = {
   SubscriptionCharge?: SubscriptionChargeResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
   TokenConnection?: TokenConnectionResolvers<ContextType>;
+  TokenEdge?: TokenEdgeResolvers<ContextType>;
   TotalCount?: TotalCountResolvers<ContextType>;
   BillingSubscriptionConnection?: BillingSubscriptionConnectionResolvers<ContextType>;
+  BillingSubscriptionEdge?: BillingSubscriptionEdgeResolvers<ContextType>;
   SubscriptionCreated?: SubscriptionCreatedResolvers<ContextType>;
   SubscriptionPaused?: SubscriptionPausedResolvers<ContextType>;
   SubscriptionResumed?: SubscriptionResumedResolvers<ContextType>;

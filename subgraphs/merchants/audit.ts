@@ -80,5 +80,11 @@ export const listAuditEntries = async (
     ...(since || until ? { at: moments } : {}),
   };
   const found = await findPage(em, { entity: AuditEntryEntity, at: 'at', where, bound }, page);
-  return isRefused(found) ? found : { ...found, nodes: await readTexts(runner, found.nodes) };
+  if (isRefused(found)) return found;
+  const nodes = await readTexts(runner, found.nodes);
+  const edges = found.edges.flatMap((edge, at) => {
+    const node = nodes[at];
+    return node ? [{ ...edge, node }] : [];
+  });
+  return { ...found, nodes, edges };
 };

@@ -97,7 +97,9 @@ const inDays = async (
       asked: ['search', span, status ?? null, cardMask ?? null, amount?.toString() ?? null],
     },
   );
-  return isRefused(list) ? list : { nodes: list.nodes, pageInfo: list.pageInfo };
+  if (isRefused(list)) return list;
+  const { total: _, ...uncounted } = list;
+  return uncounted;
 };
 
 /**

@@ -80,7 +80,9 @@ const inDays = async (
       asked: ['search', span, ...asked.map((part) => part ?? null)],
     },
   );
-  return isRefused(list) ? list : { nodes: list.nodes, pageInfo: list.pageInfo };
+  if (isRefused(list)) return list;
+  const { total: _, ...uncounted } = list;
+  return uncounted;
 };
 
 /**

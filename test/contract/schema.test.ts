@@ -107,11 +107,11 @@ describe('the schema', () => {
       assert.match(JSON.stringify(access[field]), /^\{"(service|edge)":true\}$/, field);
   });
 
-  test('describes every type and every field; results and connections are known by their names', (t) => {
+  test('describes every type and every field; results, connections and edges are known by their names', (t) => {
     const types = Object.values(schema.getTypeMap()).filter(
       (type) => !type.name.startsWith('__') && !rootTypes.some((root) => root === type),
     );
-    const ownName = (name: string): boolean => /(Result|Connection)$/.test(name);
+    const ownName = (name: string): boolean => /(Result|Connection|Edge)$/.test(name);
     assert.deepEqual(
       types
         .filter(({ description, name }) => !description && !ownName(name))
@@ -127,6 +127,22 @@ describe('the schema', () => {
       fields.filter(({ described }) => !described).map(({ name }) => name),
       [],
     );
+  });
+
+  test('gives every connection the shape that Relay compiles against', () => {
+    const connections = Object.values(schema.getTypeMap())
+      .filter(isObjectType)
+      .filter(({ name }) => name.endsWith('Connection'));
+    assert.ok(connections.length > 15, `saw only ${connections.length}`);
+    const written = (type: GraphQLNamedType | undefined, field: string): string =>
+      isObjectType(type) ? String(type.getFields()[field]?.type) : 'no object';
+    for (const type of connections) {
+      const edge = schema.getType(type.name.replace(/Connection$/, 'Edge'));
+      assert.equal(written(type, 'edges'), `[${edge?.name}!]!`);
+      assert.equal(written(type, 'pageInfo'), 'PageInfo!');
+      assert.equal(written(edge, 'cursor'), 'String!');
+      assert.equal(written(type, 'nodes'), `[${written(edge, 'node')}]!`);
+    }
   });
 
   test('has no union but results, each of which may be Refused', () => {

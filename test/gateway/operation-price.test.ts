@@ -33,6 +33,11 @@ describe('an operation costs', () => {
       '{ payments(first: 200) { nodes { shop { name } merchant { name } refunds { id } } } }',
     ],
     [
+      'as much by edges as by nodes: one for each 250 objects',
+      11,
+      '{ payments(first: 200) { edges { cursor node { shop { name } merchant { name } refunds { id } } } } }',
+    ],
+    [
       'one for each mutation',
       20,
       `mutation { ${aliased(20, 'paymentCancel(id: "p") { __typename }')} }`,

@@ -56,6 +56,7 @@ test('every list takes a size and a cursor in both directions', (t) => {
 
 interface Read {
   readonly nodes: readonly unknown[];
+  readonly edges: readonly { readonly cursor: string; readonly node: unknown }[];
   readonly pageInfo: {
     readonly hasNextPage: boolean;
     readonly endCursor: string | null;
@@ -82,9 +83,11 @@ const readerOf = ({ field }: ReturnType<typeof connections>[number], principal: 
     : [];
   const search = field.args.find(({ name }) => name === 'search');
   const head = search ? `, $search: ${String(search.type)}` : '';
+  const selected = `{ __typename ${scalars.map(({ name }) => name).join(' ')} }`;
   const document = parse(`query ($first: Int, $after: String, $last: Int, $before: String${head}) {
     list: ${field.name}(first: $first, after: $after, last: $last, before: $before ${search ? ', search: $search' : ''}) {
-      nodes { __typename ${scalars.map(({ name }) => name).join(' ')} }
+      nodes ${selected}
+      edges { cursor node ${selected} }
       pageInfo { hasNextPage endCursor hasPreviousPage startCursor } } }`);
   return async (page: object): Promise<Read | string> => {
     const variables = { search: days(), ...page };
@@ -122,6 +125,16 @@ describe('rows of equal moments are the same there and back, in pages of two', (
           back.unshift(...page.nodes);
         }
         assert.deepEqual(back, whole.nodes, list.field.name);
+        for (const read of [whole, page])
+          assert.deepEqual(
+            read.edges.map(({ node }) => node),
+            read.nodes,
+          );
+        // An edge's cursor leads on from its row, wherever on the page that stands.
+        for (const [at, { cursor }] of whole.edges.entries()) {
+          const { nodes } = pageOf(await read({ first: 1, after: cursor }));
+          assert.deepEqual(nodes, whole.nodes.slice(at + 1, at + 2), list.field.name);
+        }
         if (whole.nodes.length > 2) walked.push(list.field.name);
       }
       t.diagnostic(walked.join(', '));

@@ -5,15 +5,7 @@
  * requested, and its cursor continues where it stopped.
  */
 import { isRefused, type Refused } from '../rules/refusal.ts';
-import {
-  cursorOf,
-  pageInfoOf,
-  pageOf,
-  pageRange,
-  type Page,
-  type PageRange,
-  type Position,
-} from './keyset.ts';
+import { cursorOf, pageOf, pageRange, type Page, type PageRange, type Position } from './keyset.ts';
 import {
   armsOf,
   edgeText,
@@ -97,12 +89,11 @@ const cutAt = <Row extends Position>(
   range: PageRange,
 ): Page<Row> => {
   const seen = rows.filter((row) => isBefore(row, edge, range));
-  if (seen.length > range.size) return pageOf(seen, range);
-  const nodes = range.backwards ? seen.toReversed() : seen;
+  const page = pageOf(seen, range, true);
+  if (seen.length > range.size) return page;
   const cursor = cursorOf(edge, range.bound);
-  const info = pageInfoOf(nodes, range, true);
-  const pageInfo = range.backwards ? { startCursor: cursor } : { endCursor: cursor };
-  return { nodes, pageInfo: { ...info, ...pageInfo } };
+  const stop = range.backwards ? { startCursor: cursor } : { endCursor: cursor };
+  return { ...page, pageInfo: { ...page.pageInfo, ...stop } };
 };
 
 /** Reads a page in a checked range. */

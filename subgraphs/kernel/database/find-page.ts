@@ -5,7 +5,7 @@
 import type { EntityName, FilterQuery, QueryOrderMap } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isRefused, type Refused } from '../rules/refusal.ts';
-import { pageInfoOf, pageRange, type Page, type PageQuery } from './keyset.ts';
+import { pageAt, pageRange, type Page, type PageQuery } from './keyset.ts';
 
 /** An entity that a list orders by the time `At`, and by its id among those of one time. */
 type Listed<At extends string> = { readonly id: string } & {
@@ -49,8 +49,9 @@ export const findPage = async <At extends string, Entity extends Listed<At>>(
     includeCount: false,
     disableIdentityMap: true,
   });
-  const nodes = found.items as Entity[];
-  const positions = nodes.map((node) => ({ createdAt: node[at], id: node.id }));
-  const more = backwards ? found.hasPrevPage : found.hasNextPage;
-  return { nodes, pageInfo: pageInfoOf(positions, range, more) };
+  const placed = (found.items as Entity[]).map((node) => ({
+    node,
+    position: { createdAt: node[at], id: node.id },
+  }));
+  return pageAt(placed, range, backwards ? found.hasPrevPage : found.hasNextPage);
 };

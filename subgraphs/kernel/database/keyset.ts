@@ -24,6 +24,8 @@ export interface PageQuery {
 
 export interface Page<Row> {
   readonly nodes: Row[];
+  /** The same rows, each with its cursor, as Relay reads them. */
+  readonly edges: { readonly cursor: string; readonly node: Row }[];
   readonly pageInfo: {
     readonly hasNextPage: boolean;
     readonly endCursor: string | null;
@@ -136,16 +138,12 @@ export const pageRange = (
   return position && isRefused(position) ? position : { size, backwards, position, bound };
 };
 
-/**
- * What the pages need in addition to `nodes`; `more`: whether there are further rows in the read
- * direction.
- */
-export const pageInfoOf = (
-  nodes: readonly Position[],
+const pageInfoOf = (
+  rows: readonly Position[],
   { backwards, position, bound }: PageRange,
   more: boolean,
 ): Page<Position>['pageInfo'] => {
-  const [start, end] = [nodes[0], nodes.at(-1)];
+  const [start, end] = [rows[0], rows.at(-1)];
   const hasNextPage = backwards ? position !== null : more;
   const hasPreviousPage = backwards ? more : position !== null;
   return {
@@ -157,13 +155,44 @@ export const pageInfoOf = (
 };
 
 /**
- * A page of rows in read order: backwards the oldest comes first. `rows` holds one more than
- * requested when there are further rows.
+ * A page of rows in the order of the list, each at its position; `more`: whether there are further
+ * rows in the read direction. An edge makes its cursor only when it is read.
  */
-export const pageOf = <Row extends Position>(rows: readonly Row[], range: PageRange): Page<Row> => {
+export const pageAt = <Row>(
+  placed: readonly { readonly node: Row; readonly position: Position }[],
+  range: PageRange,
+  more: boolean,
+): Page<Row> => ({
+  nodes: placed.map(({ node }) => node),
+  edges: placed.map(({ node, position }) => ({
+    node,
+    get cursor() {
+      return cursorOf(position, range.bound);
+    },
+  })),
+  pageInfo: pageInfoOf(
+    placed.map(({ position }) => position),
+    range,
+    more,
+  ),
+});
+
+/**
+ * A page of rows in read order: backwards the oldest comes first. `rows` holds one more than
+ * requested when there are further rows, and `more` says that the search stopped before the end.
+ */
+export const pageOf = <Row extends Position>(
+  rows: readonly Row[],
+  range: PageRange,
+  more = rows.length > range.size,
+): Page<Row> => {
   const nodes = rows.slice(0, range.size);
   if (range.backwards) nodes.reverse();
-  return { nodes, pageInfo: pageInfoOf(nodes, range, rows.length > range.size) };
+  return pageAt(
+    nodes.map((node) => ({ node, position: node })),
+    range,
+    more,
+  );
 };
 
 /** The last day that can be written: callers that mean "without an end" send it. */
