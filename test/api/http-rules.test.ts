@@ -5,7 +5,9 @@
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
+import { text as textOfStream } from 'node:stream/consumers';
 import { pageLimits } from '../../rest-facade/checkout/limit-page.ts';
 import { readContract } from '../../rest-facade/read-contract.ts';
 import { makeMerchant, openStream } from '../support/merchant.ts';
@@ -254,6 +256,43 @@ describe('an upgrade to HTTP/2 is an offer that is passed over', () => {
       'HTTP/1.1 200',
       'HTTP/1.1 200',
     ]);
+  });
+});
+
+describe('HTTP/2 with prior knowledge', () => {
+  test('is answered 505 in HTTP/2, which says what to do, with and without a body', async () => {
+    for (const body of [null, '{"amount":10000}', 'x'.repeat(300_000)]) {
+      const session = connectHttp2(service.rest);
+      const stream = session.request({
+        ':path': '/v1/public/payments',
+        ...(body === null ? {} : { ':method': 'POST' }),
+        authorization: `Bearer ${key}`,
+      });
+      stream.on('error', () => {});
+      stream.end(body ?? undefined);
+      const [headers] = await once(stream, 'response');
+      assert.equal(headers[':status'], 505);
+      assert.match(headers['x-request-id'], /./);
+      const { error } = JSON.parse(await textOfStream(stream));
+      assert.equal(error.code, 'bad_request');
+      assert.match(error.message, /HTTP\/1\.1/);
+      await once(session, 'close');
+    }
+  });
+
+  test('is known by its preface in two packets, and a broken one ends the connection', async () => {
+    const { socket, received, closed } = await talk(service.rest);
+    socket.write('PRI * HTTP/2.0\r\n');
+    // The server has read the first packet when it answers on a later connection.
+    await fetch(`${service.rest}/healthz`);
+    socket.write(Buffer.concat([Buffer.from('\r\nSM\r\n\r\n'), Buffer.alloc(64, 0xff)]));
+    await closed;
+    // A frame of SETTINGS begins its answer: 3 bytes of length, type 4.
+    assert.match(received(), /^[^]{3}\x04/);
+    const gone = await talk(service.rest);
+    gone.socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    gone.socket.destroy();
+    assert.equal((await fetch(`${service.rest}/healthz`)).status, 200);
   });
 });
 

@@ -2,11 +2,13 @@
  * Failures below the routes, in the documented envelope: unreadable bodies, bytes that are not
  * HTTP, broken invariants.
  */
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { apiVersion } from '../../../../schema/api-version.ts';
 import { errorJson } from '../../../../schema/wire.ts';
 import { requestIdOf } from '../tracing/telemetry.ts';
+import { refuseHttp2 } from './refuse-http2.ts';
 
 // An `import` of it would load Node's own fetch and WebSocket, which nothing here uses.
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
@@ -112,8 +114,13 @@ export const endWithEnvelope = (
  * Answers bytes that Node's parser refused, and ends the connection. A HEAD client treats a body as
  * a broken answer (RFC 9110, 9.3.2).
  */
-export const answerParserError = (error: Error & { code?: string }, socket: Duplex): void => {
+export const answerParserError = (
+  error: Error & { code?: string; bytesParsed?: number },
+  socket: Socket,
+): void => {
   const packet = 'rawPacket' in error ? error.rawPacket : null;
+  if (error.code === 'HPE_PAUSED_H2_UPGRADE' && packet instanceof Buffer)
+    return refuseHttp2(socket, packet.subarray(error.bytesParsed));
   const isHead = packet instanceof Buffer && packet.toString('latin1', 0, 5) === 'HEAD ';
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy(error);
   else endWithEnvelope(socket, parserEnvelope(error.code), [], isHead);
