@@ -20,6 +20,7 @@ import { executeWithoutServer, loadedGateway } from './graphql/loaded-gateway.ts
 import { executeLogged } from './graphql/log-own-errors.ts';
 import { plannerOf, type DocumentPlanner } from './graphql/plan-documents.ts';
 import { runDocuments } from './graphql/run-documents.ts';
+import { schemaForKeys } from './graphql/schema-for-keys.ts';
 import { prepareNamedOperations, type NamedOperations } from './named-operations.ts';
 import type { StockGatewayDeps } from './stock-gateway.ts';
 import { fetchDocument } from './compile/plan-steps.ts';
@@ -84,6 +85,7 @@ export const openSupergraph = async ({
   const planner = plannerOf(supergraphSdl);
   const running = runDocuments({
     apiSchema,
+    keySchema: lazily(() => schemaForKeys(apiSchema())),
     planner,
     compile: compilerForClients(apiSchema, executors),
     runByPlan: async (plan, context) => (await stock())(plan, context),

@@ -176,6 +176,8 @@ const ready_max = 1_000;
 
 export interface DocumentDeps {
   readonly apiSchema: () => GraphQLSchema;
+  /** What of it introspection shows to API keys. */
+  readonly keySchema: () => GraphQLSchema;
   readonly planner: Pick<DocumentPlanner, 'plan'>;
   /**
    * Compiles a document by its plan, in several turns of the event loop. Rejects with
@@ -267,8 +269,7 @@ const prepare = async (
   resolved: ResolvedDocument,
   call: Call,
 ): Promise<Run> => {
-  const ofSchema =
-    resolved.introspection && runIntrospection(deps.apiSchema(), resolved.introspection);
+  const ofSchema = resolved.introspection && runIntrospection(deps, resolved.introspection);
   const planned =
     resolved.planned && (await prepareAnswer(deps, resolved.planned, resolved.unresolved, call));
   if (!planned) return async (context) => ofSchema?.(context) ?? { data: {} };
@@ -277,10 +278,12 @@ const prepare = async (
 };
 
 const runIntrospection =
-  (schema: GraphQLSchema, document: DocumentNode) =>
-  ({ request }: GatewayGraphQLRequestContext): ExecutionResult => {
+  ({ apiSchema, keySchema }: DocumentDeps, document: DocumentNode) =>
+  ({ request, context }: GatewayGraphQLRequestContext): ExecutionResult => {
+    // As above: the gateway passes its context on as `unknown`.
+    const { principal } = context as Call;
     const result = execute({
-      schema,
+      schema: principal.kind === 'key' ? keySchema() : apiSchema(),
       document,
       rootValue: {},
       variableValues: request.variables ?? {},

@@ -3564,7 +3564,6 @@ export type ResolversTypes = {
   WebhookSignature: WebhookSignature;
   RefusalCode: RefusalCode;
   FieldMistake: ResolverTypeWrapper<FieldMistake>;
-  String: ResolverTypeWrapper<Scalars['String']['output']>;
   FirstRequest: ResolverTypeWrapper<FirstRequest>;
   Refused: ResolverTypeWrapper<Refused>;
   PageInfo: ResolverTypeWrapper<PageInfo>;
@@ -3763,6 +3762,7 @@ export type ResolversTypes = {
   ChangedList: ChangedList;
   ListsChanged: ResolverTypeWrapper<ListsChanged>;
   Subscription: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
 };
 
 /** Mapping between all available schema types and the resolvers parents */
@@ -3772,7 +3772,6 @@ export type ResolversParentTypes = {
   DateTime: Scalars['DateTime']['output'];
   JSONObject: Scalars['JSONObject']['output'];
   FieldMistake: FieldMistake;
-  String: Scalars['String']['output'];
   FirstRequest: FirstRequest;
   Refused: Refused;
   PageInfo: PageInfo;
@@ -3946,7 +3945,15 @@ export type ResolversParentTypes = {
   Mutation: Record<PropertyKey, never>;
   ListsChanged: ListsChanged;
   Subscription: Record<PropertyKey, never>;
+  String: Scalars['String']['output'];
 };
+
+export type apiKeyDirectiveArgs = {
+  allOf: Maybe<Array<Scalars['String']['input']>>;
+  anyOf: Maybe<Array<Scalars['String']['input']>>;
+};
+
+export type apiKeyDirectiveResolver<Result, Parent, ContextType = SubgraphContext, Args = apiKeyDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export interface MinorUnitsScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['MinorUnits'], any> {
   name: 'MinorUnits';
@@ -5406,3 +5413,6 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Subscription?: SubscriptionResolvers<ContextType>;
 };
 
+export type DirectiveResolvers<ContextType = SubgraphContext> = {
+  apiKey?: apiKeyDirectiveResolver<any, any, ContextType>;
+};

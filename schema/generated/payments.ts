@@ -1913,7 +1913,6 @@ export type ResolversTypes = {
   SimulatorOutcome: SimulatorOutcome;
   RefusalCode: RefusalCode;
   FieldMistake: ResolverTypeWrapper<FieldMistake>;
-  String: ResolverTypeWrapper<Scalars['String']['output']>;
   FirstRequest: ResolverTypeWrapper<FirstRequest>;
   Refused: ResolverTypeWrapper<Refused>;
   Idempotency: Idempotency;
@@ -2008,6 +2007,7 @@ export type ResolversTypes = {
   PartReceiptInput: PartReceiptInput;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
 };
 
 /** Mapping between all available schema types and the resolvers parents */
@@ -2017,7 +2017,6 @@ export type ResolversParentTypes = {
   DateTime: Scalars['DateTime']['output'];
   StringMap: Scalars['StringMap']['output'];
   FieldMistake: FieldMistake;
-  String: Scalars['String']['output'];
   FirstRequest: FirstRequest;
   Refused: Refused;
   Idempotency: Idempotency;
@@ -2102,7 +2101,15 @@ export type ResolversParentTypes = {
   PartReceiptInput: PartReceiptInput;
   Query: Record<PropertyKey, never>;
   Mutation: Record<PropertyKey, never>;
+  String: Scalars['String']['output'];
 };
+
+export type apiKeyDirectiveArgs = {
+  allOf: Maybe<Array<Scalars['String']['input']>>;
+  anyOf: Maybe<Array<Scalars['String']['input']>>;
+};
+
+export type apiKeyDirectiveResolver<Result, Parent, ContextType = SubgraphContext, Args = apiKeyDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export interface MinorUnitsScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['MinorUnits'], any> {
   name: 'MinorUnits';
@@ -2747,3 +2754,6 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Mutation?: MutationResolvers<ContextType>;
 };
 
+export type DirectiveResolvers<ContextType = SubgraphContext> = {
+  apiKey?: apiKeyDirectiveResolver<any, any, ContextType>;
+};

@@ -786,7 +786,6 @@ export type ResolversTypes = {
   SimulatorOutcome: SimulatorOutcome;
   RefusalCode: RefusalCode;
   FieldMistake: ResolverTypeWrapper<FieldMistake>;
-  String: ResolverTypeWrapper<Scalars['String']['output']>;
   FirstRequest: ResolverTypeWrapper<FirstRequest>;
   Refused: ResolverTypeWrapper<Refused>;
   Idempotency: Idempotency;
@@ -829,6 +828,7 @@ export type ResolversTypes = {
   PayoutBatchCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PayoutBatchCreateResult']>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
 };
 
 /** Mapping between all available schema types and the resolvers parents */
@@ -837,7 +837,6 @@ export type ResolversParentTypes = {
   DateTime: Scalars['DateTime']['output'];
   StringMap: Scalars['StringMap']['output'];
   FieldMistake: FieldMistake;
-  String: Scalars['String']['output'];
   FirstRequest: FirstRequest;
   Refused: Refused;
   Idempotency: Idempotency;
@@ -879,7 +878,15 @@ export type ResolversParentTypes = {
   PayoutBatchCreateResult: ResolversUnionTypes<ResolversParentTypes>['PayoutBatchCreateResult'];
   Query: Record<PropertyKey, never>;
   Mutation: Record<PropertyKey, never>;
+  String: Scalars['String']['output'];
 };
+
+export type apiKeyDirectiveArgs = {
+  allOf: Maybe<Array<Scalars['String']['input']>>;
+  anyOf: Maybe<Array<Scalars['String']['input']>>;
+};
+
+export type apiKeyDirectiveResolver<Result, Parent, ContextType = SubgraphContext, Args = apiKeyDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export interface MinorUnitsScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['MinorUnits'], any> {
   name: 'MinorUnits';
@@ -1184,3 +1191,6 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Mutation?: MutationResolvers<ContextType>;
 };
 
+export type DirectiveResolvers<ContextType = SubgraphContext> = {
+  apiKey?: apiKeyDirectiveResolver<any, any, ContextType>;
+};

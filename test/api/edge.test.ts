@@ -1,7 +1,14 @@
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import { makeMerchant } from '../support/merchant.ts';
+import {
+  buildClientSchema,
+  getIntrospectionQuery,
+  isObjectType,
+  type GraphQLSchema,
+} from 'graphql';
+import { access } from '../../subgraphs/kernel/service/access/access.ts';
+import { askGraph, makeMerchant } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { envelope, talk } from './raw-answers.ts';
 
@@ -314,5 +321,71 @@ describe('the service’s own addresses', () => {
     assert.equal(headers.get('cache-control'), 'no-store');
     assert.match(headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
     assert.equal(headers.get('server'), null);
+  });
+});
+
+describe('the graph', () => {
+  const schemaOf = async (bearer?: string): Promise<GraphQLSchema> =>
+    buildClientSchema(await askGraph(service, getIntrospectionQuery(), {}, bearer));
+  const fieldsOf = (schema: GraphQLSchema, name: string): readonly string[] => {
+    const type = schema.getType(name);
+    return isObjectType(type) ? Object.keys(type.getFields()) : [];
+  };
+  const rootFieldsOf = (schema: GraphQLSchema): readonly string[] =>
+    ['Query', 'Mutation', 'Subscription']
+      .flatMap((root) => fieldsOf(schema, root).map((field) => `${root}.${field}`))
+      .toSorted();
+
+  test('shows a key what keys may call, and an operator everything', async () => {
+    const [whole, ofKey] = [await schemaOf(), await schemaOf(key)];
+    const all = rootFieldsOf(whole);
+    assert.deepEqual(
+      rootFieldsOf(ofKey),
+      all.filter((field) => access[field]?.key !== undefined),
+    );
+    assert.ok(all.includes('Mutation.merchantCreate'));
+    for (const [type, field] of [
+      ['Payment', 'timeline'],
+      ['Shop', 'apiKeys'],
+    ] as const) {
+      assert.ok(fieldsOf(whole, type).includes(field));
+      assert.ok(!fieldsOf(ofKey, type).includes(field));
+    }
+    assert.ok(fieldsOf(ofKey, 'Payment').includes('webhookDeliveries'));
+    // Types that only people reach are not there; those behind unions and interfaces are.
+    for (const name of ['AuditEntry', 'ApiKey', 'Alert']) {
+      assert.ok(whole.getType(name));
+      assert.equal(ofKey.getType(name), undefined);
+    }
+    for (const name of ['Refused', 'PaymentCreatedEvent', 'PaymentCreateInput'])
+      assert.ok(ofKey.getType(name), name);
+    assert.ok(ofKey.getDirective('apiKey'));
+  });
+
+  // The text that relay-compiler makes of `payments(...) @connection { edges { node { id } } }`.
+  const relay = `query AppQuery($count: Int = 10, $cursor: String) {
+    payments(first: $count, after: $cursor) {
+      edges { node { id __typename } cursor }
+      pageInfo { endCursor hasNextPage }
+    }
+    refunds(last: 5) { edges { cursor node { id __typename } } pageInfo { hasPreviousPage startCursor } }
+  }`;
+
+  test('answers what Relay asks of a connection, page by page', async () => {
+    const { key: own, call } = await makeMerchant(service);
+    const made: string[] = [];
+    for (const amount of [100, 200, 300])
+      made.unshift((await call('POST', '/payments', { amount })).body.payment.id);
+    const seen: string[] = [];
+    for (let cursor: string | null = null, more = true; more;) {
+      const page: any = await askGraph(service, relay, { count: 2, cursor }, own);
+      seen.push(...page.payments.edges.map((edge: any) => edge.node.id));
+      assert.deepEqual(page.refunds, {
+        edges: [],
+        pageInfo: { hasPreviousPage: false, startCursor: null },
+      });
+      ({ endCursor: cursor, hasNextPage: more } = page.payments.pageInfo);
+    }
+    assert.deepEqual(seen, made);
   });
 });

@@ -12,7 +12,9 @@ import {
   isInputObjectType,
   isInterfaceType,
   isObjectType,
+  parse,
   validate,
+  valueFromASTUntyped,
   visit,
   type DocumentNode,
   type GraphQLNamedType,
@@ -23,7 +25,7 @@ import { failureCodes } from '../../subgraphs/kernel/rules/failure-code.ts';
 import { modes } from '../../subgraphs/kernel/rules/mode.ts';
 import { ledgerTypes } from '../../subgraphs/kernel/rules/postings.ts';
 import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
-import { access } from '../../subgraphs/kernel/service/access/access.ts';
+import { access, accessBelowRoot } from '../../subgraphs/kernel/service/access/access.ts';
 import { paymentMethods, paymentStatuses } from '../../subgraphs/payments/rules/payment.ts';
 import { readText, typescriptFiles } from '../tidy/tree.ts';
 
@@ -97,6 +99,26 @@ describe('the schema', () => {
     t.diagnostic(`${fields.length} root fields`);
     assert.ok(fields.length > 30);
     assert.deepEqual(sorted(Object.keys(access)), sorted([...fields, ...hidden]));
+  });
+
+  test('marks exactly what API keys may call, with the scopes of its access row', () => {
+    const marked = new Map<string, unknown>();
+    for (const type of parse(readText('schema/generated/api.graphql')).definitions)
+      if (type.kind === Kind.OBJECT_TYPE_DEFINITION)
+        for (const { name, directives = [] } of type.fields ?? [])
+          for (const { arguments: scopes = [] } of directives.filter(
+            (one) => one.name.value === 'apiKey',
+          ))
+            marked.set(
+              `${type.name.value}.${name.value}`,
+              Object.fromEntries(
+                scopes.map((one) => [one.name.value, valueFromASTUntyped(one.value)]),
+              ),
+            );
+    const rows = Object.entries({ ...access, ...accessBelowRoot }).flatMap(([field, { key }]) =>
+      key === undefined ? [] : [[field, 'allOf' in key && key.allOf.length === 0 ? {} : key]],
+    );
+    assert.deepEqual(Object.fromEntries(marked), Object.fromEntries(rows));
   });
 
   test('hides from the public graph what is for the service itself alone, and nothing else', (t) => {

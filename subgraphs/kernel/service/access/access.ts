@@ -246,6 +246,10 @@ export const accessBelowRoot: Readonly<Record<string, Access>> = {
   // What people did, and what banks answered.
   'Payment.timeline': { operator: 'viewer' },
   'Payment.notes': { operator: 'viewer' },
+  // What a stolen key must not reveal.
+  'Shop.allowList': { operator: 'viewer' },
+  'Shop.apiKeys': { operator: 'viewer' },
+  'Shop.webhookEndpoints': { operator: 'viewer' },
 };
 
 const rank: Record<Role, number> = { viewer: 0, support: 1, finance: 2, admin: 3 };
