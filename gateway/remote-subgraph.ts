@@ -43,7 +43,6 @@ import {
 } from '../subgraphs/kernel/service/graph/operation-batch.ts';
 import { fields, readAs } from '../subgraphs/kernel/service/read-as.ts';
 import { laneHeader } from '../subgraphs/kernel/service/access/lane-of.ts';
-import { liveEventHeader } from '../subgraphs/kernel/service/graph/event-loads.ts';
 import type { SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import {
@@ -151,13 +150,12 @@ const openSender = (
     answerTimeout_ms,
     alone: (operation) => ask(bodyOf(operation), headersOf(operation)),
   });
-  return (operation, { isInLane, meter, liveEvent }) =>
+  return (operation, { isInLane, meter }) =>
     isInLane || operation.variables.length > sharedVariables_max_characters
       ? ask(bodyOf(operation), {
           ...headersOf(operation),
           ...(isInLane ? { [laneHeader]: '' } : {}),
           ...(meter ? { [answerRoomHeader]: writeAnswerRoom(meter.room) } : {}),
-          ...(liveEvent === undefined ? {} : { [liveEventHeader]: liveEvent }),
         })
       : share(operation);
 };

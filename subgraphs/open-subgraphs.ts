@@ -12,9 +12,7 @@ import type { Bus } from './kernel/service/bus.ts';
 import type { WakeRelay } from './kernel/events/relay.ts';
 import type { Secrets } from './kernel/service/config/config.ts';
 import type { Call } from './kernel/service/access/principal.ts';
-import { openEventLoads } from './kernel/service/graph/event-loads.ts';
 import { localExecutor } from './kernel/service/graph/local-executor.ts';
-import { oncePerCall } from './kernel/service/graph/per-call.ts';
 import type { SubgraphContext, SubgraphExecutor } from './kernel/service/graph/subgraph.ts';
 import { buildSubgraph } from './kernel/service/graph/build-subgraph.ts';
 import type { Logger } from './kernel/service/tracing/telemetry.ts';
@@ -186,46 +184,24 @@ const buildSchema = (name: SubgraphName, deps: SubgraphsDeps): GraphQLSchema => 
 };
 
 /** A subgraph in this process. */
-export const openSubgraph = (name: SubgraphName, deps: SubgraphsDeps): SubgraphExecutor => {
-  const loadsOf = openEventLoads();
-  const timeOf = openCallTimes(deps.clocks);
-  return localExecutor(
-    buildSchema(name, deps),
-    (call) => {
-      const loads = loadsOf(call);
-      return timed({ ...call, now: deps.now, ...(loads ? { loads } : {}) }, timeOf);
-    },
-    deps.log,
-  );
+export const openSubgraph = (name: SubgraphName, deps: SubgraphsDeps): SubgraphExecutor =>
+  localExecutor(buildSchema(name, deps), (call) => contextOf(call, deps), deps.log);
+
+/** The context of a call, at the caller's time: a shop in test mode may have its own clock. */
+const contextOf = (
+  call: Call,
+  { clocks, now }: Pick<SubgraphsDeps, 'clocks' | 'now'>,
+): SubgraphContext | Promise<SubgraphContext> => {
+  const time = timeOfCaller(clocks, call);
+  if (!(time instanceof Promise)) return { ...call, now };
+  return time.then((at) => ({ ...call, now: () => at }));
 };
 
 /** The caller's time; null: the real time. */
-type CallTime = Temporal.Instant | null;
-type TimeOf = (context: SubgraphContext) => CallTime | Promise<CallTime>;
-
-/** Calls about one event share the clock's time, as they share what they load. */
-const openCallTimes = (clocks: TestClocks): TimeOf => {
-  const shared = oncePerCall(
-    () => 'time',
-    async (call: Call): Promise<CallTime> => timeOfCaller(clocks, call),
-  );
-  return (context) => (context.loads ? shared(context, context) : timeOfCaller(clocks, context));
-};
-
-/** The context of a call, at the caller's time: a shop in test mode may have its own clock. */
-const timed = (
-  context: SubgraphContext,
-  timeOf: TimeOf,
-): SubgraphContext | Promise<SubgraphContext> => {
-  const time = timeOf(context);
-  if (!(time instanceof Promise)) return context;
-  return time.then((at) => (at ? { ...context, now: () => at } : context));
-};
-
 const timeOfCaller = (
   clocks: TestClocks,
   { principal }: Call,
-): CallTime | Promise<Temporal.Instant> => {
+): Temporal.Instant | Promise<Temporal.Instant> | null => {
   switch (principal.kind) {
     case 'key':
       return clocks.timeOf({

@@ -173,7 +173,7 @@ const readThroughGraph =
   (event) =>
     supergraph.execute(
       { document: query, variables: { ...variables, [idVariable]: event.sequence } },
-      { ...call, liveEvent: event.sequence },
+      call,
     );
 
 /** The bus carries every field of the event itself, so that nothing is read. */

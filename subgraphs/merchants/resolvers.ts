@@ -31,7 +31,7 @@ import {
   ownOnly,
   type EntityReference,
 } from '../kernel/service/entities.ts';
-import { oncePerCall, perCall } from '../kernel/service/graph/per-call.ts';
+import { perCall } from '../kernel/service/graph/per-call.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
 import { keyOf, orThrow } from '../kernel/service/access/reach.ts';
 import type { SubgraphDeps } from '../kernel/service/graph/build-subgraph.ts';
@@ -266,31 +266,25 @@ const mayReceive = (principal: Principal, event: EventRow): boolean => {
   }
 };
 
-const queries = ({ database, database: { pool } }: MerchantsDeps): QueryResolvers => {
-  const eventOf = oncePerCall(
-    (id: string) => id,
-    (id) => findEvent(pool, id),
-  );
-  return {
-    ...cabinetQueries({ database }),
-    ...balanceQueries({ database }),
-    merchant: async (_, { id }, context) => {
-      if (!isUuid(id) || !mayReadMerchant(context.principal, id)) return null;
-      const [merchant] = await loadMerchants(database.emOf(context), [id]);
-      return merchant ?? null;
-    },
-    rates: (_, __, { principal, now }) => ratesOf(pool, keyOf(principal), now()),
-    ledgerFile: async (_, { type, ...page }, { principal }) =>
-      orThrow(await exportLedger(pool, keyOf(principal), { ...page, type })),
-    apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
-    liveEvent: async (_, { id }, context) => {
-      const event = await eventOf(id, context);
-      return event && mayReceive(context.principal, event) ? event : null;
-    },
-    liveEventsAfter: (_, { after, first, ...filter }, { now }) =>
-      findEventsBehind(pool, after, first, filter, now()),
-  };
-};
+const queries = ({ database, database: { pool } }: MerchantsDeps): QueryResolvers => ({
+  ...cabinetQueries({ database }),
+  ...balanceQueries({ database }),
+  merchant: async (_, { id }, context) => {
+    if (!isUuid(id) || !mayReadMerchant(context.principal, id)) return null;
+    const [merchant] = await loadMerchants(database.emOf(context), [id]);
+    return merchant ?? null;
+  },
+  rates: (_, __, { principal, now }) => ratesOf(pool, keyOf(principal), now()),
+  ledgerFile: async (_, { type, ...page }, { principal }) =>
+    orThrow(await exportLedger(pool, keyOf(principal), { ...page, type })),
+  apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
+  liveEvent: async (_, { id }, context) => {
+    const event = await findEvent(pool, id);
+    return event && mayReceive(context.principal, event) ? event : null;
+  },
+  liveEventsAfter: (_, { after, first, ...filter }, { now }) =>
+    findEventsBehind(pool, after, first, filter, now()),
+});
 
 const mutations = (deps: MerchantsDeps): MutationResolvers => ({
   ...cabinetMutations(deps),

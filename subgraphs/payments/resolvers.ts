@@ -126,9 +126,9 @@ export const paymentsSubgraph = (
 };
 
 const paymentFields = ({ database, ...parts }: PaymentsDeps): PaymentResolvers => {
-  const refundsOf = perCall<Payment, Refund[]>(async (payments, { meter, loads }) => {
-    // More ends the answer when they are counted. Loads that calls share have no room of their own.
-    const limit = meter && !loads ? meter.room.values + 1 : null;
+  const refundsOf = perCall<Payment, Refund[]>(async (payments, { meter }) => {
+    // More ends the answer when they are counted.
+    const limit = meter ? meter.room.values + 1 : null;
     const found = await findRefunds(database.pool, payments, limit);
     const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
     return payments.map(({ id }) => byPayment.get(id) ?? []);

@@ -130,7 +130,6 @@ test('what may be large or late shares no request: what is in the lane, many var
   const text = 'x'.repeat(sharedVariables_max_characters);
   await Promise.all([
     ...range(3).map(() => run({}, { ...callOf(0), isInLane: true, meter: new AnswerMeter() })),
-    ...range(3).map((n) => run({}, { ...callOf(0), isInLane: true, liveEvent: String(n) })),
     ...range(3).map(() => run({ text }, callOf(0))),
   ]);
   assert.deepEqual(batches(), []);

@@ -12,7 +12,6 @@ import {
 } from 'graphql';
 import type { Mode } from '../rules/mode.ts';
 import type { Principal } from './access/principal.ts';
-import { perCall } from './graph/per-call.ts';
 import type { SubgraphContext } from './graph/subgraph.ts';
 
 /** Names one entity. For a merchant `merchantId` is the `id`. */
@@ -152,34 +151,14 @@ export const resolveEntities = (
   const union = schema.getType('_Entity');
   if (!field || !isUnionType(union)) return;
   const typeNames = new WeakMap<object, string>();
-  const shared = sharedLoaders(loaders);
   // Rows are not marked themselves: they may be entities of the ORM.
   union.resolveType = (row: object) => typeNames.get(row);
   field.resolve = (
     _source,
     args: { representations: readonly unknown[] },
     context: SubgraphContext,
-  ) => loadAll(args.representations, context, context.loads ? shared : loaders, typeNames);
+  ) => loadAll(args.representations, context, loaders, typeNames);
 };
-
-/** The loaders for calls that share what they load: each entity is loaded once. */
-const sharedLoaders = (loaders: EntityLoaders): EntityLoaders =>
-  Object.fromEntries(
-    Object.entries(loaders).map(([typeName, load]) => {
-      const loaderOf = perCall<EntityReference, object | null, string>(
-        (references, context) => load(references, context),
-        nameOfReference,
-      );
-      return [typeName, (references, context) => loadManyOf(loaderOf(context), references)];
-    }),
-  );
-
-/** Loads all or rejects: an object that failed to load is an error in its own place above. */
-const loadManyOf = (
-  loader: { load(reference: EntityReference): Promise<object | null> },
-  references: readonly EntityReference[],
-): Promise<readonly (object | null)[]> =>
-  Promise.all(references.map((reference) => loader.load(reference)));
 
 interface Batch {
   readonly references: EntityReference[];

@@ -8,7 +8,7 @@ import type { Shop } from '../../kernel/database/entities.ts';
 import type { PageQuery } from '../../kernel/database/page.ts';
 import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
-import { oncePerCall } from '../../kernel/service/graph/per-call.ts';
+import { perCall } from '../../kernel/service/graph/per-call.ts';
 import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
 import {
   approveApiKey,
@@ -44,8 +44,14 @@ export const shopKeyFields = ({
   'allowList' | 'apiKeys' | 'receiptsRequired' | 'requireSignature' | 'requireBoundSignature'
 > => {
   // A list of payments repeats the same shop.
-  const keysOf = oncePerCall(
-    ({ shop, page }: KeysAsked) =>
+  const keysOf = perCall(
+    (asked: readonly KeysAsked[], context) =>
+      Promise.all(
+        asked.map(async ({ shop, page }) =>
+          orThrow(await listApiKeys(database.emOf(context), shop, page)),
+        ),
+      ),
+    ({ shop, page }) =>
       JSON.stringify([
         shop.merchantId,
         shop.shopId,
@@ -54,8 +60,6 @@ export const shopKeyFields = ({
         page.last,
         page.before,
       ]),
-    async ({ shop, page }, context) =>
-      orThrow(await listApiKeys(database.emOf(context), shop, page)),
   );
   return {
     requireSignature: (shop, _, { principal }) => {
@@ -72,7 +76,7 @@ export const shopKeyFields = ({
     },
     allowList: ({ allowList }) => allowList,
     apiKeys: ({ merchantId, id }, page, context) =>
-      keysOf({ shop: { merchantId, shopId: id }, page }, context),
+      keysOf(context).load({ shop: { merchantId, shopId: id }, page }),
   };
 };
 

@@ -24,9 +24,9 @@ import { findReceipts, loadReceipts, pageOfReceipts } from './store-receipts.ts'
 
 /** The receipts of a payment, for all payments of a list at once. */
 export const receiptsOf = ({ database }: Pick<PaymentsDeps, 'database'>) =>
-  perCall<Payment, Receipt[]>(async (payments, { meter, loads }) => {
-    // More ends the answer when they are counted. Loads that calls share have no room of their own.
-    const limit = meter && !loads ? meter.room.values + 1 : null;
+  perCall<Payment, Receipt[]>(async (payments, { meter }) => {
+    // More ends the answer when they are counted.
+    const limit = meter ? meter.room.values + 1 : null;
     const found = await findReceipts(database.pool, payments, limit);
     const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
     return payments.map(({ id }) => byPayment.get(id) ?? []);

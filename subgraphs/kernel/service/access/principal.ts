@@ -77,11 +77,6 @@ export interface Call {
   /** Counts the answer to a caller's own document; absent where the service knows the request. */
   readonly meter?: AnswerMeter;
   /**
-   * The event of the live stream, by its sequence, that a subscription re-reads with this call.
-   * Only the gateway sets it: such calls of one principal load an object once.
-   */
-  readonly liveEvent?: string;
-  /**
    * Whether a mutation of this call takes effect once however often it is sent: its caller gave an
    * idempotency key.
    */

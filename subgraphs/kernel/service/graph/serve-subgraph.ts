@@ -17,7 +17,6 @@ import {
 } from '../access/principal-header.ts';
 import { type Logger, requestIdOf } from '../tracing/telemetry.ts';
 import { answerRoomHeader, AnswerMeter, readAnswerRoom, withUsed } from './answer-meter.ts';
-import { liveEventHeader } from './event-loads.ts';
 import {
   batchPath,
   batchHeadSchema,
@@ -48,7 +47,6 @@ interface SentOperation {
   readonly principal: unknown;
   readonly requestId: string | string[] | undefined;
   readonly isInLane: boolean;
-  readonly liveEvent?: unknown;
   readonly answerRoom?: unknown;
 }
 
@@ -80,7 +78,7 @@ const operationRunner = ({
     prepared.set(query, run);
     return run;
   };
-  return async ({ asked, principal: header, requestId, isInLane, liveEvent, answerRoom }) => {
+  return async ({ asked, principal: header, requestId, isInLane, answerRoom }) => {
     const principal = await readPrincipal(header);
     if (!principal)
       return failure(401, 'this address is for the service itself', 'UNAUTHENTICATED');
@@ -91,7 +89,6 @@ const operationRunner = ({
       principal,
       requestId: requestIdOf(requestId),
       isInLane,
-      ...(typeof liveEvent === 'string' ? { liveEvent } : {}),
     };
     try {
       const room = readAnswerRoom(answerRoom);
@@ -246,7 +243,6 @@ export const serveSubgraph = (
       principal: headers[principalHeader],
       requestId: headers[requestIdHeader],
       isInLane: headers[laneHeader] !== undefined,
-      liveEvent: headers[liveEventHeader],
       answerRoom: headers[answerRoomHeader],
     });
     return reply.code(status).send(answer);

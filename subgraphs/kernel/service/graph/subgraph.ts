@@ -1,14 +1,11 @@
 /** A subgraph as its callers see it: the context of a call, and the executor of documents. */
 import type { DocumentNode, ExecutionResult } from 'graphql';
 import type { Call } from '../access/principal.ts';
-import type { SharedLoads } from './event-loads.ts';
 
 /** What a resolver gets in addition to its arguments. One per call. */
 export interface SubgraphContext extends Call {
   /** The clock, read at the border. */
   readonly now: () => Temporal.Instant;
-  /** The key of its loaders where it shares them with other calls (`event-loads`). */
-  readonly loads?: SharedLoads;
 }
 
 /** Runs one prepared document. Never rejects: failures are in `errors`. */
