@@ -26,12 +26,6 @@ import {
 } from 'valibot';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 import {
-  answerRoomHeader,
-  usedIn,
-  writeAnswerRoom,
-  type AnswerMeter,
-} from '../subgraphs/kernel/service/graph/answer-meter.ts';
-import {
   principalHeader,
   principalSigner,
   requestIdHeader,
@@ -42,7 +36,7 @@ import {
   sharedVariables_max_characters,
 } from '../subgraphs/kernel/service/graph/operation-batch.ts';
 import { fields, readAs } from '../subgraphs/kernel/service/read-as.ts';
-import { laneHeader } from '../subgraphs/kernel/service/access/lane-of.ts';
+import { laneHeader, measuredInLane } from '../subgraphs/kernel/service/access/lane-of.ts';
 import type { SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import {
@@ -94,9 +88,9 @@ export const remoteExecutor = (
         // Sent even when the trace is not kept, so that the subgraph does not keep it either.
         traceparent: currentSpan()?.traceparent,
       };
-      const received = await send(operation, call);
-      if (call.meter) takeUsed(received, call.meter);
-      return readAs(resultSchema, received, url);
+      const result = readAs(resultSchema, await send(operation, call), url);
+      call.meter?.endWith(result.errors);
+      return result;
     });
   return {
     prepare: (document) => {
@@ -154,8 +148,7 @@ const openSender = (
     isInLane || operation.variables.length > sharedVariables_max_characters
       ? ask(bodyOf(operation), {
           ...headersOf(operation),
-          ...(isInLane ? { [laneHeader]: '' } : {}),
-          ...(meter ? { [answerRoomHeader]: writeAnswerRoom(meter.room) } : {}),
+          ...(isInLane ? { [laneHeader]: meter ? measuredInLane : '' } : {}),
         })
       : share(operation);
 };
@@ -212,17 +205,6 @@ class Answer implements Dispatcher.DispatchHandler {
     this.#reject(error);
   }
 }
-
-/** Subtracts what the subgraph has used from the room that is left for others. */
-const takeUsed = (received: unknown, meter: AnswerMeter): void => {
-  const used = usedIn(received);
-  if (used === null) return;
-  try {
-    meter.take(used.values, used.characters);
-  } catch {
-    // The meter keeps the excess, and the answer as a whole is refused.
-  }
-};
 
 const errorSchema = pipe(
   object({

@@ -24,7 +24,7 @@ import {
   type FragmentDefinitionNode,
   type GraphQLSchema,
 } from 'graphql';
-import type { AnswerMeter } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
+import { valueSize, type AnswerMeter } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
 import { shortScalars } from '../../subgraphs/kernel/service/graph/measure-answers.ts';
 import { CannotCompile } from './cannot-compile.ts';
 
@@ -224,7 +224,7 @@ class ShapeWriter {
       this.#field(field, type, source, label, place),
     );
     const literal = fields.map(({ name, value }) => `${JSON.stringify(name)}: ${value}`).join(', ');
-    const count = this.#counts ? `meter.take(${fields.length + 1}, 0);\n` : '';
+    const count = this.#counts ? `meter.take(${(fields.length + 1) * valueSize});\n` : '';
     return `${label}: {\n${count}${fields.map(({ code }) => code).join('')}${target} = { ${literal} };\n}\n`;
   }
 
@@ -314,7 +314,7 @@ class ShapeWriter {
     const code = this.#value(itemType, field, item, label, inner);
     return [
       `if (!Array.isArray(${source})) throw support.noList(${this.#described(place)});`,
-      ...(this.#counts ? [`meter.take(${source}.length, 0);`] : []),
+      ...(this.#counts ? [`meter.take(${source}.length * ${valueSize});`] : []),
       `let ${items} = new Array(${source}.length);`,
       `for (let ${index} = 0; ${index} < ${source}.length; ${index}++) {`,
       `let ${item} = ${source}[${index}];`,

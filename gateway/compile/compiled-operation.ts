@@ -17,7 +17,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { AnswerMeter } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
+import { AnswerMeter, answerSize_max } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 import type {
   PreparedDocument,
@@ -138,7 +138,7 @@ const answer = (
   const violations: GraphQLError[] = [];
   try {
     const data = meter
-      ? shape(collected, violations, new AnswerMeter())
+      ? shape(collected, violations, new AnswerMeter(answerSize_max))
       : shape(collected, violations);
     if (errors.length > 0) return { errors, data };
     return violations.length > 0 ? { extensions: { valueCompletion: violations }, data } : { data };

@@ -5,7 +5,7 @@
 import type { FetchNode, PlanNode, SubscriptionNode } from '@apollo/query-planner';
 import { GraphQLError, isObjectType, parse, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { answerValues_max } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
+import { answerSize_max, valueSize } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 import type {
   PreparedDocument,
@@ -161,7 +161,8 @@ const entityStep = (fetch: FetchNode, path: readonly string[], deps: PlanDeps): 
     const objects: DataObject[] = [];
     objectsAt(state.data, path, 0, objects);
     // An object that was fetched once may occur at many places.
-    if (state.call.meter && objects.length > answerValues_max) state.call.meter.exceed();
+    const { meter } = state.call;
+    if (meter && objects.length * valueSize > answerSize_max) throw meter.end();
     const request = distinctRepresentations(objects, represent);
     if (request.representations.length === 0) return;
     const result = await run(

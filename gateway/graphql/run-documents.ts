@@ -28,7 +28,11 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { AnswerMeter, stockAnswerRoom } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
+import {
+  AnswerMeter,
+  answerSize_max,
+  stockAnswerSize_max,
+} from '../../subgraphs/kernel/service/graph/answer-meter.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 import { presentInputError } from '../../subgraphs/kernel/service/graph/present-errors.ts';
 import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subgraph.ts';
@@ -322,13 +326,13 @@ const prepareAnswer = async (
   const plan = await deps.planner.plan(print(document), rateOwner(call.principal));
   const compiled = unresolved || !deps.compiles ? null : await compiledOrNull(deps, document, plan);
   if (compiled)
-    return metered(undefined, ({ context, request }) =>
+    return metered(answerSize_max, ({ context, request }) =>
       compiled(request.variables ?? {}, context as Call),
     );
   const operation = operationOf(document);
   const run: Run = ({ request: { variables = {} }, ...context }) =>
     deps.runByPlan(plan, { ...context, document, operation, request: { variables } });
-  return deps.compiles ? metered(stockAnswerRoom, run) : run;
+  return deps.compiles ? metered(stockAnswerSize_max, run) : run;
 };
 
 const operationOf = (document: DocumentNode): OperationDefinitionNode => {
@@ -339,9 +343,9 @@ const operationOf = (document: DocumentNode): OperationDefinitionNode => {
 
 /** A run that stops when its answer is too large. What a mutation has done by then stays done. */
 const metered =
-  (room: ConstructorParameters<typeof AnswerMeter>[0], run: Run): Run =>
+  (size: number, run: Run): Run =>
   async (context) => {
-    const meter = new AnswerMeter(room);
+    const meter = new AnswerMeter(size);
     const call: Call = { ...(context.context as Call), meter };
     const result = await run({ ...context, context: call });
     // Printing the answer takes as long as making it.

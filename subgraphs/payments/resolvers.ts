@@ -127,9 +127,7 @@ export const paymentsSubgraph = (
 
 const paymentFields = ({ database, ...parts }: PaymentsDeps): PaymentResolvers => {
   const refundsOf = perCall<Payment, Refund[]>(async (payments, { meter }) => {
-    // More ends the answer when they are counted.
-    const limit = meter ? meter.room.values + 1 : null;
-    const found = await findRefunds(database.pool, payments, limit);
+    const found = await findRefunds(database.pool, payments, meter?.rows_max ?? null);
     const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
     return payments.map(({ id }) => byPayment.get(id) ?? []);
   });

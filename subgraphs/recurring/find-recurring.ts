@@ -53,9 +53,5 @@ export const pageOfTokens = (
  * All of the merchant's tokens, newest first; `bad_request` when there are more than a list may
  * hold.
  */
-export const findTokens = (
-  runner: Runner,
-  query: TokensQuery,
-  room: number | null = null,
-): Promise<Token[] | Refused> =>
-  wholeList('tokens', room, (page) => pageOfTokens(runner, query, page));
+export const findTokens = (runner: Runner, query: TokensQuery): Promise<Token[] | Refused> =>
+  wholeList('tokens', (page) => pageOfTokens(runner, query, page));

@@ -35,12 +35,10 @@ export const listOfModes = (
 
 /**
  * All rows of a list, page by page; `bad_request`, naming the field to use instead, when there are
- * too many for one answer. Reads at most one page beyond `room`, the rows that the answer can still
- * hold.
+ * too many for one answer.
  */
 export const wholeList = async <Row>(
   field: string,
-  room: number | null,
   read: (page: PageQuery) => Promise<Page<Row> | Refused>,
 ): Promise<Row[] | Refused> => {
   const rows: Row[] = [];
@@ -50,7 +48,6 @@ export const wholeList = async <Row>(
     if (isRefused(page)) return page;
     rows.push(...page.nodes);
     after = page.pageInfo.endCursor;
-    if (room !== null && rows.length > room) break;
     if (after !== null && rows.length >= wholeList_max) {
       return refused(
         'bad_request',

@@ -7,7 +7,7 @@ import { parse, separateOperations, getOperationAST, type ExecutionResult } from
 import { patience_ms } from '../support/eventually.ts';
 import { remoteExecutor, type RemoteExecutor } from '../../gateway/remote-subgraph.ts';
 import { subgraphNames, type SubgraphName } from '../../schema/sources.ts';
-import { AnswerMeter } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
+import { AnswerMeter, answerSize_max } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
 import {
   principalHeader,
   principalSigner,
@@ -198,19 +198,34 @@ describe('a subgraph that does not answer is unavailable', () => {
   }
 });
 
-test('an answer is counted in the process that makes it: it ends there, and what it took is known here', async () => {
-  Object.assign(fixture, { seed: 3, faults: 0 });
-  const run = reach(address + subgraphPath('payments')).prepare(
-    parse('{ payments(first: 3) { nodes { id orderId refunds { id } } } }'),
+test('an answer is measured in the process that makes it: it ends there, and here with it', async () => {
+  const made = fastify();
+  after(() => made.close());
+  const executor = {
+    prepare:
+      () =>
+      async ({ size }: Readonly<Record<string, unknown>>, { meter }: Call) => {
+        try {
+          meter?.take(Number(size));
+          return { data: { __typename: 'Query' } };
+        } catch {
+          return { data: null, errors: meter ? [meter.refusal] : [] };
+        }
+      },
+  };
+  serveSubgraph(made, { name: 'payments', executor, keys, log });
+  const url = await made.listen({ host: '127.0.0.1', port: 0 });
+  const run = reach(url + subgraphPath('payments')).prepare(
+    parse('query ($size: Int) { __typename }'),
   );
-  const roomy = new AnswerMeter({ values: 1_000, characters: 10_000 });
-  const { data, errors } = await run({}, { ...call, meter: roomy });
-  assert.deepEqual([errors, roomy.exceeded], [undefined, false]);
-  assert.ok(data && roomy.room.values < 1_000, JSON.stringify(roomy.room));
-  const tight = new AnswerMeter({ values: 4, characters: 10_000 });
-  const refused = await run({}, { ...call, meter: tight });
-  assert.deepEqual(
-    [refused.data, refused.errors?.map(({ extensions }) => extensions['code']), tight.exceeded],
-    [null, ['query_too_complex'], true],
-  );
+  const sizes = [answerSize_max, answerSize_max + 1];
+  for (const size of sizes) {
+    const meter = new AnswerMeter(answerSize_max);
+    const { errors = [] } = await run({ size }, { ...call, meter });
+    const codes = errors.map(({ extensions }) => extensions['code']);
+    const isRefused = size > answerSize_max;
+    assert.deepEqual([codes, meter.exceeded], [isRefused ? ['query_too_complex'] : [], isRefused]);
+    // Of what the service asks for by itself nothing is measured.
+    assert.equal((await run({ size }, call)).errors, undefined);
+  }
 });

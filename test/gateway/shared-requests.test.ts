@@ -129,7 +129,7 @@ test('what may be large or late shares no request: what is in the lane, many var
   await know(run, 1);
   const text = 'x'.repeat(sharedVariables_max_characters);
   await Promise.all([
-    ...range(3).map(() => run({}, { ...callOf(0), isInLane: true, meter: new AnswerMeter() })),
+    ...range(3).map(() => run({}, { ...callOf(0), isInLane: true, meter: new AnswerMeter(1) })),
     ...range(3).map(() => run({ text }, callOf(0))),
   ]);
   assert.deepEqual(batches(), []);

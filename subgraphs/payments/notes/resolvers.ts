@@ -12,9 +12,7 @@ import type { PaymentNote } from './entities.ts';
 /** The notes of a payment, for all payments of a list at once. */
 export const notesOf = ({ database }: Pick<PaymentsDeps, 'database'>) =>
   perCall<Payment, PaymentNote[]>(async (payments, { meter }) => {
-    // More ends the answer when they are counted.
-    const limit = meter ? meter.room.values + 1 : null;
-    const found = await findNotes(database.pool, payments, limit);
+    const found = await findNotes(database.pool, payments, meter?.rows_max ?? null);
     const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
     return payments.map(({ id }) => byPayment.get(id) ?? []);
   });

@@ -25,9 +25,7 @@ import { findReceipts, loadReceipts, pageOfReceipts } from './store-receipts.ts'
 /** The receipts of a payment, for all payments of a list at once. */
 export const receiptsOf = ({ database }: Pick<PaymentsDeps, 'database'>) =>
   perCall<Payment, Receipt[]>(async (payments, { meter }) => {
-    // More ends the answer when they are counted.
-    const limit = meter ? meter.room.values + 1 : null;
-    const found = await findReceipts(database.pool, payments, limit);
+    const found = await findReceipts(database.pool, payments, meter?.rows_max ?? null);
     const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
     return payments.map(({ id }) => byPayment.get(id) ?? []);
   });

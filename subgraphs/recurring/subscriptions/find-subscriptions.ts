@@ -62,11 +62,8 @@ export const findSubscriptions = (
   runner: Runner,
   merchantId: string,
   modes: readonly Mode[],
-  room: number | null,
 ): Promise<Subscription[] | Refused> =>
-  wholeList('billingSubscriptions', room, (page) =>
-    pageOfSubscriptions(runner, merchantId, modes, page),
-  );
+  wholeList('billingSubscriptions', (page) => pageOfSubscriptions(runner, merchantId, modes, page));
 
 const chargesOf = shardedByKey(
   'subscription_charge.of_subscriptions',

@@ -18,7 +18,6 @@ import { exactly } from '../../kernel/database/open-list.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
-import { objectsLeft } from '../../kernel/service/graph/measure-answers.ts';
 import type { PageDeps } from '../../kernel/service/graph/page-address.ts';
 import type { TokenDeps } from '../tokens/bind-token.ts';
 import { payUrlOf } from '../tokens/resolvers.ts';
@@ -106,13 +105,8 @@ export const subscriptionQueries = ({ database: { pool } }: SubscriptionDeps): Q
     ]);
     return subscription && modesOf(principal).includes(subscription.mode) ? subscription : null;
   },
-  billingSubscriptions: async (_, { merchantId }, context, info) => {
-    const { principal } = context;
-    const room = objectsLeft(context, info);
-    return orThrow(
-      await findSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal), room),
-    );
-  },
+  billingSubscriptions: async (_, { merchantId }, { principal }) =>
+    orThrow(await findSubscriptions(pool, merchantOf(principal, merchantId), modesOf(principal))),
   billingSubscriptionsConnection: async (_, { filter, ...asked }, { principal }) => {
     const rows = [
       exactly('subscription.customer_ref', filter?.customerRef, { indexedBy: ['mode'] }),

@@ -10,7 +10,6 @@ import { isRefused } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { pageAddress, type PageDeps } from '../../kernel/service/graph/page-address.ts';
-import { objectsLeft } from '../../kernel/service/graph/measure-answers.ts';
 import { createToken, type TokenDeps } from './bind-token.ts';
 import { cancelToken } from './cancel-token.ts';
 import { chargeToken } from './charge-token.ts';
@@ -65,9 +64,9 @@ const queryOf = (
 export const tokenQueries = ({
   database: { pool },
 }: TokenDeps): Pick<QueryResolvers, 'tokens' | 'tokensConnection'> => ({
-  tokens: async (_, { customerRef, merchantId }, context, info) => {
-    const query = queryOf(context.principal, merchantId, customerRef);
-    return orThrow(await findTokens(pool, query, objectsLeft(context, info)));
+  tokens: async (_, { customerRef, merchantId }, { principal }) => {
+    const query = queryOf(principal, merchantId, customerRef);
+    return orThrow(await findTokens(pool, query));
   },
   tokensConnection: async (
     _,

@@ -3,6 +3,8 @@ import type { Principal } from './principal.ts';
 
 /** The header of a call in the lane on its way to a subgraph in another process. */
 export const laneHeader = 'x-lane';
+/** Its value for a call whose answer is measured (`AnswerMeter`); other calls' is empty. */
+export const measuredInLane = 'measured';
 
 /**
  * The name under which a call waits in the lane: all keys and buyers of a merchant share one, its

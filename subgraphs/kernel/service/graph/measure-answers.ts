@@ -18,17 +18,14 @@ import {
   type GraphQLSchema,
   type SelectionSetNode,
 } from 'graphql';
-import type { AnswerMeter } from './answer-meter.ts';
+import { valueSize, type AnswerMeter } from './answer-meter.ts';
 import { isFreeText } from '../free-texts.ts';
 import type { SubgraphContext } from './subgraph.ts';
 
-/**
- * Assumed characters of an id, or of a scalar with its own resolver: an address of the hosted page
- * is as long.
- */
-const resolvedScalar_characters = 120;
-/** Assumed values of a resolver call: it costs as much. */
-const resolver_values = 10;
+/** The text of an id, or of a scalar with its own resolver: an address of the page is as long. */
+const resolvedScalarSize = 120;
+/** A resolver's call costs as much as ten values. */
+const resolverSize = 10 * valueSize;
 /** Scalars whose length is not worth counting. */
 export const shortScalars: ReadonlySet<string> = new Set([
   'Int',
@@ -41,8 +38,7 @@ export const shortScalars: ReadonlySet<string> = new Set([
 
 /** What one object of a selection takes. */
 interface Weight {
-  readonly values: number;
-  readonly characters: number;
+  readonly size: number;
   /** Properties with texts, each as often as it is selected. */
   readonly texts: readonly string[];
   /** Objects within that come with this one. */
@@ -51,25 +47,9 @@ interface Weight {
 
 type Resolve = NonNullable<GraphQLField<unknown, SubgraphContext>['resolve']>;
 
-const weighers = new WeakMap<GraphQLSchema, WeightOf>();
-
-/**
- * How many objects of a field fit into the rest of the answer, by their selection; null where
- * nothing is counted. Counting one more ends the answer, so the whole list need not be read.
- */
-export const objectsLeft = (
-  { meter }: SubgraphContext,
-  info: Pick<GraphQLResolveInfo, 'schema' | 'returnType' | 'fieldNodes' | 'fragments'>,
-): number | null => {
-  const weightOf = weighers.get(info.schema);
-  if (!meter || !weightOf) return null;
-  return Math.floor(meter.room.values / weightOf(getNamedType(info.returnType), info).values);
-};
-
 /** Puts the count into every composite field of the schema that has a resolver. */
 export const measureAnswers = (schema: GraphQLSchema): void => {
   const weightOf = weigher(schema);
-  weighers.set(schema, weightOf);
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || isIntrospectionType(type)) continue;
     for (const field of Object.values(type.getFields())) {
@@ -109,7 +89,7 @@ const count = (value: unknown, weight: Weight, meter: AnswerMeter): void => {
     for (const item of value) count(item, weight, meter);
     return;
   }
-  meter.take(weight.values, weight.characters);
+  meter.take(weight.size);
   for (const property of weight.texts) meter.takeContent(Reflect.get(value, property));
   for (const { property, weight: inside } of weight.inner)
     count(Reflect.get(value, property), inside, meter);
@@ -139,8 +119,7 @@ const weigher = (schema: GraphQLSchema): WeightOf => {
 };
 
 interface MutableWeight extends Weight {
-  values: number;
-  characters: number;
+  size: number;
   readonly texts: string[];
   readonly inner: { readonly property: string; readonly weight: Weight }[];
 }
@@ -155,7 +134,7 @@ const weigh = (
   sets: readonly SelectionSetNode[],
   fragments: GraphQLResolveInfo['fragments'],
 ): Weight => {
-  const weight: MutableWeight = { values: 1, characters: 0, texts: [], inner: [] };
+  const weight: MutableWeight = { size: valueSize, texts: [], inner: [] };
   const add = (above: GraphQLNamedType | undefined, { selections }: SelectionSetNode): void => {
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {
@@ -182,16 +161,16 @@ const addField = (
   field: GraphQLField<unknown, unknown> | undefined,
   inside: (type: GraphQLNamedType) => Weight,
 ): void => {
-  weight.values += 1;
+  weight.size += valueSize;
   if (!field) return;
   const type = getNamedType(field.type);
   if (isCompositeType(type)) {
-    if (field.resolve) weight.values += resolver_values;
+    if (field.resolve) weight.size += resolverSize;
     else weight.inner.push({ property: field.name, weight: inside(type) });
   } else if (isEnumType(type) || shortScalars.has(type.name)) {
     return;
   } else if ((field.resolve && !isFreeText(field)) || type.name === 'ID') {
-    weight.characters += resolvedScalar_characters;
+    weight.size += resolvedScalarSize;
   } else {
     weight.texts.push(field.name);
   }

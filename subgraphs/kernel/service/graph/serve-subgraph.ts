@@ -8,7 +8,7 @@ import { safeParse, type GenericSchema, object, optional, string } from 'valibot
 import { GraphQLError, parse, type ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { SubgraphName } from '../../../../schema/sources.ts';
-import { laneHeader } from '../access/lane-of.ts';
+import { laneHeader, measuredInLane } from '../access/lane-of.ts';
 import {
   principalHeader,
   requestIdHeader,
@@ -16,7 +16,7 @@ import {
   type PrincipalKeys,
 } from '../access/principal-header.ts';
 import { type Logger, requestIdOf } from '../tracing/telemetry.ts';
-import { answerRoomHeader, AnswerMeter, readAnswerRoom, withUsed } from './answer-meter.ts';
+import { AnswerMeter, answerSize_max } from './answer-meter.ts';
 import {
   batchPath,
   batchHeadSchema,
@@ -46,8 +46,8 @@ interface SentOperation {
   /** The principal header. */
   readonly principal: unknown;
   readonly requestId: string | string[] | undefined;
-  readonly isInLane: boolean;
-  readonly answerRoom?: unknown;
+  /** The header of the lane. */
+  readonly lane: unknown;
 }
 
 /** Its answer: an HTTP status and a body. */
@@ -78,7 +78,7 @@ const operationRunner = ({
     prepared.set(query, run);
     return run;
   };
-  return async ({ asked, principal: header, requestId, isInLane, answerRoom }) => {
+  return async ({ asked, principal: header, requestId, lane }) => {
     const principal = await readPrincipal(header);
     if (!principal)
       return failure(401, 'this address is for the service itself', 'UNAUTHENTICATED');
@@ -88,14 +88,11 @@ const operationRunner = ({
     const call = {
       principal,
       requestId: requestIdOf(requestId),
-      isInLane,
+      isInLane: lane !== undefined,
+      ...(lane === measuredInLane ? { meter: new AnswerMeter(answerSize_max) } : {}),
     };
     try {
-      const room = readAnswerRoom(answerRoom);
-      if (!room) return { status: 200, answer: await prepare(query)(variables, call) };
-      const meter = new AnswerMeter(room);
-      const result = await prepare(query)(variables, { ...call, meter });
-      return { status: 200, answer: withUsed(result, meter, room) };
+      return { status: 200, answer: await prepare(query)(variables, call) };
     } catch (error) {
       if (error instanceof GraphQLError) return failure(400, error.message, 'GRAPHQL_PARSE_FAILED');
       throw error;
@@ -130,7 +127,7 @@ const serveBatches = (app: FastifyInstance, { path, run, log }: ServedBatches): 
     const principal = principals[operation.principal];
     try {
       return await continued(traceparent, start, () =>
-        run({ asked: { query, variables }, principal, requestId, isInLane: false }),
+        run({ asked: { query, variables }, principal, requestId, lane: undefined }),
       );
     } catch (thrown) {
       log.error({ err: thrown, requestId }, 'an operation failed');
@@ -242,8 +239,7 @@ export const serveSubgraph = (
       asked: body,
       principal: headers[principalHeader],
       requestId: headers[requestIdHeader],
-      isInLane: headers[laneHeader] !== undefined,
-      answerRoom: headers[answerRoomHeader],
+      lane: headers[laneHeader],
     });
     return reply.code(status).send(answer);
   });
