@@ -1,7 +1,6 @@
 /**
- * The request log (docs/contract.md#request-log). A call never waits for it: entries gather in this
- * process and are written about once a second, with masked bodies. A killed process loses its
- * batched entries.
+ * The request log (docs/contract.md#request-log). A call never waits for it: entries are buffered,
+ * and their bodies are masked when they are written.
  */
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -12,6 +11,7 @@ import type { ApiRequestNote } from '../../schema/generated/asked-of-merchants.t
 import { maskCardNumbers, holdsCardNumber } from '../../subgraphs/kernel/rules/card-in-text.ts';
 import { metrics, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Caller } from '../authenticate.ts';
+import { openBuffer } from '../../subgraphs/kernel/service/buffer.ts';
 import { erasedTexts } from '../../subgraphs/kernel/service/free-texts.ts';
 import { repeatable } from '../../subgraphs/kernel/rules/repeatable.ts';
 import { isUuid } from '../../subgraphs/kernel/rules/uuid.ts';
@@ -125,12 +125,11 @@ export const maskBody = (body: string, known: ReadonlySet<string>): string | nul
   }
 };
 
-const flush_ms = 1_000;
 /** Notes of one batch, and how many wait at most; what comes then is dropped. */
 const batch_max = 100;
 const waiting_max = 2_000;
 const waiting_max_bytes = 16 * 1_024 * 1_024;
-/** So many of one merchant are taken a second: a flood of refusals is one fact. */
+/** So many of one merchant wait: a flood of refusals is one fact. */
 const ofMerchant_max = 200;
 /** A longer body is kept as its length. */
 const readBody_max_bytes = 256 * 1_024;
@@ -214,34 +213,28 @@ const openWriter = (
   };
 };
 
-/** What waits to be handed over, within the bounds. */
-const openWaiting = () => {
-  const waiting: Noted[] = [];
+/** Bounds what waits to be handed over. */
+const openRoom = () => {
+  let notes = 0;
   let bytes = 0;
   const ofMerchants = new Map<string | number, number>();
+  const add = ({ note: { merchantId }, request, response }: Noted, sign: 1 | -1): void => {
+    notes += sign;
+    bytes += sign * ((request?.length ?? 0) + response.length);
+    const own = (ofMerchants.get(merchantId) ?? 0) + sign;
+    if (own === 0) ofMerchants.delete(merchantId);
+    else ofMerchants.set(merchantId, own);
+  };
   return {
-    /** False when there is no room for it. */
-    add: (noted: Noted): boolean => {
-      const { merchantId } = noted.note;
-      const own = (ofMerchants.get(merchantId) ?? 0) + 1;
-      const more = (noted.request?.length ?? 0) + noted.response.length;
-      if (own > ofMerchant_max || waiting.length >= waiting_max || bytes + more > waiting_max_bytes)
-        return false;
-      ofMerchants.set(merchantId, own);
-      bytes += more;
-      waiting.push(noted);
-      return true;
+    /** False when there is none for it. */
+    take: (noted: Noted): boolean => {
+      add(noted, 1);
+      const own = ofMerchants.get(noted.note.merchantId) ?? 0;
+      if (own <= ofMerchant_max && notes <= waiting_max && bytes <= waiting_max_bytes) return true;
+      add(noted, -1);
+      return false;
     },
-    /** All that waits, in batches; there is room again. */
-    takeAll: (): readonly (readonly Noted[])[] => {
-      const all = waiting.splice(0);
-      bytes = 0;
-      ofMerchants.clear();
-      const batches = Math.ceil(all.length / batch_max);
-      return Array.from({ length: batches }, (_, place) =>
-        all.slice(place * batch_max, (place + 1) * batch_max),
-      );
-    },
+    free: (noted: Noted): void => add(noted, -1),
   };
 };
 
@@ -252,36 +245,26 @@ export const openRequestLog = (
   log: Pick<Logger, 'warn'>,
 ): RequestLog => {
   const writeBatch = openWriter(supergraph, known);
-  const waiting = openWaiting();
-  let timer: NodeJS.Timeout | null = null;
-  let writing: Promise<void> = Promise.resolve();
-
-  const writeAll = async (): Promise<void> => {
-    for (const batch of waiting.takeAll()) {
-      // A failed write is not repeated.
-      await writeBatch(batch).catch((error: unknown) => {
-        dropped.inc(batch.length);
-        log.warn({ err: error, requests: batch.length }, 'could not store request log entries');
-      });
-    }
-  };
-  const write = (): Promise<void> => {
-    timer = null;
-    writing = writing.then(writeAll);
-    return writing;
-  };
+  const room = openRoom();
+  const buffer = openBuffer<Noted>({
+    batch_max,
+    write: (batch) => {
+      for (const noted of batch) room.free(noted);
+      return writeBatch(batch);
+    },
+    drop: (requests, error) => {
+      dropped.inc(requests);
+      log.warn({ err: error, requests }, 'could not store request log entries');
+    },
+  });
   return {
     take: (request, reply, caller, payload) => {
       const response = typeof payload === 'string' ? payload : '';
       const body = Buffer.isBuffer(request.body) ? request.body : null;
-      const note = noteOf(request, reply, caller, response);
-      if (waiting.add({ note, request: body, response }))
-        timer ??= setTimeout(() => void write(), flush_ms).unref();
+      const noted = { note: noteOf(request, reply, caller, response), request: body, response };
+      if (room.take(noted)) buffer.add(noted);
       else dropped.inc();
     },
-    close: () => {
-      if (timer) clearTimeout(timer);
-      return write();
-    },
+    close: buffer.close,
   };
 };

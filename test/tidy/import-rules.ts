@@ -102,7 +102,7 @@ export const rooms: readonly Room[] = [
   {
     row: [
       '`rest-facade/`',
-      'rest-facade, gateway, schema, `kernel/service/{access,bank-notifications,bus,config,free-texts,graph,tracing}`, `kernel/rules/{card-in-text,event,failure-code,refusal,repeatable,uuid}`',
+      'rest-facade, gateway, schema, `kernel/service/{access,bank-notifications,buffer,bus,config,free-texts,graph,tracing}`, `kernel/rules/{card-in-text,event,failure-code,refusal,repeatable,uuid}`',
     ],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
@@ -110,7 +110,7 @@ export const rooms: readonly Room[] = [
         'rest-facade/',
         'gateway/',
         'schema/',
-        ...inKernel('service', 'bank-notifications', 'bus', 'free-texts'),
+        ...inKernel('service', 'bank-notifications', 'buffer', 'bus', 'free-texts'),
         ...['access', 'config', 'graph', 'tracing'].map(
           (folder) => `subgraphs/kernel/service/${folder}/`,
         ),

@@ -9,7 +9,6 @@ import {
   attemptDelivery,
   type DeliveryDeps,
 } from '../../subgraphs/merchants/webhooks/deliver-webhook.ts';
-import { openAttemptStore } from '../../subgraphs/merchants/webhooks/store-attempts.ts';
 import { openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { eventually } from '../support/eventually.ts';
 import { startReceiver } from './receiver.ts';
@@ -155,7 +154,6 @@ test('when every wake-up is lost the sweep finds what is due', async (context) =
 describe('a claim', () => {
   const parts = (): DeliveryDeps => ({
     pool: harness.pool,
-    storeAttempt: openAttemptStore(harness.pool),
     targets: openTargets({ privateTargets: () => true }),
     vaultKey: harness.vaultKey,
     log,

@@ -16,7 +16,6 @@ import type pg from 'pg';
 import type { Consumer } from '../rules/consumer.ts';
 import type { Bus, StreamStretch, WebhookLane } from '../service/bus.ts';
 import type { Logger } from '../service/tracing/telemetry.ts';
-import { openPace } from '../queue/pace.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';
 import { isSharded } from '../database/sharding.ts';
 import { awaitEarlierNumbers, numberByShard } from './number-by-shard.ts';
@@ -34,8 +33,8 @@ import {
  */
 const poll_ms = { shortest: 25, longest: 1_000 } as const;
 /**
- * The pace of batches that are not full: a single event is numbered at once, and under load many
- * share one transaction.
+ * The rest between batches that are not full: a single event is numbered at once, and under load
+ * many share one transaction.
  */
 const rest_ms = 5;
 /** So many batches may be in notification while the next is numbered. */
@@ -169,11 +168,11 @@ const relayBatches = async (
   wakeSignal: WakeSignal,
 ): Promise<void> => {
   const numberSome = await openNumbering(deps, client);
-  const pace = openPace(rest_ms);
   const announcements = new Set<Promise<void>>();
   let wait_ms: number = poll_ms.shortest;
   let last = await newestNumber(client);
   let publishedAt_ms = -Infinity;
+  let numberedAt_ms = -Infinity;
   while (!stopping.aborted) {
     const batch = await numberBatch(client, numberSome);
     if (batch && batch.lanes.length > 0) deps.wake(batch.lanes);
@@ -191,9 +190,10 @@ const relayBatches = async (
       if (announcements.size === announcements_max) await Promise.race(announcements);
     }
     if (batch?.isFull) continue;
+    if (batch) numberedAt_ms = performance.now();
     wait_ms = batch ? poll_ms.shortest : Math.min(wait_ms * 2, poll_ms.longest);
     await wakeSignal.wait(wait_ms);
-    await pace();
+    if (performance.now() - numberedAt_ms < rest_ms) await sleep(rest_ms);
   }
   // The lock outlives what it has sent.
   await Promise.all(announcements);

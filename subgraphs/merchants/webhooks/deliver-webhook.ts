@@ -24,7 +24,7 @@ import {
   webhookDeadline_ms,
   webhookLeaseMargin_ms,
 } from './rules.ts';
-import type { StoreAttempt } from './store-attempts.ts';
+import { storeAttempt } from './store-attempts.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
 export const deliveryLimits: DeliveryLimits = {
@@ -34,7 +34,6 @@ export const deliveryLimits: DeliveryLimits = {
 
 export interface DeliveryDeps extends ClaimDeps {
   /** `openAttemptStore`. */
-  readonly storeAttempt: StoreAttempt;
   /** Connections to receivers: `openTargets`. */
   readonly targets: Dispatcher;
   /** Opens the sealed webhook secrets. */
@@ -165,7 +164,7 @@ const store = (
   delivery: ClaimedDelivery,
   { at, endedAt, answer, next }: Attempt,
 ): Promise<boolean> =>
-  deps.storeAttempt({
+  storeAttempt(deps.pool, {
     merchantId: delivery.merchantId,
     deliveryId: delivery.id,
     createdAt: delivery.createdAt,

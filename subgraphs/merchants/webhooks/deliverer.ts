@@ -3,9 +3,9 @@
  * due deliveries, posts them, and repeats while there are more. The sweep finds other lanes, so a
  * wake-up may be lost.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { isPassing } from '../../kernel/alerts/set-aside.ts';
-import { openPace } from '../../kernel/queue/pace.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
 import type { WebhookLane } from '../../kernel/service/bus.ts';
 import type { TargetSwitch } from '../../kernel/service/webhook-url.ts';
@@ -23,11 +23,9 @@ import {
   webhooksInFlightPerLane_max,
   webhooksInFlightToOwn_max,
 } from './rules.ts';
-import { openAttemptStore } from './store-attempts.ts';
 import { openTargets } from './webhook-target.ts';
 
-export interface DelivererDeps
-  extends Omit<DeliveryDeps, 'targets' | 'limits' | 'storeAttempt'>, TargetSwitch {
+export interface DelivererDeps extends Omit<DeliveryDeps, 'targets' | 'limits'>, TargetSwitch {
   /** For tests that cannot wait for the real ones. */
   readonly limits?: DeliveryDeps['limits'];
 }
@@ -41,8 +39,6 @@ export interface Deliverer {
   close(): Promise<void>;
 }
 
-/** The interval between claims: a claim is a transaction, whatever its size. */
-const claimRest_ms = 5;
 const lanesPerClaim_max = 100;
 /** Queued lanes of one merchant; the sweep finds the others. */
 const waitingOfMerchant_max = 1_000;
@@ -83,7 +79,6 @@ class DelivererHere implements Deliverer {
   readonly #waiting = new Map<string, Set<string>>();
   readonly #inFlight = new InFlight();
   readonly #attempts = new Set<Promise<void>>();
-  readonly #pace = openPace(claimRest_ms);
   #claiming: Promise<void> | null = null;
   #isClosed = false;
 
@@ -91,7 +86,6 @@ class DelivererHere implements Deliverer {
     this.#parts = {
       ...given,
       limits: limits ?? deliveryLimits,
-      storeAttempt: openAttemptStore(given.pool),
       targets: openTargets({ privateTargets }),
     };
   }
@@ -121,8 +115,9 @@ class DelivererHere implements Deliverer {
   }
 
   async #claimAll(): Promise<void> {
+    // Behind all lanes that this turn of the event loop brings.
+    await nextTurn();
     for (;;) {
-      await this.#pace();
       const asking = this.#isClosed ? [] : this.#choose();
       if (asking.length === 0) return;
       await this.#claim(asking);

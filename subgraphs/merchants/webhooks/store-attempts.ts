@@ -5,9 +5,9 @@
  */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { batched } from '../../kernel/database/batch-calls.ts';
 import { noteListChange } from '../../kernel/database/list-changes.ts';
 import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
-import { openPace } from '../../kernel/queue/pace.ts';
 
 /** One attempt's result, and what follows for its delivery. */
 export interface AttemptResult {
@@ -27,65 +27,13 @@ export interface AttemptResult {
   readonly answerHead: string | null;
 }
 
-/** Stores one result; returns whether the lease still held. Rejects when the database fails. */
-export type StoreAttempt = (result: AttemptResult) => Promise<boolean>;
-
-const batch_max = 200;
-/** The interval between statements under load: about the time of a round trip. */
-const rest_ms = 2;
-
-interface Waiting {
-  readonly result: AttemptResult;
-  readonly stored: PromiseWithResolvers<boolean>;
-}
-
-/**
- * Opens the store of one process. A single result is stored at once; others are batched for two
- * milliseconds and while a statement is running.
- */
-export const openAttemptStore = (pool: pg.Pool): StoreAttempt => {
-  let waiting: Waiting[] = [];
-  let isFlushing = false;
-  const pace = openPace(rest_ms);
-  const flush = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      await pace();
-      const batch = waiting.slice(0, batch_max);
-      waiting = waiting.slice(batch_max);
-      try {
-        const held = await storeBatch(
-          pool,
-          batch.map(({ result }) => result),
-        );
-        for (const { result, stored } of batch) stored.resolve(held.has(result.deliveryId));
-      } catch {
-        // One result that cannot be stored must not cause the others to be sent again.
-        await Promise.all(
-          batch.map(({ result, stored }) =>
-            storeBatch(pool, [result]).then((held) => stored.resolve(held.size > 0), stored.reject),
-          ),
-        );
-      }
-    }
-    isFlushing = false;
-  };
-  return (result) => {
-    const stored = Promise.withResolvers<boolean>();
-    waiting.push({ result, stored });
-    if (!isFlushing) {
-      isFlushing = true;
-      setImmediate(() => void flush());
-    }
-    return stored.promise;
-  };
-};
-
 const textOf = (instant: Temporal.Instant | null): string | null => instant && rfc3339(instant);
 
+/** Stores results; whether the lease of each still held. */
 const storeBatch = async (
   pool: pg.Pool,
   results: readonly AttemptResult[],
-): Promise<ReadonlySet<string>> => {
+): Promise<readonly boolean[]> => {
   const rows = await runSharded<{ deliveryId: string }, AttemptResult>(
     pool,
     storeAttempts,
@@ -98,7 +46,7 @@ const storeBatch = async (
     noteListChange(pool, { list: 'webhook_deliveries', merchantId });
     if (status === 'failed') noteListChange(pool, { list: 'webhook_failures', merchantId });
   }
-  return held;
+  return results.map(({ deliveryId }) => held.has(deliveryId));
 };
 
 const columnsOf = (results: readonly AttemptResult[]): readonly unknown[] => {
@@ -165,3 +113,11 @@ const storeAttempts: ShardedStatement = {
     ),
   },
 };
+
+/** Stores one result; returns whether the lease still held. Rejects when the database fails. */
+export const storeAttempt = batched<AttemptResult, boolean>({
+  name: storeAttempts.ofAll.name,
+  callerOf: ({ merchantId }) => merchantId,
+  alone: async (pool, result) => (await storeBatch(pool, [result]))[0] === true,
+  together: storeBatch,
+});
