@@ -1267,7 +1267,7 @@ export type CreateDraftMutationVariables = Exact<{
 
 export type CreateDraftMutation = { payoutDraftCreate:
     | { __typename: 'PayoutDraftCreated', draft: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type ApproveDraftMutationVariables = Exact<{
@@ -1279,7 +1279,7 @@ export type ApproveDraftMutationVariables = Exact<{
 
 export type ApproveDraftMutation = { payoutDraftApprove:
     | { __typename: 'PayoutDraftApproved', payout: { id: string, status: PayoutStatus, failReason: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RejectDraftMutationVariables = Exact<{
@@ -1777,7 +1777,7 @@ export type CapturePaymentMutationVariables = Exact<{
 
 export type CapturePaymentMutation = { paymentCapture:
     | { __typename: 'PaymentCaptured', idempotent: boolean, payment: { id: string, status: PaymentStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type PayoutRowFragment = { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, fullName: string | null } };
@@ -2575,7 +2575,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '86420d6f1375bc74';
+export const operationsVersion = '293695fbe7633e2c';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2665,10 +2665,10 @@ export const PayoutForm = typed<PayoutFormQuery, PayoutFormQueryVariables>(
   "query PayoutForm($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    name\n    shops {\n      id\n      name\n    }\n  }\n  sbpBanks {\n    memberId\n    name\n    nameEn\n  }\n}",
 );
 export const CreateDraft = typed<CreateDraftMutation, CreateDraftMutationVariables>(
-  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nmutation CreateDraft($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PayoutCreateInput!, $reason: String, $key: String!) {\n  payoutDraftCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    reason: $reason\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PayoutDraftCreated {\n      draft {\n        ...DraftRow\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nmutation CreateDraft($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PayoutCreateInput!, $reason: String, $key: String!) {\n  payoutDraftCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    reason: $reason\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PayoutDraftCreated {\n      draft {\n        ...DraftRow\n      }\n    }\n    ... on Refused {\n      code\n      message\n      fields {\n        path\n      }\n    }\n  }\n}",
 );
 export const ApproveDraft = typed<ApproveDraftMutation, ApproveDraftMutationVariables>(
-  "mutation ApproveDraft($merchantId: ID!, $id: ID!, $cardPan: String) {\n  payoutDraftApprove(merchantId: $merchantId, id: $id, cardPan: $cardPan) {\n    __typename\n    ... on PayoutDraftApproved {\n      payout {\n        id\n        status\n        failReason\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation ApproveDraft($merchantId: ID!, $id: ID!, $cardPan: String) {\n  payoutDraftApprove(merchantId: $merchantId, id: $id, cardPan: $cardPan) {\n    __typename\n    ... on PayoutDraftApproved {\n      payout {\n        id\n        status\n        failReason\n      }\n    }\n    ... on Refused {\n      code\n      message\n      fields {\n        path\n      }\n    }\n  }\n}",
 );
 export const RejectDraft = typed<RejectDraftMutation, RejectDraftMutationVariables>(
   "mutation RejectDraft($merchantId: ID!, $id: ID!, $reason: String!) {\n  payoutDraftReject(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ... on PayoutDraftRejected {\n      draft {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2797,7 +2797,7 @@ export const CancelPayment = typed<CancelPaymentMutation, CancelPaymentMutationV
   "mutation CancelPayment($merchantId: ID!, $id: ID!) {\n  paymentCancel(id: $id, merchantId: $merchantId) {\n    __typename\n    ... on PaymentCancelled {\n      payment {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const CapturePayment = typed<CapturePaymentMutation, CapturePaymentMutationVariables>(
-  "mutation CapturePayment($merchantId: ID!, $id: ID!, $amount: MinorUnits!, $key: String!) {\n  paymentCapture(\n    id: $id\n    merchantId: $merchantId\n    amount: $amount\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PaymentCaptured {\n      payment {\n        id\n        status\n      }\n      idempotent\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation CapturePayment($merchantId: ID!, $id: ID!, $amount: MinorUnits!, $key: String!) {\n  paymentCapture(\n    id: $id\n    merchantId: $merchantId\n    amount: $amount\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PaymentCaptured {\n      payment {\n        id\n        status\n      }\n      idempotent\n    }\n    ... on Refused {\n      code\n      message\n      fields {\n        path\n      }\n    }\n  }\n}",
 );
 export const Payouts = typed<PayoutsQuery, PayoutsQueryVariables>(
   "fragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nquery Payouts($merchantId: ID, $status: [PayoutStatus!], $filter: PayoutFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payouts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...PayoutRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",

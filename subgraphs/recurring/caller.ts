@@ -1,4 +1,5 @@
 /** The canceller: a key of the merchant, or a person for it, with a reason. */
+import { reason_max_chars } from '../../schema/limits.ts';
 import type pg from 'pg';
 import { writeEntries, type Acting, type AuditedAction } from '../kernel/database/audit.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
@@ -7,8 +8,6 @@ import { textMistake } from '../kernel/rules/text-mistake.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
 import { keyOf } from '../kernel/service/access/reach.ts';
-
-const reason_max_chars = 1_000;
 
 /** The merchant, and the mode of its things; a person's is that of the thing itself. */
 export interface CancellingCaller {

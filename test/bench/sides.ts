@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
-import { ratePerSecond_max } from '../../subgraphs/merchants/rules/rate-limit.ts';
+import { ratePerSecond_max } from '../../schema/limits.ts';
 import { freePort } from '../support/free-port.ts';
 import { makeMerchant, setRate, type Merchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady } from '../support/service.ts';

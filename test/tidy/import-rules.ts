@@ -52,11 +52,11 @@ export const rooms: readonly Room[] = [
   {
     row: [
       'any `rules/` or `rules.ts`',
-      '`schema/currencies`, `kernel/rules` and the rules of its own subgraph',
+      '`schema/{currencies,limits}`, `kernel/rules` and the rules of its own subgraph',
     ],
     holds: (path) => isRules(path),
     mayImport: ({ from, to }) =>
-      to === 'schema/currencies.ts' ||
+      ['schema/currencies.ts', 'schema/limits.ts'].includes(to) ||
       under('subgraphs/kernel/rules/')(to) ||
       (under(subgraphOf(from))(to) && isRules(to)),
   },
@@ -133,7 +133,7 @@ export const rooms: readonly Room[] = [
   {
     row: [
       '`console/`',
-      "itself; of the schema the generated operations, `currencies` and `money-format`; the pages' `amount-rules`",
+      "itself; of the schema the generated operations, `currencies`, `limits` and `money-format`; the pages' `amount-rules`",
     ],
     holds: under('console/'),
     mayImport: ({ to }) =>
@@ -141,6 +141,7 @@ export const rooms: readonly Room[] = [
       [
         'schema/generated/console.ts',
         'schema/currencies.ts',
+        'schema/limits.ts',
         'schema/money-format.ts',
         'rest-facade/checkout/browser/amount-rules.js',
       ].includes(to),

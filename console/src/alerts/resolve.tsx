@@ -1,4 +1,5 @@
 /** Resolves an alert with a note. */
+import { policyReason_max_chars } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { ResolveAlert, type AlertsQuery } from '../../../schema/generated/console.ts';
@@ -40,7 +41,7 @@ export const ResolveDialog = ({
         {words.alert.note}
         <textarea
           rows={3}
-          maxLength={500}
+          maxLength={policyReason_max_chars}
           value={note}
           onChange={(event) => setNote(event.target.value)}
         />

@@ -2,6 +2,7 @@
  * Erases the personal data of a payment, a payout or a customer. A customer with many payments
  * takes several calls; the dialog shows the count so far.
  */
+import { policyReason_max_chars } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { EraseData, type PersonalDataSubject } from '../../../schema/generated/console.ts';
@@ -63,8 +64,6 @@ const useErasing = (seen: (payments: number) => void) => {
   };
 };
 
-const reason_max_chars = 500;
-
 /** The dialog. */
 export const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
   const words = useErasureWords();
@@ -78,7 +77,9 @@ export const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => 
     <PolicyForm
       title={subject === 'customer' ? words.customerTitle : words.title}
       consequence={`${words.of[subject]} ${words.noWay}`}
-      isReady={whose !== '' && reason.trim() !== '' && reason.trim().length <= reason_max_chars}
+      isReady={
+        whose !== '' && reason.trim() !== '' && reason.trim().length <= policyReason_max_chars
+      }
       close={close}
       act={() => erase({ merchantId, subject, id: whose, reason: reason.trim() })}
     >

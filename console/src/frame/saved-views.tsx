@@ -1,4 +1,5 @@
 /** The person's saved views of a section, and saving the current one. */
+import { viewName_max_chars } from '../../../schema/limits.ts';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
@@ -56,7 +57,7 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
         className="chip-field"
         aria-label={words.name}
         placeholder={words.name}
-        maxLength={80}
+        maxLength={viewName_max_chars}
         required
         autoFocus
         onKeyDown={({ key }) => {

@@ -1,4 +1,5 @@
 /** A merchant's settings: its name, its rate limit, new shops. */
+import { rateBurst_max, ratePerSecond_max } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {
@@ -35,16 +36,13 @@ const readCount = (text: string, max: number): number | null | undefined => {
   return Number.isInteger(count) && count >= 1 && count <= max ? count : undefined;
 };
 
-const perSecond_max = 10_000;
-const burst_max = 100_000;
-
 const LimitDialog = ({ merchant: { id: merchantId, rateLimit }, close }: DialogProps) => {
   const own = useSettingsWords();
   const [rate, setRate] = useState(String(rateLimit.perSecond));
   const [most, setMost] = useState(String(rateLimit.burst));
   const [, save] = useMutation(LimitMerchant);
-  const perSecond = readCount(rate, perSecond_max);
-  const burst = readCount(most, burst_max);
+  const perSecond = readCount(rate, ratePerSecond_max);
+  const burst = readCount(most, rateBurst_max);
   const isReady =
     perSecond !== undefined && burst !== undefined && (perSecond === null) === (burst === null);
   return (

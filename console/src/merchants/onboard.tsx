@@ -1,4 +1,5 @@
 /** Creates a merchant with its shop and a test key; the key is shown once. */
+import { cabinetName_max_chars } from '../../../schema/limits.ts';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
@@ -74,11 +75,20 @@ const Fields = ({
     <>
       <label className="field">
         {merchants.name}
-        <input value={name} maxLength={200} autoFocus onChange={(e) => setName(e.target.value)} />
+        <input
+          value={name}
+          maxLength={cabinetName_max_chars}
+          autoFocus
+          onChange={(e) => setName(e.target.value)}
+        />
       </label>
       <label className="field">
         {merchants.shopName}
-        <input value={shop} maxLength={200} onChange={(e) => setShop(e.target.value)} />
+        <input
+          value={shop}
+          maxLength={cabinetName_max_chars}
+          onChange={(e) => setShop(e.target.value)}
+        />
         <span className="quiet">{merchants.shopHint}</span>
       </label>
     </>

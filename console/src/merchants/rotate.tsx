@@ -1,4 +1,5 @@
 /** The dialog of a new webhook secret: it is shown once. */
+import { secretOverlap_max_h } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import { outcomeOf, refusedBy, type Refusal } from '../parts/outcome.ts';
 import { TextField } from '../parts/fields.tsx';
@@ -13,8 +14,6 @@ type Rotated =
       readonly standardSecret?: string | null | undefined;
     }
   | ({ readonly __typename: 'Refused' } & Refusal);
-
-const overlap_max_h = 24;
 
 /** The dialog; `of` names what the secret signs, `rotate` requests the new one. */
 export const RotateDialog = ({
@@ -39,7 +38,7 @@ export const RotateDialog = ({
     <PolicyForm
       title={own.rotate}
       consequence={own.rotateText(of)}
-      isReady={Number.isInteger(hours) && hours >= 0 && hours <= overlap_max_h}
+      isReady={Number.isInteger(hours) && hours >= 0 && hours <= secretOverlap_max_h}
       close={close}
       isRepeated
       result={secret === '' ? null : <CopyBlock text={secret} />}

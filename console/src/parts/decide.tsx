@@ -1,9 +1,10 @@
 /** What deciding a draft of any kind looks like: its state, its buttons, its rejection. */
+import { reason_max_chars } from '../../../schema/limits.ts';
 import { useState, type ReactNode } from 'react';
 import type { Permission } from '../viewer.tsx';
 import { ActButton } from './act-button.tsx';
 import { ActForm } from './act-form.tsx';
-import { refusedBy, type Outcome, type Refusal } from './outcome.ts';
+import { isAbout, refusedBy, type Outcome, type Refusal } from './outcome.ts';
 import { useFaultText } from './refusal.tsx';
 import { Status } from './status.tsx';
 import { Moment } from './texts.tsx';
@@ -41,9 +42,7 @@ const tones = {
 
 /** Why an approval was refused; known cases of drafts have their own texts. */
 export const refusalOutcome = ({ refusals }: DecisionWords, refusal: Refusal): Outcome => {
-  const { code, message } = refusal;
-  const isCard = code === 'bad_request' && message.startsWith('card_pan');
-  const text = refusals[isCard ? 'card' : code];
+  const text = refusals[isAbout(refusal, 'card_pan') ? 'card' : refusal.code];
   return text === undefined ? refusedBy(refusal) : { refused: text };
 };
 
@@ -163,7 +162,7 @@ export const RejectForm = ({
         {own.rejectReason}
         <input
           value={reason}
-          maxLength={1_000}
+          maxLength={reason_max_chars}
           onChange={(event) => setReason(event.target.value)}
         />
         <span className="quiet">{own.rejectReasonHint}</span>

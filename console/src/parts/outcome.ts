@@ -1,11 +1,16 @@
 /** The outcome of an action: done, refused, or unknown because its answer was lost. */
 import type { CombinedError } from 'urql';
 
-/** A refusal from the graph: its code, and its English text. */
+/** A refusal from the graph: its code, its English text, and the fields that it is about. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
+  readonly fields?: readonly { readonly path: string }[];
 }
+
+/** Whether a refusal is about the field, or one inside it. */
+export const isAbout = ({ fields = [] }: Refusal, field: string): boolean =>
+  fields.some(({ path }) => path === field || path.startsWith(`${field}.`));
 
 /** Done or refused in the person's language, refused by the graph, or unknown. */
 export type Outcome =

@@ -1,11 +1,12 @@
 /** The dialogs that move a payment's money, each with an idempotency key. */
+import { reason_max_chars, refundReasonAbove_minor } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { CancelPayment, CapturePayment } from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce, isUnanswered, unansweredOf } from '../parts/act-once.ts';
-import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { isAbout, outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { useClosingWords } from '../words/closing.ts';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useWords } from '../words/words.ts';
@@ -62,7 +63,6 @@ const AmountField = ({
 };
 
 /** Above this amount, in minor units, the graph requires a reason for a refund. */
-const reasonAbove_minor = 1_000_000;
 
 /** The reason of the refund. */
 export const ReasonField = ({
@@ -78,11 +78,15 @@ export const ReasonField = ({
 }) => {
   const { acts } = useWords();
   const { proposeReason } = useRefundDraftWords();
-  const hint = amount > reasonAbove_minor ? acts.reasonNeeded : acts.reasonHint;
+  const hint = amount > refundReasonAbove_minor ? acts.reasonNeeded : acts.reasonHint;
   return (
     <label className="field">
       {acts.reason}
-      <input value={reason} maxLength={200} onChange={(event) => set(event.target.value)} />
+      <input
+        value={reason}
+        maxLength={reason_max_chars}
+        onChange={(event) => set(event.target.value)}
+      />
       <span className="quiet">{isProposed ? proposeReason : hint}</span>
     </label>
   );
@@ -90,7 +94,7 @@ export const ReasonField = ({
 
 /** Whether the reason is enough for this amount; a proposal always has one. */
 export const hasReason = (reason: string, amount: number, isProposed: boolean): boolean =>
-  reason.trim() !== '' || (amount <= reasonAbove_minor && !isProposed);
+  reason.trim() !== '' || (amount <= refundReasonAbove_minor && !isProposed);
 
 /** Refunds a payment, or proposes it. */
 export const RefundDialog = ({ payment, close, again }: DialogProps) => {
@@ -162,7 +166,7 @@ export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
           outcomeOf(await capture({ merchantId, id, amount, key }), ({ paymentCapture: result }) =>
             result.__typename === 'PaymentCaptured'
               ? { done: acts.done.capture }
-              : result.message.startsWith('receipt')
+              : isAbout(result, 'receipt')
                 ? { refused: closing.partCapture }
                 : refusedBy(result),
           ),

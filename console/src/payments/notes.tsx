@@ -1,4 +1,5 @@
 /** What people wrote about a payment, and the field to write more. */
+import { note_max_chars } from '../../../schema/limits.ts';
 import { useMemo, useState } from 'react';
 import { useMutation } from 'urql';
 import { AddNote } from '../../../schema/generated/console.ts';
@@ -10,8 +11,6 @@ import { usePermission } from '../viewer.tsx';
 import { useCustomerWords } from '../words/customers.ts';
 import { useWords } from '../words/words.ts';
 import type { PaymentDetails } from './payment-details.ts';
-
-const text_max_chars = 2_000;
 
 /** The text that an erasure of personal data leaves in place of a note. */
 const erased = 'erased';
@@ -33,7 +32,7 @@ const useWriting = ({ merchantId, id }: PaymentDetails, again: () => void) => {
     if ('done' in came) setText('');
     again();
   };
-  const fits = trimmed !== '' && Array.from(trimmed).length <= text_max_chars;
+  const fits = trimmed !== '' && Array.from(trimmed).length <= note_max_chars;
   return { text, setText, outcome, isReady: fits && !isRunning, write: () => void write() };
 };
 
@@ -60,7 +59,7 @@ const NewNote = ({
           onChange={({ target }) => setText(target.value)}
         />
         <span id="note-hint" className="quiet">
-          {words.noteHint(wholeNumber(text_max_chars, locale))}
+          {words.noteHint(wholeNumber(note_max_chars, locale))}
         </span>
       </label>
       <button type="button" className="button" disabled={!isReady} onClick={write}>

@@ -1,4 +1,5 @@
 /** Proposes a payout, under an idempotency key. */
+import { reason_max_chars, recipientName_max_chars } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import {
@@ -52,7 +53,7 @@ const TextField = ({
         value={typed[field]}
         inputMode={field === 'fullName' ? 'text' : field === 'amount' ? 'decimal' : 'tel'}
         autoComplete="off"
-        maxLength={255}
+        maxLength={recipientName_max_chars}
         aria-invalid={isWrong}
         aria-describedby={`payout-${field}`}
         onChange={(event) => type({ [field]: event.target.value })}
@@ -197,7 +198,7 @@ export const NewPayoutDialog = ({
         {own.reason}
         <input
           value={reason}
-          maxLength={1_000}
+          maxLength={reason_max_chars}
           onChange={(event) => setReason(event.target.value)}
         />
         <span className="quiet">{own.reasonHint}</span>

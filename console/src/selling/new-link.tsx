@@ -1,4 +1,5 @@
 /** Makes a payment link. */
+import { linkLifetime_max_days } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { MakeLink, type PaymentLinkCreateInput } from '../../../schema/generated/console.ts';
@@ -25,7 +26,6 @@ import {
 } from './fields.tsx';
 
 const day_ms = 86_400_000;
-const days_max = 365;
 
 const nothingTyped = {
   sum: 'fixed' as 'fixed' | 'open',
@@ -69,7 +69,8 @@ const inputOf = (
   const { description, order, method, uses, days, isManual } = typed;
   const amounts = amountsOf(typed);
   const count = Number(days.trim() || 'none');
-  if (!amounts || !Number.isInteger(count) || count < 1 || count > days_max) return null;
+  if (!amounts || !Number.isInteger(count) || count < 1 || count > linkLifetime_max_days)
+    return null;
   const price = amounts.amount ?? 0;
   const named = { description: description.trim() || item, price };
   const isOpen = typed.sum === 'open';

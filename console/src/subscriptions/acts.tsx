@@ -1,4 +1,5 @@
 /** What a person may do with a subscription. */
+import { reason_max_chars } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { PauseSubscription, ResumeSubscription } from '../../../schema/generated/console.ts';
@@ -36,7 +37,11 @@ const PauseDialog = ({
     >
       <label className="field">
         {own.reason}
-        <input value={reason} maxLength={200} onChange={(event) => setReason(event.target.value)} />
+        <input
+          value={reason}
+          maxLength={reason_max_chars}
+          onChange={(event) => setReason(event.target.value)}
+        />
         <span className="quiet">{own.reasonHint}</span>
       </label>
     </ActForm>

@@ -2,6 +2,7 @@
  * What deciding any draft has in common: its rejection, which the proposer may use to withdraw it,
  * and what an approval stores with it.
  */
+import { reason_max_chars } from '../../../schema/limits.ts';
 import type pg from 'pg';
 import type { TestClocks } from '../clock/test-clocks.ts';
 import type { Acting } from '../database/audit.ts';
@@ -12,7 +13,7 @@ import { refused, type Refused } from '../rules/refusal.ts';
 import { textMistake } from '../rules/text-mistake.ts';
 import type { Principal } from '../service/access/principal.ts';
 import { refusal } from '../service/access/reach.ts';
-import { approval, draftReason_max_chars, rejection } from './rules.ts';
+import { approval, rejection } from './rules.ts';
 import type { Draft, DraftStore, PersonActing } from './store-drafts.ts';
 
 export const noDraft = refused('not_found', 'there is no such draft');
@@ -101,7 +102,7 @@ export const rejectDraft = async <Row extends Draft>(
   acting: PersonActing,
   { merchantId, id, reason }: RejectionRequest,
 ): Promise<Row | Refused> => {
-  const mistake = textMistake('reason', reason, 1, draftReason_max_chars);
+  const mistake = textMistake('reason', reason, 1, reason_max_chars);
   if (mistake) return refused('bad_request', mistake);
   const { pool, clocks } = parts;
   const [found] = await store.load(pool, [{ merchantId, id }]);

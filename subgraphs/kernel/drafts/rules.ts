@@ -21,8 +21,6 @@ const draftMoves = {
 export const draftLife_h = 72;
 /** Pending drafts of a merchant in one mode; further ones are refused. */
 export const pendingDrafts_max = 1_000;
-/** The reason of a draft, and that of its rejection. */
-export const draftReason_max_chars = 1_000;
 
 /** The fields of a draft that decide its next state. */
 export interface DraftState {

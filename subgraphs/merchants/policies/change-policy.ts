@@ -2,6 +2,7 @@
  * What all changes of operator policies share: the audit entry, serialization, and the notification
  * of every process.
  */
+import { policyReason_max_chars } from '../../../schema/limits.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
@@ -97,10 +98,8 @@ export const beginning = (
     : from;
 };
 
-const reason_max_chars = 500;
-
 /** What is wrong with a reason; null when nothing is. */
 export const reasonMistake = (reason: string): Refused | null => {
-  const mistake = textMistake('reason', reason.trim() && reason, 1, reason_max_chars);
+  const mistake = textMistake('reason', reason.trim() && reason, 1, policyReason_max_chars);
   return mistake === null ? null : refused('bad_request', mistake);
 };

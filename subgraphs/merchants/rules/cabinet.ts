@@ -2,13 +2,12 @@
  * The limits of cabinet settings, such as the overlap of webhook secrets
  * (docs/contract.md#rotation).
  */
+import { cabinetName_max_chars, secretOverlap_max_h } from '../../../schema/limits.ts';
 import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import type { SignatureFormat } from '../webhooks/rules.ts';
 
-const name_max_chars = 200;
 export const shopsPerMerchant_max = 500;
 export const endpointsPerShop_max = 20;
-const secretOverlap_max_h = 24;
 
 /**
  * What is wrong with the name of a merchant, a shop or a terminal, in words that begin with
@@ -17,8 +16,8 @@ const secretOverlap_max_h = 24;
 export const nameMistake = (field: string, name: string): string | null => {
   if (name.trim() === '') return `${field}: must not be empty`;
   const came = charactersOf(name);
-  return came > name_max_chars
-    ? `${field}: must have at most ${name_max_chars} characters, got ${came}`
+  return came > cabinetName_max_chars
+    ? `${field}: must have at most ${cabinetName_max_chars} characters, got ${came}`
     : null;
 };
 

@@ -1,4 +1,5 @@
 /** A merchant's rate limit: 50 requests a second with bursts of 100 by default. */
+import { rateBurst_max, ratePerSecond_max } from '../../../schema/limits.ts';
 
 /** `burst` requests at once, `perSecond` in the long run. */
 export interface RateLimit {
@@ -7,10 +8,6 @@ export interface RateLimit {
 }
 
 export const defaultRateLimit: RateLimit = { perSecond: 50, burst: 100 };
-
-/** What an operator may set: up to these. */
-export const ratePerSecond_max = 10_000;
-const rateBurst_max = 100_000;
 
 /** A merchant's stored limits: both, or neither for the default. */
 export interface StoredRateLimit {

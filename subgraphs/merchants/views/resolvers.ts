@@ -1,4 +1,5 @@
 /** GraphQL resolvers for saved views: a person reads only its own. */
+import { viewName_max_chars } from '../../../schema/limits.ts';
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
@@ -20,7 +21,6 @@ import { textMistake } from '../../kernel/rules/text-mistake.ts';
 /** Views of one person, over all sections. */
 const viewsPerPerson_max = 50;
 const section_max_chars = 40;
-const name_max_chars = 80;
 const search_max_chars = 2_000;
 
 interface NamedView {
@@ -37,7 +37,7 @@ const viewMistake = ({ section, name, search }: NamedView): string | null => {
     return `section: expected up to ${section_max_chars} letters a to z`;
   if (name.trim() === '') return 'name: must not be empty';
   return (
-    textMistake('name', name, 1, name_max_chars) ??
+    textMistake('name', name, 1, viewName_max_chars) ??
     textMistake('search', search, 0, search_max_chars)
   );
 };

@@ -1,4 +1,5 @@
 /** What a payment link is. Additions, section 3. */
+import { linkLifetime_max_days } from '../../../schema/limits.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { receiptMistake, type ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
@@ -15,7 +16,6 @@ export type LinkStatus = (typeof linkStatuses)[number];
 const openAmount = { min: 100n, max: 10_000_000n } as const;
 const uses_max = 1_000_000;
 const lifetime_days = 30;
-const lifetime_max_days = 365;
 
 /** The metadata key under which a payment names its link. */
 export const linkIdKey = 'link_id';
@@ -67,7 +67,7 @@ const amountMistake = ({ amount, amountMin, amountMax }: LinkTerms): string | nu
 
 const mistakesIn = (terms: LinkTerms, now: Temporal.Instant): (string | null)[] => {
   const { currency, method, uses, expiresAt } = terms;
-  const latest = now.add({ hours: 24 * lifetime_max_days });
+  const latest = now.add({ hours: 24 * linkLifetime_max_days });
   return [
     isCurrency(currency)
       ? null
@@ -79,7 +79,7 @@ const mistakesIn = (terms: LinkTerms, now: Temporal.Instant): (string | null)[] 
       ? `uses: expected an integer from 1 to ${uses_max} or null, got ${uses}`
       : null,
     Temporal.Instant.compare(expiresAt, now) <= 0 || Temporal.Instant.compare(expiresAt, latest) > 0
-      ? `expires_at: expected a moment within the next ${lifetime_max_days} days, got ${expiresAt.toString()}`
+      ? `expires_at: expected a moment within the next ${linkLifetime_max_days} days, got ${expiresAt.toString()}`
       : null,
     amountMistake(terms),
   ];

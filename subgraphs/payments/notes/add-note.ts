@@ -1,4 +1,5 @@
 /** Adds a person's note to a payment, and reads the notes of payments. */
+import { note_max_chars } from '../../../schema/limits.ts';
 import type pg from 'pg';
 import { writeEntry, type Acting } from '../../kernel/database/audit.ts';
 import {
@@ -22,7 +23,6 @@ import type { PersonCaller } from '../caller.ts';
 import { lockPayment } from '../lock-payment.ts';
 import { PaymentNoteEntity, type PaymentNote } from './entities.ts';
 
-const text_max_chars = 2_000;
 /** Notes of one payment; also a constraint of the table. */
 const notes_max = 100;
 
@@ -76,7 +76,7 @@ export const addNote = async (
   const { merchantId, principal } = caller;
   const claim = claimOf(idempotency, 'paymentNoteAdd', { paymentId, text });
   if (claim && isRefused(claim)) return claim;
-  const mistake = textMistake('text', text.trim(), 1, text_max_chars);
+  const mistake = textMistake('text', text.trim(), 1, note_max_chars);
   if (mistake) return refused('bad_request', mistake);
   const key = { merchantId, paymentId };
   const find = async (id: string): Promise<PaymentNote | null> =>

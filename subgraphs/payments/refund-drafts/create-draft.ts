@@ -2,6 +2,7 @@
  * Proposes a refund, which another person makes by approving it. Its terms are checked like those
  * of a refund; limits of people and the bank are checked on approval. No money moves.
  */
+import { reason_max_chars } from '../../../schema/limits.ts';
 import type pg from 'pg';
 import {
   claimOf,
@@ -10,11 +11,7 @@ import {
   type IdempotencyArgument,
 } from '../../kernel/database/idempotency.ts';
 import { newRowId } from '../../kernel/database/new-id.ts';
-import {
-  draftLife_h,
-  draftReason_max_chars,
-  pendingDrafts_max,
-} from '../../kernel/drafts/rules.ts';
+import { draftLife_h, pendingDrafts_max } from '../../kernel/drafts/rules.ts';
 import { insertTerms, termsRow, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
@@ -51,7 +48,7 @@ export const createRefundDraft = async (
   const named = { paymentId, amount, reason, ...(receipt ? { receipt: receipt.terms } : {}) };
   const claim = claimOf(idempotency, 'refundDraftCreate', named);
   if (claim && isRefused(claim)) return claim;
-  const mistake = textMistake('reason', reason.trim(), 1, draftReason_max_chars);
+  const mistake = textMistake('reason', reason.trim(), 1, reason_max_chars);
   if (mistake) return refused('bad_request', mistake);
   const id = newRowId();
   const find = async (made: string): Promise<RefundDraft | null> =>

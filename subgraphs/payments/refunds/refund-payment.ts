@@ -3,6 +3,7 @@
  * the bank is called. A crash in between leaves a pending refund whose order is repeated under the
  * same id, so the bank refunds once.
  */
+import { reason_max_chars } from '../../../schema/limits.ts';
 import { newRowId } from '../../kernel/database/new-id.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
 import {
@@ -20,7 +21,6 @@ import type { PaymentCaller } from '../caller.ts';
 import type { Refund } from './entities.ts';
 import type { GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
 import { openRefund } from './open-refund.ts';
-import { reason_max_chars } from './rules.ts';
 import { sendRefund } from './send-refund.ts';
 
 export interface RefundRequest {

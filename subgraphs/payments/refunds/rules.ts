@@ -2,6 +2,7 @@
  * The rules of docs/contract.md#refunds. A pending refund counts against the remainder; the
  * merchant's balance does not matter.
  */
+import { refundReasonAbove_minor } from '../../../schema/limits.ts';
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { move } from '../../kernel/rules/moves.ts';
 import { refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -23,10 +24,7 @@ const refundMoves = {
 export const refundMove = (from: RefundStatus, trigger: RefundTrigger): RefundStatus | undefined =>
   move<RefundStatus, RefundTrigger>(refundMoves, from, trigger);
 
-export const reason_max_chars = 1_000;
-
-/** Above this total per payment, in minor units (10,000.00), people must give a reason. */
-const reasonAbove_minor = 1_000_000n;
+const reasonAbove_minor = BigInt(refundReasonAbove_minor);
 /** More than this of a payment is an administrator's, in minor units: 1,000,000.00. */
 const financeRefund_max_minor = 100_000_000n;
 

@@ -2,6 +2,7 @@
  * Proposes a payout. Its terms are checked like those of an API payout; balance, lists and route
  * are checked on approval. No money moves.
  */
+import { reason_max_chars } from '../../../schema/limits.ts';
 import { randomUUID } from 'node:crypto';
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
 import {
@@ -10,11 +11,7 @@ import {
   type Created,
   type IdempotencyArgument,
 } from '../../kernel/database/idempotency.ts';
-import {
-  draftLife_h,
-  draftReason_max_chars,
-  pendingDrafts_max,
-} from '../../kernel/drafts/rules.ts';
+import { draftLife_h, pendingDrafts_max } from '../../kernel/drafts/rules.ts';
 import type { PersonActing } from '../../kernel/drafts/store-drafts.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -99,7 +96,7 @@ export const createDraft = async (
   // A draft stores neither, so its payout would lack them.
   if (terms.orderId !== null || terms.metadata !== null)
     return refused('bad_request', 'input: a draft takes no orderId and no metadata');
-  const mistake = textMistake('reason', reason, 1, draftReason_max_chars);
+  const mistake = textMistake('reason', reason, 1, reason_max_chars);
   if (mistake) return refused('bad_request', mistake);
   const disabled = await deps.banks.liveModeRefusal({ merchantId, mode });
   if (disabled) return disabled;

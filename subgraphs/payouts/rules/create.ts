@@ -3,6 +3,7 @@
  * the given value; of a card or account number only the length. A card number must pass the Luhn
  * check.
  */
+import { recipientName_max_chars } from '../../../schema/limits.ts';
 import { isCardNumber } from '../../kernel/rules/card.ts';
 import {
   defaultCurrency,
@@ -45,7 +46,6 @@ export interface PayoutTerms {
   readonly metadata: Record<string, string> | null;
 }
 
-const name_max_chars = 255;
 const orderId_max_chars = 64;
 
 type FieldName = 'phone' | 'bankId' | 'cardPan' | 'accountNumber' | 'bik' | 'inn';
@@ -131,7 +131,7 @@ const mistakesIn = (method: PayoutMethod, input: PayoutInput): (string | null)[]
     typeof currency === 'string' && currency !== defaultCurrency
       ? `currency: expected ${defaultCurrency}, got ${asCame(currency)}`
       : null,
-    textMistake('full_name', fullName, 1, name_max_chars),
+    textMistake('full_name', fullName, 1, recipientName_max_chars),
     textMistake('order_id', orderId, 1, orderId_max_chars),
     ...names.map((name) => fieldMistake(method, fields[name], input[name] ?? null)),
     ...metadataMistakes(metadata),

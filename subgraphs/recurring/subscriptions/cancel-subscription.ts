@@ -2,6 +2,7 @@
  * Cancels a subscription in any state: future charges stop, payments already made stay. Idempotent.
  * The binding payment of a pending subscription is cancelled too.
  */
+import { reason_max_chars } from '../../../schema/limits.ts';
 import type pg from 'pg';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
@@ -12,8 +13,6 @@ import { findCharges, loadSubscriptions } from './find-subscriptions.ts';
 import { ended, type EndReason } from '../rules/subscription.ts';
 import { changeSubscription, type SubscriptionChange } from './store-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
-
-const reason_max_chars = 1_000;
 
 export interface CancelRequest {
   readonly id: string;
