@@ -9,8 +9,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 /**
  * True for a request of our own page, and for a program that is no browser (it sends neither header
  * and carries no browser's rights). Sec-Fetch-Site decides where the browser sends it. Older ones send
- * Origin, which `no-referrer` turns into "null" for the bank's plain form: there `nullAllowed` lets
- * it through, since only the simulated bank has such a form and its address is a secret.
+ * Origin, which `no-referrer` turns into "null" for a plain form: there `nullAllowed` lets it
+ * through, since the address of a page with a form is a secret.
  */
 export const isSameOrigin = (request: FastifyRequest, nullAllowed = false): boolean => {
   const site = request.headers['sec-fetch-site'];
@@ -21,7 +21,7 @@ export const isSameOrigin = (request: FastifyRequest, nullAllowed = false): bool
   return URL.parse(origin)?.host === request.host;
 };
 
-/** Whether the page holds a plain form: the simulated bank's does, and that of a link. */
+/** Whether the answer is a page with a plain form. */
 type Forms = 'no forms' | 'own form';
 
 const policy = (forms: Forms): string =>
@@ -32,8 +32,7 @@ const policy = (forms: Forms): string =>
     "font-src 'self'",
     "img-src 'self'",
     "connect-src 'self'",
-    // page.js sends what the buyer types; a plain form submission of a card cannot leave the page
-    // at all.
+    // Forms go nowhere else.
     `form-action ${forms === 'own form' ? "'self'" : "'none'"}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -13,6 +13,7 @@ import {
   type TokenRoute,
 } from './page-context.ts';
 import { guardPage, isSameOrigin } from './page-headers.ts';
+import { formLimit_bytes, formOf, takeForms } from './take-forms.ts';
 import { unknownPage } from './views/message.ts';
 import type { Words } from './words/words.ts';
 import { formatAmount } from './format-amount.ts';
@@ -112,8 +113,6 @@ const bankPage = (checkout: Checkout, words: Words, assets: Assets, wrongCode: b
   });
 };
 
-const bodyLimit_bytes = 1_024;
-
 /** Six digits that the simulated bank takes for a wrong code: the payment is declined (docs/testing.md). */
 const wrongTestCode = '000000';
 
@@ -141,11 +140,7 @@ const showBank = (
  * on the hosted page.
  */
 export const playBank = (app: FastifyInstance, context: PageContext): void => {
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: bodyLimit_bytes },
-    (_request, body, done) => done(null, new URLSearchParams(String(body))),
-  );
+  takeForms(app);
 
   app.get<TokenRoute>('/:token/bank', async (request, reply) => {
     guardPage(reply, 'own form');
@@ -156,11 +151,11 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
     return showBank(context, reply, found.checkout, words, false);
   });
 
-  app.post<TokenRoute>('/:token/bank', { bodyLimit: bodyLimit_bytes }, async (request, reply) => {
+  app.post<TokenRoute>('/:token/bank', { bodyLimit: formLimit_bytes }, async (request, reply) => {
     guardPage(reply, 'own form');
     const { words, call } = visitOf(context, request);
     if (!call || !isSameOrigin(request, true)) return sendUnknown(context, reply, words);
-    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+    const form = formOf(request);
     const code = (form.get('code') ?? '').trim();
     const approve = form.get('answer') !== 'decline' && code !== wrongTestCode;
     const coded = /^\d{6}$/.test(code);

@@ -24,7 +24,9 @@ import {
   type BuyerCall,
 } from './page-context.ts';
 import { guardPage, isSameOrigin } from './page-headers.ts';
+import { formLimit_bytes, formOf, takeForms } from './take-forms.ts';
 import { playBank } from './play-bank.ts';
+import { problemWords, takePlainForm } from './take-plain-form.ts';
 import { readAssets, serveAssets, type Assets, moduleNames } from './serve-assets.ts';
 import { showLink } from './show-link.ts';
 import { brokenPage, busyPage, unknownPage } from './views/message.ts';
@@ -170,7 +172,6 @@ const pushState = (
  * rest. Plain forms, which work without any script.
  */
 
-const bodyLimit_bytes = 1_024;
 const things = ['token', 'subscription'] as const satisfies readonly CustomerThing[];
 
 /** Its address is longer than a parameter of a route may be. */
@@ -202,11 +203,7 @@ const begin = (request: Request, reply: FastifyReply) => {
 
 /** Adds the routes. An address that is not ours, or has ended, is a page about it, with 404. */
 const showCustomer = (app: FastifyInstance, { calls, assets }: PageContext): void => {
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: bodyLimit_bytes },
-    (_request, body, done) => done(null, new URLSearchParams(String(body))),
-  );
+  takeForms(app);
 
   app.get<CustomerRoute>('/c/*', async (request, reply) => {
     rememberSwitch(request, reply);
@@ -217,10 +214,10 @@ const showCustomer = (app: FastifyInstance, { calls, assets }: PageContext): voi
     return reply.send(customerPage(page, words, assets, done));
   });
 
-  app.post<CustomerRoute>('/c/*', { bodyLimit: bodyLimit_bytes }, async (request, reply) => {
+  app.post<CustomerRoute>('/c/*', { bodyLimit: formLimit_bytes }, async (request, reply) => {
     const words = begin(request, reply);
     const address = pageAddressOf(request);
-    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+    const form = formOf(request);
     const thing = things.find((one) => form.has(one));
     const ended =
       thing !== undefined &&
@@ -241,16 +238,20 @@ const htmlType = 'text/html; charset=utf-8';
  * with 404: people type and shorten addresses.
  */
 const showPage = (app: FastifyInstance, context: PageContext): void => {
-  app.get<TokenRoute>('/:token', async (request, reply) => {
-    guardPage(reply);
-    rememberSwitch(request, reply);
-    const { words, found } = await findCheckout(context, request);
-    void reply.type(htmlType).header('content-language', words.language);
-    if (!found) return reply.code(404).send(unknownPage(words, context.assets));
-    const { checkout } = found;
-    const parts = { ...drawState(checkout, words), assets: context.assets, moduleNames };
-    return reply.send(checkoutPage(checkout, words, parts));
-  });
+  app.get<TokenRoute & { Querystring: { problem?: unknown } }>(
+    '/:token',
+    async (request, reply) => {
+      guardPage(reply, 'own form');
+      rememberSwitch(request, reply);
+      const { words, found } = await findCheckout(context, request);
+      void reply.type(htmlType).header('content-language', words.language);
+      if (!found) return reply.code(404).send(unknownPage(words, context.assets));
+      const { checkout } = found;
+      const problem = problemWords(request.query.problem, words);
+      const parts = { ...drawState(checkout, words), problem, assets: context.assets, moduleNames };
+      return reply.send(checkoutPage(checkout, words, parts));
+    },
+  );
 
   for (const address of ['', '/:token/*']) {
     app.get(address, (request, reply) => {
@@ -392,6 +393,7 @@ export const registerCheckout = (
       serveAssets(pay, assets);
       showPage(pay, context);
       answerJson(pay, context);
+      pay.register(async (form) => takePlainForm(form, context));
       pay.register(async (bank) => playBank(bank, context));
       pay.register(async (link) => showLink(link, context, limiter));
       pay.register(async (customer) => showCustomer(customer, context));

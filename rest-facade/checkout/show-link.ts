@@ -13,6 +13,7 @@ import { chooseLanguage, rememberSwitch } from './choose-language.ts';
 import type { PageLimiter } from './limit-page.ts';
 import type { PageContext } from './page-context.ts';
 import { guardPage, isSameOrigin } from './page-headers.ts';
+import { formLimit_bytes, formOf, takeForms } from './take-forms.ts';
 import { busyPage, unknownPage } from './views/message.ts';
 import type { Words } from './words/words.ts';
 import { wordsOf } from './words/words-of.ts';
@@ -178,8 +179,6 @@ const endedLinkPage = (link: LinkPage, words: Words, assets: Assets): string => 
   );
 };
 
-const bodyLimit_bytes = 1_024;
-
 /** A key as the page's form carries it; a form without one makes a payment each time. */
 const idempotencyKey = /^[\w-]{22}$/;
 
@@ -238,11 +237,7 @@ export const showLink = (
   context: PageContext,
   limiter: PageLimiter,
 ): void => {
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'string', bodyLimit: bodyLimit_bytes },
-    (_request, body, done) => done(null, new URLSearchParams(String(body))),
-  );
+  takeForms(app);
 
   app.get<LinkRoute>('/l/:address', async (request, reply) => {
     rememberSwitch(request, reply);
@@ -250,13 +245,13 @@ export const showLink = (
     return seen ? reply.send(linkPage(seen.link, seen.words, context.assets)) : reply;
   });
 
-  app.post<LinkRoute>('/l/:address', { bodyLimit: bodyLimit_bytes }, async (request, reply) => {
+  app.post<LinkRoute>('/l/:address', { bodyLimit: formLimit_bytes }, async (request, reply) => {
     const seen = await visit(context, limiter, request, reply);
     if (!seen) return reply;
     const { link, words } = seen;
     if (!isSameOrigin(request, true))
       return reply.code(404).send(unknownPage(words, context.assets));
-    const form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
+    const form = formOf(request);
     const typed = (form.get('amount') ?? '').slice(0, 20);
     const key = form.get('idempotency_key') ?? '';
     const again = (problem: string): FastifyReply =>

@@ -11,6 +11,7 @@ import { openBrowserHarness, type BrowserHarness } from './harness.ts';
 const says = (page: Page, text: string): Promise<void> =>
   page.locator('#panel .panel-title').filter({ hasText: text }).waitFor();
 const button = (page: Page) => page.locator('#pay .primary');
+const waiting = { metadata: { simulator_outcome: 'requires_action' } };
 const atShop = 'https://shop.example/**';
 
 /** A window's page learns nothing until it pays, and then loses its next `lost` looks. */
@@ -234,13 +235,43 @@ describe('the way back, and the rough edges', { skip: noChromium, concurrency: 3
     assert.deepEqual(complaints, []);
   });
 
-  test('without JavaScript the page says what is needed, and nothing can be sent', async () => {
-    const { page } = await harness.open(await harness.create({ method: 'cards' }), {
-      script: false,
+  test('without JavaScript a card is paid: a typing error is named, and the bank is a link away', async () => {
+    const payment = await harness.create({
+      ...waiting,
+      method: 'any',
+      return_url: 'https://shop.example/done',
     });
-    await page.locator('noscript .notice', { hasText: 'Для оплаты нужен JavaScript' }).waitFor();
-    assert.equal(await page.locator('#pay').isVisible(), false);
-    assert.ok(await page.locator('#pay .primary').isDisabled());
+    const { page, complaints } = await harness.open(payment, { script: false, phone: true });
+    await page.getByText('Банковская карта').click();
+    await page.getByLabel('Номер карты').fill('4111 1111 1111 1112');
+    await page.getByLabel('Срок действия').fill('1230');
+    await page.getByLabel('CVC').fill('123');
+    await button(page).click();
+    await page.getByText('Проверьте номер: в нём опечатка').waitFor();
+    assert.doesNotMatch(await page.content(), /1112/);
+    assert.equal((await payment.read()).status, 'pending');
+    await page.getByText('Банковская карта').click();
+    await page.getByLabel('Номер карты').fill('4111 1111 1111 1111');
+    await page.getByLabel('Срок действия').fill('1230');
+    await page.getByLabel('CVC').fill('123');
+    await button(page).click();
+    await page.getByRole('link', { name: 'Перейти на страницу банка' }).click();
+    await page.getByLabel('Код подтверждения').fill('123456');
+    await page.getByRole('button', { name: 'Подтвердить' }).click();
+    // The page loads itself again until the bank has answered.
+    await says(page, 'Оплачено');
+    await page.getByRole('link', { name: 'Вернуться в магазин' }).click();
+    await page.waitForURL(atShop);
+    assert.deepEqual(complaints, []);
+  });
+
+  test('without JavaScript SBP has its link', async () => {
+    const payment = await harness.create({ method: 'sbp', ...waiting });
+    const { page } = await harness.open(payment, { script: false, phone: true });
+    await button(page).click();
+    await page.locator('noscript .notice', { hasText: 'Страница обновляется' }).waitFor();
+    await page.locator('#onwards').click();
+    await page.waitForURL(`${payment.url}/bank`);
   });
 
   test('an unknown token is a page that says so', async () => {

@@ -49,7 +49,7 @@ describe('the routes of the hosted page', () => {
       "default-src 'none'",
       "script-src 'self'",
       "style-src 'self'",
-      "form-action 'none'",
+      "form-action 'self'",
       "frame-ancestors 'none'",
       "base-uri 'none'",
     ]) {

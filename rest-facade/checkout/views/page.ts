@@ -323,6 +323,12 @@ const modules = (assets: Assets, names: readonly string[]): Html =>
   html`${names.map((name) => html`<link rel="modulepreload" href="${assets.address(name)}" />`)}
     <script type="module" src="${assets.address('page.js')}"></script>`;
 
+/** Without a script, a page that waits for the bank is loaded again. */
+const reloads = (checkout: Checkout): Piece =>
+  checkout.status === 'processing' &&
+  !asksCardAgain(checkout) &&
+  html`<noscript><meta http-equiv="refresh" content="5;url=?" /></noscript>`;
+
 const footer = (checkout: Checkout, words: Words): string => {
   if (checkout.saves && checkout.method === 'cards') return words.footerSaving;
   return checkout.methods.includes('cards') || checkout.method === 'cards'
@@ -330,16 +336,16 @@ const footer = (checkout: Checkout, words: Words): string => {
     : words.footer;
 };
 
-/** What is shown while the page's script is away, while there is something left to do. */
+/** What is shown while the page's script is away and the bank is at work. */
 const withoutScript = ({ status }: Checkout, words: Words): Piece =>
-  (status === 'pending' || status === 'processing') &&
-  html`<noscript><p class="notice">${words.noScript}</p></noscript>
+  status === 'processing' &&
+  html`<noscript><p class="notice calm">${words.noScript}</p></noscript>
     <p class="notice calm asleep">
       <b>${words.asleep.title}</b> ${words.asleep.text}
       <a href="?lang=${words.language}">${words.reload}</a>.
     </p>`;
 
-const bodyView = (checkout: Checkout, words: Words, { tag, regions }: PageDeps): Html => {
+const bodyView = (checkout: Checkout, words: Words, { tag, regions, problem }: PageDeps): Html => {
   const { ribbon, summary, panel } = regions;
   const { now, clockStands, status } = checkout;
   const { refusals, refused, browser } = words;
@@ -363,7 +369,9 @@ const bodyView = (checkout: Checkout, words: Words, { tag, regions }: PageDeps):
         </section>
         <div class="work">
           <div id="asleep">${withoutScript(checkout, words)}</div>
-          <p class="notice" id="notice" role="alert" hidden></p>
+          <p class="notice" id="notice" role="alert" ${problem === null && html`hidden`}>
+            ${problem}
+          </p>
           <div class="panel" id="panel">${panel}</div>
         </div>
       </main>
@@ -378,6 +386,8 @@ export interface PageDeps {
   readonly regions: Regions;
   /** The digest of what is shown. */
   readonly tag: string;
+  /** Why the plain form was not taken; null: nothing is wrong. */
+  readonly problem: string | null;
   readonly assets: Assets;
   readonly moduleNames: readonly string[];
 }
@@ -388,6 +398,6 @@ export const checkoutPage = (checkout: Checkout, words: Words, deps: PageDeps): 
     words,
     title: deps.title,
     assets: deps.assets,
-    head: modules(deps.assets, deps.moduleNames),
+    head: html`${reloads(checkout)} ${modules(deps.assets, deps.moduleNames)}`,
     body: bodyView(checkout, words, deps),
   });

@@ -200,10 +200,9 @@ const picker = (methods: readonly PayableMethod[], words: Words, checkout: Check
 
 const payButton = (checkout: Checkout, words: Words): Html =>
   html` ${consentView(checkout, words)}
-    <button class="primary" type="submit" disabled data-wakes>
+    <button class="primary" type="submit">
       <span class="primary-words">${payWords(checkout, words)}</span>
       <span class="primary-busy">${spinner}${words.paying}</span>
-      <span class="primary-asleep">${words.asleepButton}</span>
     </button>`;
 
 /** A method that is fixed already: the card's form, or one button on the way to the bank. */
@@ -239,8 +238,8 @@ const nothingToDo = ({ title, text }: Message, onwards: Piece): Html =>
   </div>`;
 
 /**
- * The form of a pending payment, or of one whose card was lost on its way. Its button is disabled
- * without page.js: a card must never be sent by a plain form.
+ * The form of a pending payment, or of one whose card was lost on its way. Without page.js the
+ * browser posts it to the page's own address (take-plain-form.ts).
  */
 export const payForm = (checkout: Checkout, words: Words): Html => {
   const fixed = payableMethod(checkout.method);
@@ -248,7 +247,7 @@ export const payForm = (checkout: Checkout, words: Words): Html => {
   if (checkout.method === 'recurrent') return nothingToDo(words.noBuyer, null);
   if (methods.length === 0) return nothingToDo(words.noMethods, shopLink(checkout, words));
   const button = payButton(checkout, words);
-  return html`<form id="pay" class="pay-form" novalidate>
+  return html`<form id="pay" class="pay-form" method="post" novalidate>
       ${fixed ? single(fixed, words, checkout, button) : html`${picker(methods, words, checkout)} ${button}`}
     </form>
     ${fixed && wayOnView(checkout, words)}`;

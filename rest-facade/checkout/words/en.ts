@@ -20,13 +20,11 @@ export const en: Words = {
   secure: 'Secure payment',
   footer: 'You enter payment details only at your own bank.',
   footerCard: 'Card details go straight to the bank and are never stored.',
-  noScript:
-    'Paying needs JavaScript. Turn it on in the browser’s settings and reload the page, or open the link in another browser.',
+  noScript: 'This page reloads every few seconds.',
   asleep: {
     title: 'The page has not loaded completely.',
     text: 'Check the connection. If this message stays,',
   },
-  asleepButton: 'Paying has not loaded yet',
   reload: 'reload the page',
   pageTitle: (amount, shop) => `${amount} — ${shop}`,
   summaryLabel: 'What you are paying for',

@@ -174,8 +174,6 @@ export interface Words extends RefusalWords {
   readonly noScript: string;
   /** Shown until page.js has started, or when it never does. */
   readonly asleep: Message;
-  /** The text of the button until then. */
-  readonly asleepButton: string;
   readonly reload: string;
   readonly pageTitle: (amount: string, shop: string) => string;
   readonly summaryLabel: string;

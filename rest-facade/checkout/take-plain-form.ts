@@ -1,0 +1,99 @@
+/**
+ * POST /pay/:token: the page's form as a browser sends it by itself, without page.js. The answer
+ * leads back to the page, so that loading it again sends nothing twice; a card is never shown again.
+ */
+import type { FastifyInstance } from 'fastify';
+import type { CardInput } from '../../schema/generated/operations.ts';
+import {
+  cvcFlaw,
+  digitsOf,
+  expiryFlaw,
+  holderFlaw,
+  numberFlaw,
+  tidyExpiry,
+} from './browser/card-rules.js';
+import { isRefused, type Checkout } from './call-checkout.ts';
+import {
+  pageAddress,
+  visitOf,
+  type BuyerCall,
+  type PageContext,
+  type TokenRoute,
+} from './page-context.ts';
+import { guardPage, isSameOrigin } from './page-headers.ts';
+import { formLimit_bytes, formOf, takeForms } from './take-forms.ts';
+import { unknownPage } from './views/message.ts';
+import { payableMethod } from './views/pay-form.ts';
+import type { Words } from './words/words.ts';
+
+const cardOf = (form: URLSearchParams): CardInput => {
+  const value = (name: string): string => (form.get(name) ?? '').trim();
+  return {
+    number: digitsOf(value('number')),
+    expiry: tidyExpiry(value('expiry')),
+    cvc: value('cvc'),
+    holder: value('holder').toUpperCase(),
+  };
+};
+
+/** What is wrong with a card first, as page.js words it: `numberShort`; null: nothing. */
+const flawOf = (card: CardInput, { asksHolder, now }: Checkout): string | null => {
+  const flaws = {
+    number: numberFlaw(card.number),
+    expiry: expiryFlaw(card.expiry, new Date(now)),
+    cvc: cvcFlaw(card.cvc),
+    holder: card.holder === '' && !asksHolder ? null : holderFlaw(card.holder),
+  };
+  const [field, flaw] = Object.entries(flaws).find(([, found]) => found !== null) ?? [];
+  return field && flaw ? `${field}${flaw}` : null;
+};
+
+/** Pays as the form says; gives what is wrong with it, null when the bank has the payment. */
+const payByForm = async (
+  { calls }: PageContext,
+  call: BuyerCall,
+  checkout: Checkout,
+  form: URLSearchParams,
+): Promise<string | null> => {
+  const chosen = payableMethod(form.get('method') ?? '');
+  const method = chosen ?? payableMethod(checkout.method);
+  const card = method === 'cards' && checkout.asksCard ? cardOf(form) : null;
+  const flaw = card && flawOf(card, checkout);
+  if (flaw) return flaw;
+  const choice = chosen && (await calls.choose(call, chosen));
+  if (choice && isRefused(choice)) return choice.code;
+  const paid = await calls.pay(call, card);
+  return isRefused(paid) ? paid.code : null;
+};
+
+/** Every problem that the page has words for, by its code. */
+const problems = ({ browser, refusals, refused }: Words): ReadonlyMap<string, string> =>
+  new Map(Object.entries({ ...browser, ...refusals, refused }));
+
+/** The words of a problem; null for what is none. */
+export const problemWords = (code: unknown, words: Words): string | null =>
+  problems(words).get(String(code)) ?? null;
+
+/** Adds the route. */
+export const takePlainForm = (app: FastifyInstance, context: PageContext): void => {
+  takeForms(app);
+  app.post<TokenRoute>('/:token', { bodyLimit: formLimit_bytes }, async (request, reply) => {
+    guardPage(reply, 'own form');
+    const { words, call } = visitOf(context, request);
+    const checkout = call && isSameOrigin(request, true) ? await context.calls.read(call) : null;
+    if (!call || !checkout)
+      return reply
+        .code(404)
+        .type('text/html; charset=utf-8')
+        .send(unknownPage(words, context.assets));
+    const page = pageAddress(request);
+    const problem = await payByForm(context, call, checkout, formOf(request));
+    if (problem !== null) {
+      const code = problems(words).has(problem) ? problem : 'refused';
+      return reply.redirect(`${page}?problem=${code}`, 303);
+    }
+    // As page.js remembers it: this browser is led back to the shop afterwards.
+    void reply.header('set-cookie', `pay_session=paying; Path=${page}; SameSite=Lax`);
+    return reply.redirect(page, 303);
+  });
+};
