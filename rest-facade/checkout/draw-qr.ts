@@ -7,6 +7,7 @@ const quietModules = 3;
 
 interface Code {
   readonly side: number;
+  /** A line, one module wide, for each run of dark modules in a row. */
   readonly path: string;
 }
 
@@ -27,7 +28,9 @@ const makeCode = (content: string): Code => {
   const rows: string[] = [];
   for (let y = 0; y < modules.size; y += 1) {
     for (let x = 0; x < modules.size; x += 1) {
-      if (modules.get(y, x)) rows.push(`M${x + quietModules} ${y + quietModules}h1v1h-1z`);
+      const start = x;
+      while (x < modules.size && modules.get(y, x)) x += 1;
+      if (x > start) rows.push(`M${start + quietModules} ${y + quietModules + 0.5}h${x - start}`);
     }
   }
   return { side, path: rows.join('') };
@@ -55,6 +58,6 @@ export const drawQr = (content: string, label: string): Html => {
     shape-rendering="crispEdges"
   >
     <path fill="#fff" d="M0 0h${side}v${side}H0z" />
-    <path fill="#111418" d="${path}" />
+    <path stroke="#111418" d="${path}" />
   </svg>`;
 };
