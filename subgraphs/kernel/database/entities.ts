@@ -39,12 +39,12 @@ export const EventEntity = defineEntity({
   },
   indexes: [
     { name: 'event_outbox', properties: ['position'], where: 'sequence is null' },
-    { name: 'event_sequence', properties: ['sequence'] },
+    { name: 'event_sequence', properties: ['sequence'], where: 'sequence is not null' },
     {
       name: 'event_log',
       properties: ['merchantId', 'shopId', 'mode', 'sequence'],
       include: ['createdAt', 'webhookEvent', 'subjectId'],
-      where: 'webhook_event is not null',
+      where: 'webhook_event is not null and sequence is not null',
     },
     { name: 'event_followed', properties: ['consumer', 'sequence'], where: 'follower is not null' },
   ],

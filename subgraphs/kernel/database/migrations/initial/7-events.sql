@@ -24,11 +24,11 @@ create table event (
   primary key (merchant_id, id, created_at)
 ) partition by range (created_at);
 create index event_outbox on event (position) where sequence is null;
-create index event_sequence on event (sequence);
+create index event_sequence on event (sequence) where sequence is not null;
 create index event_followed on event (follower, sequence) where follower is not null;
 create index event_log on event (merchant_id, shop_id, mode, sequence)
   include (created_at, webhook_event, subject_id)
-  where webhook_event is not null;
+  where webhook_event is not null and sequence is not null;
 create table partitions.event_default partition of event default
   with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 create index event_default_age on partitions.event_default (created_at);
