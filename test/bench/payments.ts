@@ -1,5 +1,6 @@
 /** Payments: created, read, and whole ones, which a buyer pays and a webhook reports. */
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { requestText } from './load.ts';
 import { compare, median, type Measure, type Rounds, type Row } from './rounds.ts';
@@ -120,24 +121,79 @@ export const openBuyers = (
   };
 };
 
-/** Has so many buyers pay one payment after another. */
+/** Has so many buyers pay one payment after another; how long each took. */
+const payFor = async (
+  buy: () => Promise<void>,
+  buyers: number,
+  duration_ms: number,
+): Promise<readonly number[]> => {
+  const latencies_us: number[] = [];
+  const began_ms = performance.now();
+  const pay = async (): Promise<void> => {
+    while (performance.now() - began_ms < duration_ms) {
+      const sent_ms = performance.now();
+      await buy();
+      latencies_us.push((performance.now() - sent_ms) * 1_000);
+    }
+  };
+  await Promise.all(Array.from({ length: buyers }, pay));
+  return latencies_us;
+};
+
 const payAtOnce =
   (buy: () => Promise<void>, buyers: number, { service }: Bench): Measure =>
   async (duration_ms) => {
-    const latencies_us: number[] = [];
     const began_ms = performance.now();
-    const pay = async (): Promise<void> => {
-      while (performance.now() - began_ms < duration_ms) {
-        const sent_ms = performance.now();
-        await buy();
-        latencies_us.push((performance.now() - sent_ms) * 1_000);
-      }
-    };
-    await Promise.all(Array.from({ length: buyers }, pay));
+    const latencies_us = await payFor(buy, buyers, duration_ms);
     const elapsed_ms = performance.now() - began_ms;
     await settle(service);
     return { perSecond: (latencies_us.length * 1_000) / elapsed_ms, p50_us: median(latencies_us) };
   };
+
+/** What PostgreSQL has written. */
+interface Written {
+  readonly wal: number;
+  readonly disk: number;
+  readonly updates: number;
+  readonly hot: number;
+}
+
+const written = `select (pg_current_wal_lsn() - '0/0')::float8 as wal,
+  (select sum(pg_total_relation_size(relid)) from pg_stat_user_tables)::float8 as disk,
+  (select sum(n_tup_upd) from pg_stat_user_tables)::float8 as updates,
+  (select sum(n_tup_hot_upd) from pg_stat_user_tables)::float8 as hot`;
+
+/** An idle session tells its counts after ten seconds. */
+const counted_ms = 11_000;
+
+const readWritten = async ({ pool }: Side): Promise<Written> => {
+  await sleep(counted_ms);
+  const { rows } = await pool.query<Written>(written);
+  if (!rows[0]) throw new Error('PostgreSQL does not say what it has written');
+  return rows[0];
+};
+
+/** What one whole payment writes: bytes, and the share of updates that are HOT. */
+const costOf = async (
+  buy: () => Promise<void>,
+  side: Side,
+  { service, quick }: Bench,
+): Promise<Omit<Written, 'updates'>> => {
+  const { rounds, duration_ms } = roundsOf(quick);
+  const before = await readWritten(side);
+  const { length: paid } = await payFor(buy, connections, rounds * duration_ms);
+  await settle(service);
+  const after = await readWritten(side);
+  return {
+    wal: (after.wal - before.wal) / paid,
+    disk: (after.disk - before.disk) / paid,
+    hot: (after.hot - before.hot) / (after.updates - before.updates),
+  };
+};
+
+const kilobytes = (bytes: number): string => `${(bytes / 1_000).toFixed(1)} KB`;
+const onDisk = ({ disk, hot }: Pick<Written, 'disk' | 'hot'>): string =>
+  `${kilobytes(disk)}, ${(hot * 100).toFixed(0)} % of updates HOT`;
 
 /** Whole payments: create, pay on the page, the bank's answer, the webhook, read. */
 export const wholeRows = async (bench: Bench): Promise<readonly Row[]> => {
@@ -154,7 +210,24 @@ export const wholeRows = async (bench: Bench): Promise<readonly Row[]> => {
     };
     rows.push(await compare(title, sides, roundsOf(bench.quick)));
   }
-  return rows;
+  bench.progress('what a whole payment writes');
+  const ours = await costOf(service, bench.service, bench);
+  const theirs = await costOf(bare, bench.bare, bench);
+  return [
+    ...rows,
+    {
+      what: 'WAL of a whole payment',
+      ratio: theirs.wal / ours.wal,
+      service: kilobytes(ours.wal),
+      bare: kilobytes(theirs.wal),
+    },
+    {
+      what: 'disk of a whole payment',
+      ratio: theirs.disk / ours.disk,
+      service: onDisk(ours),
+      bare: onDisk(theirs),
+    },
+  ];
 };
 
 /** Ad-hoc documents over GraphQL, of two subgraphs: the same one again, and always another one. */
