@@ -13,6 +13,7 @@ import {
 } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import pg from 'pg';
+import { makeShardFunctions } from './sql-file.ts';
 import { makePartitions } from './partitions.ts';
 import { refuseUnrecorded } from './audited.ts';
 import { dialectOver } from './orm-connections.ts';
@@ -179,6 +180,7 @@ export const migrate = async (database: Database): Promise<readonly string[]> =>
     await client.query("select pg_advisory_lock(hashtext('payment-service/migrate'))");
     const applied = await applyMigrations(database.orm);
     await makePartitions(database.pool, Temporal.Now.instant());
+    await makeShardFunctions(client);
     return applied;
   } finally {
     // The lock ends with its session.
