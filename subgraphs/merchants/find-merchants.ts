@@ -172,9 +172,11 @@ type FoundHolder = KeyHolder & { readonly digest: string };
 const findGathered = batched<string, KeyHolder | null>({
   name: holder.name,
   callerOf: (digest) => digest,
-  alone: async (pool, digest) => (await run<FoundHolder>(pool, holder, [digest]))[0] ?? null,
-  together: async (pool, digests) => {
-    const rows = await run<FoundHolder>(pool, holders, [digests]);
+  run: async (pool, digests) => {
+    const rows =
+      digests.length === 1
+        ? await run<FoundHolder>(pool, holder, digests)
+        : await run<FoundHolder>(pool, holders, [digests]);
     const found = new Map(rows.map((row) => [row.digest, row]));
     return digests.map((digest) => found.get(digest) ?? null);
   },

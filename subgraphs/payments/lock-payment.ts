@@ -75,6 +75,12 @@ const lockFree: Statement = {
     for update skip locked`,
 };
 
+/** A payment's refunds with one that is new or has moved. */
+const withRefund = (refunds: readonly Refund[], row: Refund): readonly Refund[] =>
+  refunds.some(({ id }) => id === row.id)
+    ? refunds.map((refund) => (refund.id === row.id ? row : refund))
+    : [...refunds, row];
+
 /** Two changes of one payment, one after the other, as one. */
 const joined = (earlier: Storing | undefined, later: Storing): Storing =>
   earlier
@@ -85,15 +91,10 @@ const joined = (earlier: Storing | undefined, later: Storing): Storing =>
         deltas: [...earlier.deltas, ...later.deltas],
         events: [...earlier.events, ...later.events],
         receipts: [...earlier.receipts, ...later.receipts],
+        refunds: later.refunds.reduce(withRefund, earlier.refunds),
         rateBps: later.rateBps ?? earlier.rateBps,
       }
     : later;
-
-/** A payment's refunds with one that is new or has moved. */
-const withRefund = (refunds: readonly Refund[], row: Refund): readonly Refund[] =>
-  refunds.some(({ id }) => id === row.id)
-    ? refunds.map((refund) => (refund.id === row.id ? row : refund))
-    : [...refunds, row];
 
 /** Locks those payments that nobody else holds, until the transaction ends, and reads them. */
 export const lockFreePayments = async (
@@ -113,7 +114,6 @@ export const lockFreePayments = async (
     payments.map((payment) => [payment.id, { payment, refunds: refunds.get(payment.id) ?? [] }]),
   );
   const storings = new Map<string, Storing>();
-  const moved = new Map<string, Refund>();
   return {
     of: (paymentId) => locked.get(paymentId),
     change: (paymentId, change, now) => {
@@ -122,7 +122,6 @@ export const lockFreePayments = async (
       const storing = storingOf(before.payment, change, now);
       storings.set(paymentId, joined(storings.get(paymentId), storing));
       const row = change.refund?.row;
-      if (row) moved.set(row.id, row);
       locked.set(paymentId, {
         payment: storing.after,
         refunds: row ? withRefund(before.refunds, row) : before.refunds,
@@ -130,7 +129,7 @@ export const lockFreePayments = async (
     },
     store: async () => {
       if (storings.size === 0) return;
-      const stored = await storeTogether(client, [...storings.values()], [...moved.values()]);
+      const stored = await storeTogether(client, [...storings.values()], true);
       if (stored.size < storings.size)
         throw new Error('a locked payment was written by somebody else');
     },

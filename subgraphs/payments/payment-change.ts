@@ -122,6 +122,8 @@ export interface Storing {
   readonly events: readonly object[];
   readonly rateBps: number | null;
   readonly receipts: readonly object[];
+  /** New ones, and those that have moved; each once. */
+  readonly refunds: readonly Refund[];
 }
 
 /** What of a payment the totals count. */
@@ -169,6 +171,7 @@ export const storingOf = (
     ),
     events: eventsOf(before, after, change, now).map(eventRow),
     rateBps: change.rateBps ?? null,
+    refunds: change.refund ? [change.refund.row] : [],
     receipts: receiptsMade(before, after, change.refund?.row ?? null, now),
   };
 };

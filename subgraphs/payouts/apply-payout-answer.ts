@@ -159,8 +159,9 @@ const storeGathered = batched<Storing, Payout | 'left' | null>({
   name: store.name,
   callerOf: ({ after }) => after.merchantId,
   perCaller: true,
-  alone: storeAlone,
-  together: async (pool, storings) => {
+  run: async (pool, storings) => {
+    const [one] = storings;
+    if (one && storings.length === 1) return [await storeAlone(pool, one)];
     const first = new Map(storings.toReversed().map((storing) => [storing.after.id, storing]));
     const sent = [...first.values()].map(({ before, after, postings, deltas, events }) => ({
       ...rowJson(changing, after),

@@ -97,8 +97,7 @@ const openGathered = batched<PayoutOpening, Answer>({
   perCaller: true,
   // Concurrent batches would wait for each other at the merchant's row.
   inFlight: 1,
-  alone: (pool, opening) => unlessHeld(openTogether(pool, [opening])),
-  together: openTogether,
+  run: unlessHeld(openTogether),
 });
 
 /**

@@ -42,8 +42,7 @@ const openOperation = (perCaller = false) => {
     name: 'test',
     callerOf: (text) => text.split(' ')[0] ?? '',
     perCaller,
-    alone: async (_, one) => (await send([one]))[0] ?? '',
-    together: (_, calls) => send(calls),
+    run: (_, calls) => send(calls),
   });
   return {
     sent,

@@ -21,12 +21,12 @@ const stations = [
   'POST /v1/public/payments',
   'operation CreatePayment',
   'subgraph paymentCreate',
-  'sql payment.create',
+  'sql payments/create-payment',
   'open session',
   'bank openSession',
   'sql simulator.confirm',
   'ask bank',
-  'sql payment.store',
+  'sql payments/store-payment',
   'webhook',
 ];
 

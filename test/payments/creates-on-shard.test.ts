@@ -1,7 +1,8 @@
 /**
- * New payments as sharded tables write them, by a function on the machine of their merchant: the
- * same rows as by the statement of one database, and each key once. Here the function runs in one
- * database; on a real Citus the scenarios of `npm run test:citus` call it.
+ * New payments as sharded tables write them, by a function on the machine of their merchant, which
+ * is made from the same file: the same rows as by the statement, and each key once. Here the
+ * function runs in one database that says it has Citus; on a real one the scenarios of
+ * `npm run test:citus` call it.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -12,14 +13,48 @@ import { noPolicies } from '../support/no-policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
-import { insertOnShard } from '../../subgraphs/payments/insert-payment.ts';
-import type { NewPayment } from '../../subgraphs/payments/insert-statements.ts';
+import { statusEvents } from '../../subgraphs/payments/change-payment.ts';
+import { insertPayment, type NewPayment } from '../../subgraphs/payments/insert-payment.ts';
+import { storePayment } from '../../subgraphs/payments/store-payment.ts';
+import { isSharded } from '../../subgraphs/kernel/database/sharding.ts';
+import type { IdempotencyClaim } from '../../subgraphs/kernel/database/idempotency.ts';
 import { granted } from '../support/granted.ts';
-import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import {
+  openMigratedDatabase,
+  startMigratedDatabase,
+  type MigratedDatabase,
+} from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;
-before(async () => void (migrated = await startMigratedDatabase()));
-after(() => migrated.close());
+let sharded: Pick<MigratedDatabase, 'database' | 'close'>;
+before(async () => {
+  migrated = await startMigratedDatabase();
+  const { pool, url } = migrated.database;
+  assert.equal(await isSharded(pool), false);
+  await pool.query(
+    `insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+      select 1, 'citus', extowner, extnamespace, false, '13' from pg_extension where extname = 'plpgsql'`,
+  );
+  sharded = await openMigratedDatabase(url);
+  assert.equal(await isSharded(sharded.database.pool), true);
+});
+after(async () => {
+  await sharded?.close();
+  await migrated.close();
+});
+
+interface Insertion {
+  readonly payment: NewPayment;
+  readonly claim: IdempotencyClaim | null;
+}
+
+/** Writes payments of one moment; gives those that were written. */
+const insertOnShard = async (insertions: readonly Insertion[]): Promise<Payment[]> => {
+  const made = await Promise.all(
+    insertions.map(({ payment, claim }) => insertPayment(sharded.database, payment, claim)),
+  );
+  return made.filter((payment) => payment !== null);
+};
 
 const createdAt = Temporal.Instant.from('2026-11-24T10:00:00.123Z');
 
@@ -81,7 +116,7 @@ test('a payment is written as the statement of one database writes it, and given
     const model = await makeModel(key, idempotencyKey);
     const payment = like(model);
     const claim = idempotencyKey === null ? null : claimOf('made');
-    const [made] = await insertOnShard(migrated.database.pool, [{ payment, claim }]);
+    const [made] = await insertOnShard([{ payment, claim }]);
     assert.ok(made);
     const { id, publicId } = model;
     assert.deepEqual({ ...made, id, publicId }, model);
@@ -100,7 +135,7 @@ test('the claim of a payment whose bank is asked says so', async () => {
   const { pool } = migrated.database;
   const key = await migrated.merchant();
   const payment = like(await makeModel(key));
-  await insertOnShard(pool, [{ payment, claim: claimOf('asks', true) }]);
+  await insertOnShard([{ payment, claim: claimOf('asks', true) }]);
   const { rows } = await pool.query(
     `select key from idempotency_key where merchant_id = $1 and asking_until > clock_timestamp()`,
     [key.merchantId],
@@ -112,7 +147,7 @@ test('of several, those whose key is taken and those of an unknown shop are left
   const { pool } = migrated.database;
   const key = await migrated.merchant();
   const model = await makeModel(key);
-  await insertOnShard(pool, [{ payment: like(model), claim: claimOf('taken') }]);
+  await insertOnShard([{ payment: like(model), claim: claimOf('taken') }]);
   const many = ['first', 'taken', 'first', null, 'third', 'stranger'].map((name) => ({
     payment: {
       ...like(model),
@@ -120,7 +155,7 @@ test('of several, those whose key is taken and those of an unknown shop are left
     },
     claim: name === null ? null : claimOf(name),
   }));
-  const made = await insertOnShard(pool, many);
+  const made = await insertOnShard(many);
   assert.deepEqual(
     made.map(({ id }) => many.findIndex(({ payment }) => payment.id === id)),
     [0, 3, 4],
@@ -141,21 +176,21 @@ test('fifty calls at once with one key make one payment; another shop of the id 
   const [key, stranger] = [await migrated.merchant(), await migrated.merchant()];
   const model = await makeModel(key);
   const calls = Array.from({ length: 50 }, () =>
-    insertOnShard(pool, [{ payment: like(model), claim: claimOf('one') }]).catch(
+    insertOnShard([{ payment: like(model), claim: claimOf('one') }]).catch(
       // A busy machine may take longer than a call waits.
       (error: unknown) => (isLockTimeout(error) ? [] : Promise.reject(error)),
     ),
   );
   assert.equal((await Promise.all(calls)).flat().length, 1);
   const foreign = { ...like(model), shopId: stranger.shopId };
-  assert.deepEqual(await insertOnShard(pool, [{ payment: foreign, claim: claimOf('two') }]), []);
+  assert.deepEqual(await insertOnShard([{ payment: foreign, claim: claimOf('two') }]), []);
   const { rows } = await pool.query('select key from idempotency_key where merchant_id = $1', [
     key.merchantId,
   ]);
   assert.deepEqual(rows, [{ key: 'one' }], 'what was refused has left its key free');
 });
 
-test('a call waits for another with its key and gives up in time, a batch leaves it out at once', async () => {
+test('a call waits for another with its key and gives up in time; the batch that it was in has gone on', async () => {
   const { pool } = migrated.database;
   const key = await migrated.merchant();
   const model = await makeModel(key);
@@ -171,16 +206,43 @@ test('a call waits for another with its key and gives up in time, a batch leaves
   });
   await held.promise;
   try {
-    const alone = insertOnShard(pool, [{ payment: like(model), claim: claimOf('held') }]);
-    const gaveUp = assert.rejects(alone, isLockTimeout);
-    const batch = await insertOnShard(pool, [
-      { payment: like(model), claim: claimOf('held') },
-      { payment: like(model), claim: claimOf('free') },
-    ]);
-    assert.equal(batch.length, 1);
-    await gaveUp;
+    const insertOne = (name: string) => insertPayment(sharded.database, like(model), claimOf(name));
+    const gaveUp = [insertOne('held'), insertOne('held')].map((call) =>
+      assert.rejects(call, isLockTimeout),
+    );
+    assert.ok(await insertOne('free'));
+    await Promise.all(gaveUp);
   } finally {
     over.resolve();
   }
   await holder;
+});
+
+test('a change of a payment is written by a function, too, with its events in their order', async () => {
+  const key = await migrated.merchant();
+  const payment = await makeModel(key);
+  const change = {
+    patch: { status: 'cancelled', finalizedAt: createdAt },
+    postings: [],
+    events: (after: Payment) => [
+      ...statusEvents(after, [], createdAt),
+      ...statusEvents(payment, [], createdAt),
+    ],
+  } as const;
+  const { pool } = sharded.database;
+  const stored = await storePayment(pool, payment, change, createdAt);
+  assert.equal(stored?.status, 'cancelled');
+  assert.equal(
+    await storePayment(pool, payment, change, createdAt),
+    null,
+    'its version is another',
+  );
+  const { rows } = await migrated.database.pool.query<{ status: string }>(
+    `select coalesce(payload ->> 'status', '') as status from event where merchant_id = $1 order by position`,
+    [key.merchantId],
+  );
+  assert.deepEqual(
+    rows.map(({ status }) => status),
+    ['pending', 'cancelled', 'pending'],
+  );
 });

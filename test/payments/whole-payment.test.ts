@@ -86,7 +86,8 @@ const sum = (counts: readonly (readonly [string, number])[]): number =>
   counts.reduce((total, [, count]) => total + count, 0);
 
 /** What a step causes itself, and not who works beside it. */
-const ofSteps = /^(?:payment|simulator|idempotency|simulator_callback|refund)\./;
+const ofSteps =
+  /^(?:payments\/|kernel\/banks\/simulator\/|(?:payment|simulator|idempotency|simulator_callback|refund)\.)/;
 
 const sideOf = (name: string): Side => {
   if (ofSteps.test(name)) return 'own';

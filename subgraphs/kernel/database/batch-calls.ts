@@ -1,7 +1,7 @@
 /**
  * Micro-batches: concurrent calls share one statement, like a database's group commit. A call never
  * waits for others to join: calls that arrive while both slots are taken leave with the first free
- * slot, and a single call runs the statement of one call.
+ * slot. A batch of one call may wait for what somebody else holds; one of several must not.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LRUCache } from 'lru-cache';
@@ -24,9 +24,8 @@ export interface Batched<Call, Result> {
   readonly perCaller?: boolean;
   /** Concurrent statements, if not two: one, when they would only wait for each other. */
   readonly inFlight?: number;
-  readonly alone: (pool: pg.Pool, call: Call) => Promise<Result>;
   /** One result for each call, in their order. All calls take effect, or none. */
-  readonly together: (pool: pg.Pool, calls: readonly Call[]) => Promise<readonly Result[]>;
+  readonly run: (pool: pg.Pool, calls: readonly Call[]) => Promise<readonly Result[]>;
 }
 
 /** Calls in one statement. */
@@ -88,6 +87,16 @@ const openFailing = () => {
   };
 };
 
+/** Runs one call by itself. */
+export const runAlone = async <Call, Result>(
+  { run }: Pick<Batched<Call, Result>, 'run'>,
+  pool: pg.Pool,
+  call: Call,
+): Promise<Result> => {
+  for (const result of await run(pool, [call])) return result;
+  throw new Error('a call has no result');
+};
+
 /** Runs the calls of a failed batch one by one. `failed`: what fails then, too. */
 const runEach = async <Call, Result>(
   batch: readonly Waiting<Call, Result>[],
@@ -111,34 +120,25 @@ const runEach = async <Call, Result>(
 /** The calls of one operation on one pool. */
 const openBatcher = <Call, Result>(
   pool: pg.Pool,
-  { callerOf, alone, together, inFlight: slots_max = batchesInFlight_max }: Batched<Call, Result>,
+  operation: Batched<Call, Result>,
 ): ((call: Call) => Promise<Result>) => {
+  const { callerOf, inFlight: slots_max = batchesInFlight_max } = operation;
+  const alone = (call: Call): Promise<Result> => runAlone(operation, pool, call);
   const queue = openQueue<Waiting<Call, Result>>();
   const failing = openFailing();
   let inFlight = 0;
   let isDue = false;
 
   const runBatch = async (batch: readonly Waiting<Call, Result>[]): Promise<void> => {
-    const [first] = batch;
+    const calls = batch.map(({ call }) => call);
     try {
-      const results =
-        first && batch.length === 1
-          ? [await alone(pool, first.call)]
-          : await together(
-              pool,
-              batch.map(({ call }) => call),
-            );
+      const results = await operation.run(pool, calls);
       for (const [place, result] of results.entries()) batch[place]?.answer.resolve(result);
     } catch (error) {
       // A call sent on a lost connection may have taken effect: only its caller may repeat it.
       if (batch.length === 1 || isDatabaseLost(error))
         for (const { answer } of batch) answer.reject(error);
-      else
-        await runEach(
-          batch,
-          (call) => alone(pool, call),
-          (call) => failing.add(callerOf(call)),
-        );
+      else await runEach(batch, alone, (call) => failing.add(callerOf(call)));
     }
   };
 
@@ -156,7 +156,7 @@ const openBatcher = <Call, Result>(
 
   return (call) => {
     const caller = callerOf(call);
-    if (failing.has(caller)) return outsideOfCalls(alone, pool, call);
+    if (failing.has(caller)) return outsideOfCalls(alone, call);
     const answer = Promise.withResolvers<Result>();
     queue.add(caller, { call, answer });
     // Behind all that this turn of the event loop brings.
@@ -185,6 +185,6 @@ export const batched = <Call, Result>(
   // A batch belongs to no single call, so it would not wait for the turn of a call in the lane.
   return (pool, call) =>
     isInLane()
-      ? operation.alone(pool, call)
+      ? runAlone(operation, pool, call)
       : spanned(spanOf(operation), () => batcherOn(pool, call)(call));
 };

@@ -42,8 +42,10 @@ export const loadByKey = <Found extends RowKey>(table: string, columns: string) 
   const findGathered = batched<RowKey, Found | null>({
     name: one.name,
     callerOf: ({ merchantId }) => merchantId,
-    alone: findOne,
-    together: findMany,
+    run: async (pool, keys) => {
+      const [key] = keys;
+      return key && keys.length === 1 ? [await findOne(pool, key)] : findMany(pool, keys);
+    },
   });
   return async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
     const [key] = keys;

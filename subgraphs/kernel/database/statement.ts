@@ -212,16 +212,14 @@ export const rowJson = (names: readonly string[], row: object): object => {
 /** PostgreSQL's lock_not_available: the statement reached its lock timeout. */
 export const isLockTimeout = (error: unknown): boolean => errorCode(error) === '55P03';
 
-/**
- * The result of a batch of one call; `left` when a row stayed locked for longer than a batch waits.
- */
-export const unlessHeld = async <Result>(
-  batch: Promise<readonly Result[]>,
-): Promise<Result | 'left'> => {
-  try {
-    return (await batch)[0] ?? 'left';
-  } catch (error) {
-    if (isLockTimeout(error)) return 'left';
-    throw error;
-  }
-};
+/** The same batch; one call is `left` when a row stays locked for longer than a batch waits. */
+export const unlessHeld =
+  <Call, Result>(batch: (pool: pg.Pool, calls: readonly Call[]) => Promise<readonly Result[]>) =>
+  async (pool: pg.Pool, calls: readonly Call[]): Promise<readonly (Result | 'left')[]> => {
+    try {
+      return await batch(pool, calls);
+    } catch (error) {
+      if (calls.length === 1 && isLockTimeout(error)) return ['left'];
+      throw error;
+    }
+  };

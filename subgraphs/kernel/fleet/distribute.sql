@@ -70,4 +70,7 @@ select create_distributed_table('webhook_delivery', 'merchant_id', colocate_with
 select create_distributed_table('webhook_endpoint', 'merchant_id', colocate_with => 'merchant');
 
 -- What writes the rows of one merchant in several inserts runs on that merchant's machine.
-select create_distributed_function('payment_create(uuid,boolean,json)', 'merchant', colocate_with => 'payment');
+select create_distributed_function(oid::regprocedure, '$1', colocate_with => 'payment')
+  from pg_proc where pronamespace = 'public'::regnamespace and proname like 'shard_%';
+-- Its numbers are drawn on the coordinator; its text names the sequence.
+select run_command_on_workers('create sequence if not exists payment_public_id');

@@ -1,6 +1,6 @@
 /**
  * The receipts that a change of a payment makes: with the money that came, and with each refund
- * that succeeded. They are written by the statement of the change (`store-statements`), so that
+ * that succeeded. They are written by the statement of the change (`store-payment.sql`), so that
  * there is one for each movement, whatever crashes. Money that came too late, and money that a link
  * had no use for, was taken and goes back: both movements have their receipts.
  */

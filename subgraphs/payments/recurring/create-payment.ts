@@ -25,8 +25,8 @@ import { applyAnswerTo } from '../bank-answers/apply-bank-answer.ts';
 import { phoneOfTerms, policyRefusal } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
 import { orderCharge } from './charge.ts';
-import { insertRecurringPayment } from '../insert-payment.ts';
-import type { NewRecurringPayment } from '../insert-statements.ts';
+import { insertRecurringPayment, type NewRecurringPayment } from '../insert-payment.ts';
+
 import { findPayment } from '../store-payment.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';

@@ -196,8 +196,7 @@ const applyGathered = batched<Answered, Refund | 'left'>({
   name: 'refund.answer',
   callerOf: ({ refund }) => refund.merchantId,
   perCaller: true,
-  alone: (pool, answered) => unlessHeld(applyTogether(pool, [answered])),
-  together: applyTogether,
+  run: unlessHeld(applyTogether),
 });
 
 /**

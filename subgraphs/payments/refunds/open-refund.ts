@@ -215,8 +215,7 @@ const openGathered = batched<RefundOpening, Answer>({
   name: 'refund.open',
   callerOf: ({ caller }) => caller.merchantId,
   perCaller: true,
-  alone: (pool, opening) => unlessHeld(openTogether(pool, [opening])),
-  together: openTogether,
+  run: unlessHeld(openTogether),
 });
 
 /**

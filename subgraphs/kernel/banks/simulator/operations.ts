@@ -78,9 +78,8 @@ export const openOperation = batched<NewOperation, void>({
   name: open.name,
   callerOf: ({ merchantId }) => merchantId,
   perCaller: true,
-  alone: insertOperation,
-  together: async (pool, operations) => {
-    await insert(pool, openMany, operations);
+  run: async (pool, operations) => {
+    await insert(pool, operations.length === 1 ? open : openMany, operations);
     return operations.map(() => undefined);
   },
 });
@@ -170,8 +169,12 @@ const confirmGathered = batched<Confirmation, Found | 'left' | null>({
   name: confirm.name,
   callerOf: ({ merchantId }) => merchantId,
   perCaller: true,
-  alone: confirmAlone,
-  together: confirmTogether,
+  run: async (pool, confirmations) => {
+    const [one] = confirmations;
+    return one && confirmations.length === 1
+      ? [await confirmAlone(pool, one)]
+      : confirmTogether(pool, confirmations);
+  },
 });
 
 /** Confirms or refuses an operation; returns the bank's state of it, null when it is unknown. */

@@ -122,8 +122,7 @@ const takeGathered = batched<PayoutOrder, Ordered | null>({
   name: take.name,
   callerOf: ({ merchantId }) => merchantId,
   perCaller: true,
-  alone: async (pool, order) => (await takeAll(pool, [order]))[0] ?? null,
-  together: takeAll,
+  run: takeAll,
 });
 
 const answerOf = (taken: Taken, now: Temporal.Instant): PayoutAnswer => {

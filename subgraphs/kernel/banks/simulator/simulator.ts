@@ -86,8 +86,7 @@ const takeGathered = batched<RefundOrder, Taken | null>({
   name: take.name,
   callerOf: ({ merchantId }) => merchantId,
   perCaller: true,
-  alone: async (pool, order) => (await takeAll(pool, [order]))[0] ?? null,
-  together: takeAll,
+  run: takeAll,
 });
 
 /** The refunds of the simulator on our own database. */

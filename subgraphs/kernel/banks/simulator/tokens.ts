@@ -110,9 +110,9 @@ const orderGathered = batched<ChargeOrder, Ordered | null>({
   name: order.name,
   callerOf: ({ merchantId }) => merchantId,
   perCaller: true,
-  alone: async (pool, charge) => (await run<Ordered>(pool, order, parametersOf(charge)))[0] ?? null,
-  together: async (pool, charges) => {
+  run: async (pool, charges) => {
     const rows = charges.map(parametersOf);
+    if (rows.length === 1) return [(await run<Ordered>(pool, order, rows[0] ?? []))[0] ?? null];
     const taken = await run<Ordered & { readonly operationId: string }>(
       pool,
       orderMany,
