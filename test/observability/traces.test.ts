@@ -24,7 +24,7 @@ const stations = [
   'sql payments/create-payment',
   'open session',
   'bank openSession',
-  'sql simulator.confirm',
+  'sql kernel/banks/simulator/confirm-operations',
   'ask bank',
   'sql payments/store-payment',
   'webhook',

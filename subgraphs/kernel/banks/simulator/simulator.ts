@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../../database/orm.ts';
-import { inTransaction, run, type Statement } from '../../database/statement.ts';
+import { inTransaction } from '../../database/statement.ts';
 import type {
   Bank,
   Card,
@@ -13,12 +13,11 @@ import type {
   SessionAnswer,
   SessionOrder,
   RefundAnswer,
-  RefundOrder,
 } from '../bank.ts';
 import type { Accepted, BankAnswer, PayerTraits } from '../bank-answer.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import { brandOf, holderOf } from '../../rules/card.ts';
-import { lateAnswer_ms, type TimedPlan, decidesAloneAt } from '../../rules/plan.ts';
+import { lateAnswer_ms, type TimedPlan } from '../../rules/plan.ts';
 import {
   decidesAt,
   openCallbacks,
@@ -37,62 +36,18 @@ import {
   type Found,
   type NewOperation,
 } from './operations.ts';
+import { takeOrder } from './take-orders.ts';
 import { simulatorSaved, simulatorTokens } from './tokens.ts';
 import { simulatorPayouts } from './payouts.ts';
 import { receiptDelay_ms } from '../../rules/receipt.ts';
 import type { ReceiptAnswer, ReceiptBank, ReceiptOrder } from '../receipt-bank.ts';
-import { batched } from '../../database/batch-calls.ts';
-import { boundWait } from '../../database/idempotency.ts';
-import type { SimulatorOperation } from '../entities.ts';
 
 /* The simulated bank's refunds. The amount's last two digits decide. */
-
-type Taken = Pick<
-  SimulatorOperation,
-  'operationId' | 'reference' | 'outcome' | 'failureCode' | 'answerAt'
->;
-
-const taken = `operation_id as "operationId", reference, outcome, failure_code as "failureCode", answer_at as "answerAt"`;
-
-// A repeated order finds the first. One that is being taken at this very moment is not seen yet.
-const take: Statement = {
-  name: 'simulator.take_refunds',
-  text: `with sent as materialized (select * from unnest((select $2::uuid[]), (select $3::text[]), (select $4::text[]),
-        (select $5::timestamptz[]), (select $6::timestamptz[])) as sent (operation_id, planned, planned_code, decided_at, ordered_at)),
-    made as (insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code, answer_at, created_at)
-      select $1::uuid, operation_id, 'sim_' || operation_id, planned, planned_code, decided_at, ordered_at from sent where ${boundWait}
-      on conflict (merchant_id, operation_id) do nothing returning ${taken})
-    select * from made union all
-    select ${taken} from simulator_operation where merchant_id = $1 and operation_id in (select operation_id from sent)`,
-};
-
-const takeAll = async (
-  pool: pg.Pool,
-  orders: readonly RefundOrder[],
-): Promise<readonly (Taken | null)[]> => {
-  const rows = await run<Taken>(pool, take, [
-    orders[0]?.merchantId,
-    orders.map(({ operationId }) => operationId),
-    orders.map(({ planned }) => planned?.outcome ?? 'succeeded'),
-    orders.map(({ planned }) => planned?.failureCode ?? null),
-    orders.map(({ planned, now }) => decidesAloneAt(planned, now)),
-    orders.map(({ now }) => now),
-  ]);
-  const found = new Map(rows.map((row) => [row.operationId, row]));
-  return orders.map(({ operationId }) => found.get(operationId) ?? null);
-};
-
-const takeGathered = batched<RefundOrder, Taken | null>({
-  name: take.name,
-  callerOf: ({ merchantId }) => merchantId,
-  perCaller: true,
-  run: takeAll,
-});
 
 /** The refunds of the simulator on our own database. */
 const simulatorRefunds = (pool: pg.Pool): Pick<Bank, 'refund'> => ({
   refund: async (order): Promise<RefundAnswer> => {
-    const operation = await takeGathered(pool, order);
+    const operation = await takeOrder(pool, order);
     if (!operation) return { kind: 'unknown' };
     const { reference, outcome, failureCode, answerAt } = operation;
     if (answerAt === null || Temporal.Instant.compare(answerAt, order.now) > 0)

@@ -4,9 +4,10 @@
  * charge that requires an action stays pending.
  */
 import { batched } from '../../database/batch-calls.ts';
-import { boundWait } from '../../database/idempotency.ts';
 import type { Database } from '../../database/orm.ts';
+import { runRows, sqlFile } from '../../database/sql-file.ts';
 import { columns, run, type Statement } from '../../database/statement.ts';
+import { rfc3339 } from '../../../../schema/rfc3339.ts';
 import { decidesAloneAt } from '../../rules/plan.ts';
 import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
 import type { SimulatorOperation } from '../entities.ts';
@@ -27,44 +28,7 @@ const seen = [
 ] as const satisfies readonly (keyof SimulatorOperation)[];
 type Ordered = Pick<SimulatorOperation, (typeof seen)[number]>;
 
-// The order is written when its method can be charged; a repeated one changes nothing.
-const takenColumns =
-  'merchant_id, operation_id, reference, outcome, failure_code, answer_at, card_brand, card_mask, card_holder, created_at';
-const chargeable = `outcome <> 'failed' and answer_at <=`;
-const once = 'on conflict (merchant_id, operation_id) do nothing returning';
-
-/**
- * SQL: planned outcome, failure code and moment of a charge, except for the first charge of a
- * method that refuses that one.
- */
-const decided = (planned: string, code: string, at: string, now: string): string => {
-  const refused = `bound.first_charge = bound.operation_id`;
-  return `case when ${refused} then 'failed' else ${planned} end,
-      case when ${refused} then 'insufficient_funds' else ${code} end,
-      case when ${refused} then ${now} else ${at} end`;
-};
-const order: Statement = {
-  name: 'simulator.charge',
-  text: `with refused as (update simulator_operation set first_charge = $2::uuid
-      where merchant_id = $1::uuid and operation_id = $3::uuid and first_charge = operation_id)
-    insert into simulator_operation (${takenColumns})
-    select $1::uuid, $2::uuid, 'sim_' || $2, ${decided('$4::text', '$5::text', '$6::timestamptz', '$7::timestamptz')}, card_brand, card_mask, card_holder, $7::timestamptz
-      from simulator_operation as bound
-      where merchant_id = $1 and operation_id = $3::uuid and ${chargeable} $7
-    ${once} ${columns(seen)}`,
-};
-const orderMany: Statement = {
-  name: 'simulator.charge_many',
-  text: `with sent as materialized (select * from unnest((select $2::uuid[]), (select $3::uuid[]), (select $4::text[]), (select $5::text[]),
-        (select $6::timestamptz[]), (select $7::timestamptz[])) as sent (operation_id, bound_id, planned, planned_code, decided_at, ordered_at)),
-    refused as (update simulator_operation as bound set first_charge = sent.operation_id from sent
-      where bound.merchant_id = $1 and bound.operation_id = sent.bound_id and bound.first_charge = bound.operation_id)
-    insert into simulator_operation (${takenColumns})
-    select $1::uuid, sent.operation_id, 'sim_' || sent.operation_id, ${decided('planned', 'planned_code', 'decided_at', 'ordered_at')}, card_brand, card_mask, card_holder, ordered_at
-      from sent join simulator_operation as bound on bound.operation_id = sent.bound_id
-      where bound.merchant_id = $1 and ${chargeable} ordered_at and ${boundWait}
-    ${once} operation_id as "operationId", ${columns(seen)}`,
-};
+const order = sqlFile(import.meta.dirname, 'charge-methods.sql');
 const find: Statement = {
   name: 'simulator.find_charge',
   text: `select ${columns(seen)} from simulator_operation where merchant_id = $1 and operation_id = $2`,
@@ -89,21 +53,18 @@ const answered = (
   };
 };
 
-const parametersOf = ({
-  merchantId,
-  operationId,
-  savedReference,
-  planned,
-  now,
-}: ChargeOrder): readonly unknown[] => [
-  merchantId,
-  operationId,
-  savedReference.startsWith(prefix) ? savedReference.slice(prefix.length) : null,
-  planned?.outcome ?? 'succeeded',
-  planned?.failureCode ?? null,
-  decidesAloneAt(planned, now),
-  now,
-];
+const sentRow = ({ merchantId, operationId, savedReference, planned, now }: ChargeOrder) => {
+  const decidedAt = decidesAloneAt(planned, now);
+  return {
+    merchant_id: merchantId,
+    operation_id: operationId,
+    bound_id: savedReference.startsWith(prefix) ? savedReference.slice(prefix.length) : null,
+    planned: planned?.outcome ?? 'succeeded',
+    planned_code: planned?.failureCode ?? null,
+    decided_at: decidedAt && rfc3339(decidedAt),
+    ordered_at: rfc3339(now),
+  };
+};
 
 /** Writes orders, those of one moment in one statement; null for one that is not new. */
 const orderGathered = batched<ChargeOrder, Ordered | null>({
@@ -111,16 +72,10 @@ const orderGathered = batched<ChargeOrder, Ordered | null>({
   callerOf: ({ merchantId }) => merchantId,
   perCaller: true,
   run: async (pool, charges) => {
-    const rows = charges.map(parametersOf);
-    if (rows.length === 1) return [(await run<Ordered>(pool, order, rows[0] ?? []))[0] ?? null];
-    const taken = await run<Ordered & { readonly operationId: string }>(
-      pool,
-      orderMany,
-      // The merchant, and a list of the values of each other column.
-      (rows[0] ?? []).map((first, column) =>
-        column === 0 ? first : rows.map((row) => row[column]),
-      ),
-    );
+    const merchantId = charges[0]?.merchantId ?? '';
+    const rows = charges.map(sentRow);
+    type Row = Ordered & { readonly operationId: string };
+    const taken = await runRows<Row>(pool, order, merchantId, rows, charges.length === 1);
     const found = new Map(taken.map((ordered) => [ordered.operationId, ordered]));
     return charges.map(({ operationId }) => found.get(operationId) ?? null);
   },
