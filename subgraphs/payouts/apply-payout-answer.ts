@@ -6,16 +6,16 @@
 import type pg from 'pg';
 import type { PayoutAnswer } from '../kernel/banks/payout-bank.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { eventRow, insertEvents } from '../kernel/events/outbox.ts';
+import { eventRow } from '../kernel/events/outbox.ts';
 import { batched } from '../kernel/database/batch-calls.ts';
-import { boundWait } from '../kernel/database/idempotency.ts';
-import { columns, rowJson, run, type Statement } from '../kernel/database/statement.ts';
-import { deltaRows, insertDeltas, insertPostings, postingRows } from '../kernel/ledger/post.ts';
+import { numberForShard, runRows, sqlFile } from '../kernel/database/sql-file.ts';
+import { rowJson, run, type Statement } from '../kernel/database/statement.ts';
+import { deltaRows, postingRows } from '../kernel/ledger/post.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import type { Posting } from '../kernel/rules/postings.ts';
 import type { Payout } from './entities.ts';
-import { loadPayouts, payoutNames } from './find-payouts.ts';
+import { loadPayouts } from './find-payouts.ts';
 import { sourceOf } from './open-payouts.ts';
 import { statusEvent } from './payout-view.ts';
 import { lostCardAt, nextQuestionAfterLoss, nextTry, payoutMove } from './rules/payout.ts';
@@ -85,42 +85,7 @@ const noteAnswerToFinal = async (
   await askLater(database, payout, answer, now);
 };
 
-/** SQL: the rows of the payouts that were moved, as one JSON array. */
-const ofMoved = (list: 'postings' | 'deltas' | 'events'): string =>
-  `(select coalesce(jsonb_agg(each.value order by sent.place, each.place), '[]') from moved
-      join sent on sent.merchant_id = moved."merchantId" and sent.id = moved.id
-      cross join jsonb_array_elements(sent.${list}) with ordinality as each (value, place))`;
-
-// The reference is in the frozen webhook body, so it must not have changed since the read.
-const store: Statement = {
-  name: 'payout.store',
-  text: `with moved as (update payout set status = $4, fail_reason = $5, bank_ref = $6, completed_at = $7, ask_at = $8
-      where merchant_id = $1 and id = $2 and status = 'pending' and bank_ref is not distinct from $3 returning ${columns(payoutNames)}),
-    booked as (${insertPostings('$9', 'select 1 from moved')}),
-    balanced as (${insertDeltas('$10', 'select 1 from moved')}),
-    published as (${insertEvents('$11', 'select 1 from moved')})
-    select * from moved`,
-};
-
-/** The same for distinct payouts of one merchant; skips those that are locked or have changed. */
-const storeMany: Statement = {
-  name: 'payout.store_many',
-  text: `with sent as materialized (select * from rows from (jsonb_to_recordset($1::jsonb)
-        as (merchant_id uuid, id uuid, read_ref text, status text, fail_reason text, bank_ref text, completed_at timestamptz, ask_at timestamptz,
-          postings jsonb, deltas jsonb, events jsonb))
-        with ordinality as sent (merchant_id, id, read_ref, status, fail_reason, bank_ref, completed_at, ask_at, postings, deltas, events, place)),
-    free as materialized (select payout.merchant_id, payout.id from sent join payout on payout.merchant_id = $2 and payout.id = sent.id
-        and payout.status = 'pending' and payout.bank_ref is not distinct from sent.read_ref
-      where ${boundWait} for update of payout skip locked),
-    moved as (update payout set status = sent.status, fail_reason = sent.fail_reason, bank_ref = sent.bank_ref, completed_at = sent.completed_at, ask_at = sent.ask_at
-      from free join sent on sent.merchant_id = free.merchant_id and sent.id = free.id
-      where payout.merchant_id = $2 and payout.id = free.id and payout.status = 'pending' and payout.bank_ref is not distinct from sent.read_ref
-      returning ${columns(payoutNames, 'payout')}),
-    booked as (${insertPostings(ofMoved('postings'), 'select 1')}),
-    balanced as (${insertDeltas(ofMoved('deltas'), 'select 1')}),
-    published as (${insertEvents(ofMoved('events'), 'select 1')})
-    select * from moved`,
-};
+const store = sqlFile(import.meta.dirname, 'store-payouts.sql');
 
 /** A payout as read and as changed, with its postings and events. */
 interface Storing {
@@ -131,55 +96,40 @@ interface Storing {
   readonly events: readonly object[];
 }
 
-const storeAlone = async (
-  pool: pg.Pool,
-  { before, after, postings, deltas, events }: Storing,
-): Promise<Payout | null> => {
-  const [stored] = await run<Payout>(pool, store, [
-    after.merchantId,
-    after.id,
-    before.bankRef,
-    after.status,
-    after.failReason,
-    after.bankRef,
-    after.completedAt,
-    after.askAt,
-    JSON.stringify(postings),
-    JSON.stringify(deltas),
-    JSON.stringify(events),
-  ]);
-  return stored ?? null;
-};
-
 /** The changes of a payout, in the columns of `sent`. */
 const changing = ['merchantId', 'id', 'status', 'failReason', 'bankRef', 'completedAt', 'askAt'];
+
+const storeAll = async (
+  pool: pg.Pool,
+  storings: readonly Storing[],
+): Promise<readonly (Payout | 'left' | null)[]> => {
+  const isAlone = storings.length === 1;
+  const first = new Map(storings.toReversed().map((storing) => [storing.after.id, storing]));
+  const sent = [...first.values()].map(({ before, after, postings, deltas, events }) => ({
+    ...rowJson(changing, after),
+    read_ref: before.bankRef,
+    postings,
+    deltas,
+    events,
+  }));
+  const events = sent.flatMap((row) => row.events);
+  await numberForShard(pool, events, 'position', 'event_position_seq');
+  const merchantId = storings[0]?.after.merchantId ?? '';
+  const written = await runRows<{ id: string }>(pool, store, merchantId, sent, isAlone);
+  const moved = new Set(written.map(({ id }) => id));
+  return storings.map((storing) => {
+    const { after } = storing;
+    if (first.get(after.id) === storing && moved.has(after.id)) return after;
+    return isAlone ? null : 'left';
+  });
+};
 
 /** Returns `left` for payouts that a batch did not write. */
 const storeGathered = batched<Storing, Payout | 'left' | null>({
   name: store.name,
   callerOf: ({ after }) => after.merchantId,
   perCaller: true,
-  run: async (pool, storings) => {
-    const [one] = storings;
-    if (one && storings.length === 1) return [await storeAlone(pool, one)];
-    const first = new Map(storings.toReversed().map((storing) => [storing.after.id, storing]));
-    const sent = [...first.values()].map(({ before, after, postings, deltas, events }) => ({
-      ...rowJson(changing, after),
-      read_ref: before.bankRef,
-      postings,
-      deltas,
-      events,
-    }));
-    const written = await run<Payout>(pool, storeMany, [
-      JSON.stringify(sent),
-      storings[0]?.after.merchantId,
-    ]);
-    const found = new Map(written.map((payout) => [payout.id, payout]));
-    return storings.map((storing) => {
-      const { id } = storing.after;
-      return (first.get(id) === storing && found.get(id)) || 'left';
-    });
-  },
+  run: storeAll,
 });
 
 /** Null when the payout has changed since it was read. */
@@ -197,9 +147,10 @@ const storePayout = async (
     deltas: deltaRows(source, postings),
     events: after.status === before.status ? [] : [eventRow(statusEvent(after, now))],
   };
-  const stored = await storeGathered(pool, storing);
+  let stored = await storeGathered(pool, storing);
   // Outside the batches, so that waiting for the row's lock does not delay them.
-  return stored === 'left' ? storeAlone(pool, storing) : stored;
+  if (stored === 'left') [stored = null] = await storeAll(pool, [storing]);
+  return stored === 'left' ? null : stored;
 };
 
 interface Change {
