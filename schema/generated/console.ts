@@ -24,7 +24,7 @@ export type AlertKind =
   /** Money came that would exceed the bound of the merchant's balance; it is in suspense. */
   | 'balance_at_bound'
   /** A background task fails on a row of one merchant, and retries it later. */
-  | 'work_set_aside'
+  | 'dead_letter'
   /** A cash register refused a receipt: the money has moved without it. */
   | 'receipt_failed';
 

@@ -10,7 +10,7 @@ import type { Banks } from '../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../kernel/clock/due.ts';
 import { eachMerchant } from '../kernel/database/by-merchant.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { workBatch } from '../kernel/alerts/set-aside.ts';
+import { workBatch } from '../kernel/alerts/dead-letters.ts';
 import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import { askBank } from './bank-answers/ask-bank.ts';

@@ -16,7 +16,7 @@ import {
   type Statement,
 } from '../kernel/database/statement.ts';
 import { numberForShard, runRows, sqlFile } from '../kernel/database/sql-file.ts';
-import type { Subject } from '../kernel/alerts/set-aside.ts';
+import type { Subject } from '../kernel/alerts/dead-letters.ts';
 import { type Payment, PaymentEntity } from './entities.ts';
 import { mutable, storingOf, type PaymentChange, type Storing } from './payment-change.ts';
 import { type Refund, RefundEntity } from './refunds/entities.ts';

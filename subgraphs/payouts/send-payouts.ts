@@ -8,7 +8,7 @@ import type pg from 'pg';
 import type { Bank } from '../kernel/banks/bank.ts';
 import { readByTurns, type Owner } from '../kernel/clock/due-owners.ts';
 import { dueOn, inRealTime, ofShop, type Timeline } from '../kernel/clock/due.ts';
-import { eachAlone, workBatch } from '../kernel/alerts/set-aside.ts';
+import { eachAlone, workBatch } from '../kernel/alerts/dead-letters.ts';
 import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
@@ -111,7 +111,7 @@ export const payoutAsks = dueOn<Pick<Payout, 'merchantId' | 'id'>>({
 const take = (
   whose: string,
 ): string => `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
-  from (select id, sent_at from payout as waiting where waiting.merchant_id = $4 and ask_at <= $1 and ${whose} and ${payoutAsks.notAside('waiting', '$4')}
+  from (select id, sent_at from payout as waiting where waiting.merchant_id = $4 and ask_at <= $1 and ${whose} and ${payoutAsks.notDead('waiting', '$4')}
     order by ask_at limit $3 for update of waiting skip locked) due
   where payout.merchant_id = $4 and payout.id = due.id returning ${columns(payoutNames, 'payout')}, due.sent_at is null as "isFirst"`;
 const takeOfMerchant: Statement = { name: 'payout.take', text: take(inRealTime('waiting')) };

@@ -15,7 +15,7 @@ import {
   type ConsumedEvent,
   type ConsumerBatch,
 } from '../kernel/events/consume.ts';
-import { isPassing, reportSetAside } from '../kernel/alerts/set-aside.ts';
+import { isPassing, reportDeadLetter } from '../kernel/alerts/dead-letters.ts';
 import { WakeSignal } from '../kernel/queue/wake-signal.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import type { Payments, RecurringPayment } from './ask-payments.ts';
@@ -76,7 +76,7 @@ const consumeFirst = async (
       'could not consume a payment event; it will be retried later',
     );
     if (await retryLater(deps.pool, batch, first))
-      await reportSetAside(deps.pool, task, first, error);
+      await reportDeadLetter(deps.pool, task, first, error);
   }
 };
 

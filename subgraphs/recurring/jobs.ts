@@ -3,7 +3,7 @@
  * find cases without an event.
  */
 import type pg from 'pg';
-import { notSetAside, workBatch, type Subject } from '../kernel/alerts/set-aside.ts';
+import { notDeadLetter, workBatch, type Subject } from '../kernel/alerts/dead-letters.ts';
 import { inTransaction, run, type Statement } from '../kernel/database/statement.ts';
 import { done, type Job } from '../kernel/queue/run-job.ts';
 import type { Payments } from './ask-payments.ts';
@@ -28,7 +28,7 @@ const pages_max = 50;
 
 /** The task under which tokens are set aside. */
 const task = 'end-unbound-tokens';
-const pendingBehind = `from token where status = 'pending' and created_at <= $1 and (created_at, id) > ($2, $3) and ${notSetAside(task, 'token.merchant_id', 'token.id::text')}
+const pendingBehind = `from token where status = 'pending' and created_at <= $1 and (created_at, id) > ($2, $3) and ${notDeadLetter(task, 'token.merchant_id', 'token.id::text')}
   order by created_at, id`;
 
 const oldest: Statement = {

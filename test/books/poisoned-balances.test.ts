@@ -8,7 +8,7 @@ import { foldBacklog, foldBalances } from '../../subgraphs/kernel/ledger/fold.ts
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { metrics } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
-import { endSetAside, poison, setAsideOf } from '../support/poison.ts';
+import { retryDeadLetters, poison, deadLettersOf } from '../support/poison.ts';
 import { openHistory, start, type History } from './history.ts';
 import { checkAll } from './turns.ts';
 
@@ -37,7 +37,7 @@ test('an account that cannot be folded is set aside with an alert, and all other
   for (const key of keys) await history.adjust(key, 1_000n, true);
   const cure = await poison(pool, 'balance', 'insert', bad.merchantId);
   const counted = async (): Promise<number> =>
-    (await metrics.getSingleMetric('work_set_aside_total')?.get())?.values.find(
+    (await metrics.getSingleMetric('dead_letters_total')?.get())?.values.find(
       ({ labels }) => labels['task'] === 'fold-balances',
     )?.value ?? 0;
   const before = await counted();
@@ -45,7 +45,7 @@ test('an account that cannot be folded is set aside with an alert, and all other
   for (const key of others) assert.deepEqual(await folded(key), ['1000']);
   assert.deepEqual(await folded(bad), []);
   const account = `fold-balances ${bad.shopId}/test/RUB/merchant`;
-  assert.deepEqual(await setAsideOf(pool, bad.merchantId), {
+  assert.deepEqual(await deadLettersOf(pool, bad.merchantId), {
     subjects: [account],
     alerts: ['fold-balances'],
   });
@@ -60,7 +60,7 @@ test('an account that cannot be folded is set aside with an alert, and all other
     'it is left alone, and costs the others nothing more',
   );
   await cure();
-  await endSetAside(pool);
+  await retryDeadLetters(pool);
   await foldBacklog(pool, never);
   assert.deepEqual(await folded(bad), ['1005']);
 });
@@ -109,7 +109,7 @@ test('a check of the books goes on behind the row that cannot be checked or repo
   );
   assert.equal(found.length, 2);
   const { rows: received } = await pool.query(
-    `select subject_id from alert where kind = 'work_set_aside' and subject_id like 'check-books/%'`,
+    `select subject_id from alert where kind = 'dead_letter' and subject_id like 'check-books/%'`,
   );
   assert.deepEqual(
     received,

@@ -265,7 +265,7 @@ describe('a stranger', () => {
     );
     assert.ok(rows.length > 0);
     const { rows: raised } = await pool().query(
-      `select 1 from alert where merchant_id = $1 and kind = 'work_set_aside'`,
+      `select 1 from alert where merchant_id = $1 and kind = 'dead_letter'`,
       [broken.merchantId],
     );
     assert.equal(raised.length, 1);

@@ -137,7 +137,7 @@ test('an alert leads to its payment by a payment, a refund or a receipt; others 
   const subjects = ['payment', 'refund', 'receipt', 'payout'].map((table) => quiet.id(table));
   await harness.database.pool.query(
     `insert into alert (merchant_id, id, kind, subject_id, detail, raised_at, assignee)
-     select $1, gen_random_uuid(), 'work_set_aside', subject, 'd', now(), case when place = 1 then 'somebody' end
+     select $1, gen_random_uuid(), 'dead_letter', subject, 'd', now(), case when place = 1 then 'somebody' end
      from unnest($2::text[]) with ordinality as s(subject, place)`,
     [merchantId, [...subjects, 'a check of RUB']],
   );
@@ -146,7 +146,7 @@ test('an alert leads to its payment by a payment, a refund or a receipt; others 
     quiet.id('payment'),
   ]);
   const alerts = async (narrowing: string) => {
-    const query = `{ alerts(merchantId: "${merchantId}", kind: work_set_aside ${narrowing}) { nodes { subjectId payment { id } } } }`;
+    const query = `{ alerts(merchantId: "${merchantId}", kind: dead_letter ${narrowing}) { nodes { subjectId payment { id } } } }`;
     const { data }: any = await harness.supergraph.execute(
       { document: parse(query), variables: {} },
       { principal: person(), requestId: 'r', isInLane: true },

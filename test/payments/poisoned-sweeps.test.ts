@@ -19,7 +19,7 @@ import { sendDueRefunds } from '../../subgraphs/payments/refunds/send-refund.ts'
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import { granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
-import { endSetAside, poison, setAsideOf } from '../support/poison.ts';
+import { retryDeadLetters, poison, deadLettersOf } from '../support/poison.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -128,14 +128,14 @@ for (const [task, { amount, metadata = {}, opened, due, becomes }] of Object.ent
       healthy.map(() => becomes),
     );
     assert.equal(await statusOf(poisoned), poisoned.status);
-    assert.deepEqual(await setAsideOf(pool, bad.merchantId), {
+    assert.deepEqual(await deadLettersOf(pool, bad.merchantId), {
       subjects: [`${task} ${poisoned.id}`],
       alerts: [task],
     });
     await run(at(due));
     assert.equal(await statusOf(poisoned), poisoned.status, 'it is left alone');
     await cure();
-    await endSetAside(pool);
+    await retryDeadLetters(pool);
     await run(at(due));
     assert.equal(await statusOf(poisoned), becomes, 'it is tried again by itself');
   });
@@ -150,7 +150,7 @@ test('six hundred poisoned payments of one merchant, more than a page of the swe
   const cure = await poison(pool, 'payment', 'update', bad.merchantId);
   await sweeps.payment_links(at(20));
   assert.equal(await statusOf(last), 'expired');
-  assert.ok((await setAsideOf(pool, bad.merchantId)).subjects.includes('payment_links *'));
+  assert.ok((await deadLettersOf(pool, bad.merchantId)).subjects.includes('payment_links *'));
   await cure();
 });
 
@@ -177,6 +177,6 @@ test('refund_asks: a refund that cannot be written is set aside, and all others 
     rows.map(({ status }) => status),
     [...others.map(() => 'succeeded'), 'pending'],
   );
-  assert.deepEqual((await setAsideOf(pool, bad.merchantId)).alerts, ['refund_asks']);
+  assert.deepEqual((await deadLettersOf(pool, bad.merchantId)).alerts, ['refund_asks']);
   await cure();
 });

@@ -26,7 +26,7 @@ import { countStatements } from '../support/count-statements.ts';
 import { testCustomers } from '../support/customers.ts';
 import { granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
-import { endSetAside, poisonRow } from '../support/poison.ts';
+import { retryDeadLetters, poisonRow } from '../support/poison.ts';
 
 const start = Temporal.Instant.from('2026-11-21T10:00:00Z');
 const at = (seconds: number): Temporal.Instant => start.add({ seconds });
@@ -219,7 +219,7 @@ test('a receipt that cannot be written is set aside, and a merchant with very ma
   assert.deepEqual([...new Set(left.map(({ status }) => status))], ['registered']);
   assert.equal((await receiptsOf(poisoned))[0]?.status, 'pending');
   await cure();
-  await endSetAside(database.pool);
+  await retryDeadLetters(database.pool);
   await sweep(120);
   assert.equal((await receiptsOf(poisoned))[0]?.status, 'registered');
 });

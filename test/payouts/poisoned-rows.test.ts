@@ -1,7 +1,7 @@
 /** One poisoned row stops nobody else: payouts that are due. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { endSetAside, poison, setAsideOf } from '../support/poison.ts';
+import { retryDeadLetters, poison, deadLettersOf } from '../support/poison.ts';
 import { at, openHarness, sbp, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -25,12 +25,12 @@ test('a payout that cannot be taken is set aside, and all others are sent in the
     new Set(['succeeded']),
   );
   assert.equal((await harness.find(poisoned)).status, 'pending');
-  assert.deepEqual(await setAsideOf(harness.pool, bad.merchantId), {
+  assert.deepEqual(await deadLettersOf(harness.pool, bad.merchantId), {
     subjects: [`payout_asks ${poisoned.id}`],
     alerts: ['payout_asks'],
   });
   await cure();
-  await endSetAside(harness.pool);
+  await retryDeadLetters(harness.pool);
   await harness.send(at(60));
   assert.equal((await harness.find(poisoned)).status, 'succeeded');
 });

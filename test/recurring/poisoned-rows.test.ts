@@ -9,7 +9,7 @@ import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts
 import { endUnboundTokens } from '../../subgraphs/recurring/jobs.ts';
 import { paymentListeners } from '../../subgraphs/recurring/payment-listeners.ts';
 import { granted } from '../support/granted.ts';
-import { endSetAside, poison, setAsideOf } from '../support/poison.ts';
+import { retryDeadLetters, poison, deadLettersOf } from '../support/poison.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { activeSubscription, chargingOf, readSubscription } from './subscription-life.ts';
 
@@ -20,7 +20,7 @@ beforeEach(async () => {
   const { pool } = harness.database;
   await pool.query('update subscription set due_at = null');
   await pool.query('update subscription_charge set ask_at = null');
-  await pool.query('delete from set_aside');
+  await pool.query('delete from dead_letter');
 });
 
 const merchants = async (): Promise<readonly [KeyPrincipal, readonly KeyPrincipal[]]> => {
@@ -39,12 +39,12 @@ test('a subscription that cannot be charged is set aside, and all others are cha
   await chargeDue(chargingOf(harness), () => harness.call().now);
   for (const one of healthy) assert.equal((await readSubscription(harness, one)).periods, 2);
   assert.equal((await readSubscription(harness, poisoned)).periods, 1);
-  assert.deepEqual(await setAsideOf(pool, bad.merchantId), {
+  assert.deepEqual(await deadLettersOf(pool, bad.merchantId), {
     subjects: [`subscriptions ${poisoned.id}`],
     alerts: ['subscriptions'],
   });
   await cure();
-  await endSetAside(pool);
+  await retryDeadLetters(pool);
   await chargeDue(chargingOf(harness), () => harness.call().now);
   assert.equal((await readSubscription(harness, poisoned)).periods, 2);
 });
@@ -64,7 +64,7 @@ test('an event that cannot be followed is set aside with an alert, and all behin
     new Set(['active']),
   );
   assert.equal((await harness.read(poisoned)).status, 'pending');
-  assert.deepEqual((await setAsideOf(pool, bad.merchantId)).alerts, ['follow-payments']);
+  assert.deepEqual((await deadLettersOf(pool, bad.merchantId)).alerts, ['follow-payments']);
   await cure();
 });
 
@@ -91,7 +91,7 @@ test('tokens that nobody binds end behind one that cannot be written, and behind
   await endUnboundTokens({ pool, payments: harness.payments, now: () => harness.call().now });
   assert.equal((await harness.read(last)).status, 'cancelled');
   assert.equal((await harness.read(forgotten)).status, 'pending');
-  assert.deepEqual((await setAsideOf(pool, bad.merchantId)).subjects, [
+  assert.deepEqual((await deadLettersOf(pool, bad.merchantId)).subjects, [
     `end-unbound-tokens ${forgotten.id}`,
   ]);
   await cure();

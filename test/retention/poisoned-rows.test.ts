@@ -15,7 +15,7 @@ import {
 } from '../../subgraphs/kernel/rules/retention.ts';
 import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
-import { endSetAside, poison, poisonRow, setAsideOf } from '../support/poison.ts';
+import { retryDeadLetters, poison, poisonRow, deadLettersOf } from '../support/poison.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
@@ -49,7 +49,7 @@ test('a key and an alert that cannot be removed are set aside, and all others go
     `select merchant_id from idempotency_key union all select merchant_id from alert where kind = 'late_success'`,
   );
   assert.deepEqual(rows, [{ merchant_id: bad }, { merchant_id: bad }]);
-  const { subjects, alerts } = await setAsideOf(pool, bad);
+  const { subjects, alerts } = await deadLettersOf(pool, bad);
   assert.deepEqual(alerts, ['forget-alert', 'forget-idempotency_key']);
   assert.ok(
     subjects.every((subject) => !subject.includes('order')),
@@ -79,11 +79,11 @@ test('a line of a registry that cannot be removed is set aside, and all others g
   const left = async () => (await pool.query('select run_id, line from reconciliation_line')).rows;
   assert.deepEqual(await left(), [{ run_id: older, line: 2 }]);
   const task = 'forget-reconciliation_line';
-  const { subjects, alerts } = await setAsideOf(pool, platformMerchantId);
+  const { subjects, alerts } = await deadLettersOf(pool, platformMerchantId);
   assert.deepEqual(subjects, [`${task} ${older}/1/2`]);
   assert.deepEqual(alerts, [task]);
   await cure();
-  await endSetAside(pool);
+  await retryDeadLetters(pool);
   await forget();
   assert.deepEqual(await left(), [], 'it is tried again by itself');
 });
@@ -106,9 +106,9 @@ test('a trace that cannot be removed is set aside, and all others go', async () 
   assert.equal(await forget(), 2);
   const { rows } = await pool.query('select merchant_id from subject_trace');
   assert.deepEqual(rows, [{ merchant_id: bad }]);
-  assert.deepEqual((await setAsideOf(pool, bad)).alerts, ['forget-subject_trace']);
+  assert.deepEqual((await deadLettersOf(pool, bad)).alerts, ['forget-subject_trace']);
   await cure();
-  await endSetAside(pool);
+  await retryDeadLetters(pool);
   assert.equal(await forget(), 1, 'it is tried again by itself');
 });
 
@@ -126,7 +126,7 @@ test('a registry that cannot be matched is set aside, and the next one is matche
   assert.equal((await matchNext(pool, now()))?.id, good);
   assert.equal(await matchNext(pool, now()), null);
   const { rows } = await pool.query(
-    `select subject_id from set_aside where task = 'match-registries'`,
+    `select subject_id from dead_letter where task = 'match-registries'`,
   );
   assert.deepEqual(rows, [{ subject_id: bad }]);
 });

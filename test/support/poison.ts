@@ -53,13 +53,13 @@ export const poisonRow = async (
 };
 
 /** What a task has set aside of a merchant, and the tasks that its alerts name. */
-export const setAsideOf = async (
+export const deadLettersOf = async (
   pool: pg.Pool,
   merchantId: string,
 ): Promise<{ readonly subjects: readonly string[]; readonly alerts: readonly string[] }> => {
   const { rows } = await pool.query<{ subjects: string[] | null; alerts: string[] | null }>(
-    `select (select array_agg(task || ' ' || subject_id order by task, subject_id) from set_aside where merchant_id = $1) as subjects,
-      (select array_agg(subject_id order by subject_id) from alert where merchant_id = $1 and kind = 'work_set_aside') as alerts`,
+    `select (select array_agg(task || ' ' || subject_id order by task, subject_id) from dead_letter where merchant_id = $1) as subjects,
+      (select array_agg(subject_id order by subject_id) from alert where merchant_id = $1 and kind = 'dead_letter') as alerts`,
     [merchantId],
   );
   assert.ok(rows[0]);
@@ -67,6 +67,6 @@ export const setAsideOf = async (
 };
 
 /** Lets the time of everything that was set aside come. */
-export const endSetAside = async (pool: pg.Pool): Promise<void> => {
-  await pool.query(`update set_aside set due_at = now() - interval '1 second'`);
+export const retryDeadLetters = async (pool: pg.Pool): Promise<void> => {
+  await pool.query(`update dead_letter set due_at = now() - interval '1 second'`);
 };

@@ -181,7 +181,7 @@ export const startWorker = async (
 export const describeDeliveries = async ({ pool }: Harness, eventId: string): Promise<string> => {
   const { rows } = await pool.query(
     `select now(), (select json_agg(delivery) from webhook_delivery as delivery where event_id = $1) as deliveries,
-      (select json_agg(set_aside) from set_aside) as aside, (select json_agg(scheduler) from bullmq.scheduler) as schedules,
+      (select json_agg(dead_letter) from dead_letter) as dead, (select json_agg(scheduler) from bullmq.scheduler) as schedules,
       (select json_agg(json_build_object('id', id, 'state', state, 'due_ms', process_at_ms)) from bullmq.job) as jobs,
       (select json_agg(json_build_object('query', query, 'state', state, 'waits for', wait_event)) from pg_stat_activity
         where datname = current_database()) as sessions`,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
-import { endSetAside, poison, setAsideOf } from '../support/poison.ts';
+import { retryDeadLetters, poison, deadLettersOf } from '../support/poison.ts';
 import { eventually } from '../support/eventually.ts';
 import { startReceiver } from './receiver.ts';
 import {
@@ -41,12 +41,12 @@ test('an event whose deliveries cannot be made is set aside by the relay; all ot
     () => `${published.length} of 6 published`,
   );
   assert.ok(published.every(({ merchantId }) => merchantId !== bad.merchantId));
-  assert.deepEqual(await setAsideOf(harness.pool, bad.merchantId), {
+  assert.deepEqual(await deadLettersOf(harness.pool, bad.merchantId), {
     subjects: [`relay ${poisoned.eventId}`],
     alerts: ['relay'],
   });
   await cure();
-  await endSetAside(harness.pool);
+  await retryDeadLetters(harness.pool);
   await eventually(
     () => published.length === 7,
     () => `${published.length} of 7 published`,
@@ -79,12 +79,12 @@ test('a delivery that cannot be claimed is set aside, and those of other merchan
   await second.until(others.length);
   await eventually(
     async () =>
-      (await setAsideOf(harness.pool, bad.merchantId)).alerts.includes('deliver-webhooks'),
+      (await deadLettersOf(harness.pool, bad.merchantId)).alerts.includes('deliver-webhooks'),
     () => 'it was not set aside',
   );
   assert.equal(receiver.received.length, others.length);
   await cure();
-  await endSetAside(harness.pool);
+  await retryDeadLetters(harness.pool);
   await receiver.until(others.length + 1);
   await worker.close();
 });
@@ -108,7 +108,7 @@ test('a result that cannot be stored has nobody else’s webhooks sent again, an
   );
   await eventually(
     async () =>
-      (await setAsideOf(harness.pool, bad.merchantId)).alerts.includes('deliver-webhooks'),
+      (await deadLettersOf(harness.pool, bad.merchantId)).alerts.includes('deliver-webhooks'),
     () => 'it was not set aside',
   );
   assert.equal(await left(`webhook_delivery where merchant_id in (${ids}) and attempts > 1`), 0);

@@ -17,7 +17,7 @@ const en = {
     bank_echo_differs:
       'A bank answers for another operation or amount. Nothing was moved; check with the bank.',
     balance_at_bound: 'A payment would exceed the bound of a balance: its money is in suspense.',
-    work_set_aside: 'A task fails on one row, sets it aside, and retries it automatically.',
+    dead_letter: 'A task fails on one row, sets it aside, and retries it automatically.',
     receipt_failed: 'The cash register refused a receipt. It can be sent again from its payment.',
   },
   returnRefused:
@@ -54,7 +54,7 @@ const ru: typeof en = {
     bank_echo_differs:
       'Банк отвечает о другой операции или сумме. Деньги не двигались; выясните, что верно у банка.',
     balance_at_bound: 'На балансе нет места для платежа: его деньги отложены.',
-    work_set_aside: 'Задача не может обработать одно место, пропускает его и пробует снова.',
+    dead_letter: 'Задача не может обработать одно место, пропускает его и пробует снова.',
     receipt_failed: 'Касса не приняла чек. Отправить его ещё раз можно из платежа.',
   },
   returnRefused:

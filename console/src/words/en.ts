@@ -247,7 +247,7 @@ export const en = {
       bank_answer_contradicts: 'The bank contradicts itself',
       bank_echo_differs: 'The bank repeats another order',
       balance_at_bound: 'A balance is full',
-      work_set_aside: 'Work was set aside',
+      dead_letter: 'Dead letter',
       receipt_failed: 'A receipt failed',
     },
     empty: 'No open alerts',

@@ -253,7 +253,7 @@ export const ru: Words = {
       bank_answer_contradicts: 'Банк противоречит себе',
       bank_echo_differs: 'Банк повторил другой заказ',
       balance_at_bound: 'Баланс достиг предела',
-      work_set_aside: 'Работа отложена',
+      dead_letter: 'Работа отложена',
       receipt_failed: 'Чек не пробит',
     },
     empty: 'Человек нигде не нужен',

@@ -41,7 +41,7 @@ export const AlertEntity = defineEntity({
     {
       name: 'alert_kind',
       expression:
-        "kind = any (array['late_success'::text, 'link_exhausted'::text, 'books_differ'::text, 'reconciliation_difference'::text, 'event_without_delivery'::text, 'bank_answer_contradicts'::text, 'bank_echo_differs'::text, 'balance_at_bound'::text, 'work_set_aside'::text, 'receipt_failed'::text])",
+        "kind = any (array['late_success'::text, 'link_exhausted'::text, 'books_differ'::text, 'reconciliation_difference'::text, 'event_without_delivery'::text, 'bank_answer_contradicts'::text, 'bank_echo_differs'::text, 'balance_at_bound'::text, 'dead_letter'::text, 'receipt_failed'::text])",
     },
     {
       name: 'alert_resolved',

@@ -1,7 +1,7 @@
 /** Publishes new alerts to operators: the job that puts them on the bus. */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { notSetAside, workBatch, type Subject } from './set-aside.ts';
+import { notDeadLetter, workBatch, type Subject } from './dead-letters.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
 import { done, type Job } from '../queue/run-job.ts';
 import type { Bus } from '../service/bus.ts';
@@ -19,22 +19,22 @@ const publish_max_rows = 100;
 
 /** The task under which alerts are set aside that cannot be marked as published. */
 const task = 'publish-alerts';
-const notAside = notSetAside(task, 'alert.merchant_id', 'alert.id::text');
+const notDead = notDeadLetter(task, 'alert.merchant_id', 'alert.id::text');
 
 const oldest: Statement = {
   name: 'alert.oldest_unpublished',
-  text: `select merchant_id as "merchantId", id::text as "subjectId" from alert where told_at is null and ${notAside} order by raised_at limit 1`,
+  text: `select merchant_id as "merchantId", id::text as "subjectId" from alert where told_at is null and ${notDead} order by raised_at limit 1`,
 };
 const owners: Statement = {
   name: 'alert.owners_of_unpublished',
   text: `select merchant_id as "merchantId", count(*)::int as count from
-      (select merchant_id from alert where told_at is null and ${notAside} order by raised_at limit $1) as oldest
+      (select merchant_id from alert where told_at is null and ${notDead} order by raised_at limit $1) as oldest
     group by merchant_id`,
 };
 const take: Statement = {
   name: 'alert.take_unpublished',
   text: `update alert set told_at = $1 where merchant_id = $3 and id in
-      (select id from alert where merchant_id = $3 and told_at is null and ${notSetAside(task, '$3', 'alert.id::text')}
+      (select id from alert where merchant_id = $3 and told_at is null and ${notDeadLetter(task, '$3', 'alert.id::text')}
         order by raised_at limit $2 for update skip locked)
     returning ${alertColumns}`,
 };
@@ -92,7 +92,7 @@ export const alertJobs = (deps: AlertJobs): readonly Job[] => [
   {
     name: 'publish-alerts',
     queue: 'schedules',
-    due: [`exists (select 1 from alert where told_at is null and ${notAside})`],
+    due: [`exists (select 1 from alert where told_at is null and ${notDead})`],
     run: async () => {
       while ((await publishAlerts(deps)) > 0);
       return done;

@@ -3,7 +3,7 @@
  * for that clock, all others for the real time. Sweeps ask here what is due, so that no sweep of
  * the real time ever touches a shop that lives by its own.
  */
-import { notSetAside, type Subject } from '../alerts/set-aside.ts';
+import { notDeadLetter, type Subject } from '../alerts/dead-letters.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { ownersOf, readShares, type Owner, type ReadOwned } from './due-owners.ts';
 
@@ -20,7 +20,7 @@ export interface Waiting {
   readonly table: string;
   /** The column with the moment. */
   readonly at: string;
-  /** The column that identifies a set-aside row. Absent: `id`. */
+  /** The column that identifies a dead letter. Absent: `id`. */
   readonly subject?: string;
   /** The columns that a found row has, with their names in the program. */
   readonly columns: string;
@@ -64,7 +64,7 @@ export interface Due<Found> {
   ): Promise<Row[]>;
   /** Whose the `limit` rows are that are due for the longest in the real time. */
   owners(runner: Runner, now: Temporal.Instant, limit: number): Promise<readonly Owner[]>;
-  /** The name under which rows are set aside (`alerts/set-aside`): `due` passes over these. */
+  /** The name under which rows are set aside (`alerts/dead-letters`): `due` passes over these. */
   readonly task: string;
   /** SQL: whether something is due by `$1` in the real time. */
   readonly isDue: string;
@@ -73,7 +73,7 @@ export interface Due<Found> {
   /**
    * SQL: the row was not set aside. `row` is an alias of the table, `merchant` is whose it is.
    */
-  notAside(row: string, merchant?: string): string;
+  notDead(row: string, merchant?: string): string;
   /**
    * The row that is due for the longest, even if locked, as it would be set aside; null when none
    * is.
@@ -108,10 +108,10 @@ export const ofShop = (row: string, first: number): string =>
  */
 const textsOf = (waiting: Waiting) => {
   const { name, table, at, subject = 'id', columns, where = 'true', locked = false } = waiting;
-  const aside = (row: string, merchant: string): string =>
-    notSetAside(name, merchant, `${row}.${subject}::text`);
+  const notDead = (row: string, merchant: string): string =>
+    notDeadLetter(name, merchant, `${row}.${subject}::text`);
   const select = (wanted: string, merchant = 'waiting.merchant_id'): string =>
-    `select ${wanted} from ${table} as waiting where ${where} and ${at} <= $1 and ${aside('waiting', merchant)}`;
+    `select ${wanted} from ${table} as waiting where ${where} and ${at} <= $1 and ${notDead('waiting', merchant)}`;
   const oldest = `order by ${at} limit $2`;
   const taken = `${oldest}${locked ? ' for update of waiting skip locked' : ''}`;
   const inShop = ofShop('waiting', 3);
@@ -124,7 +124,7 @@ const textsOf = (waiting: Waiting) => {
     firstOfShop: `${select(identity, '$3')} and ${inShop} ${oldest}`,
     owners: `${select('merchant_id')} and ${everybody}`,
     isDue: `exists (${select('1')} and ${everybody})`,
-    notAside: (row: string, merchant = `${row}.merchant_id`): string => aside(row, merchant),
+    notDead: (row: string, merchant = `${row}.merchant_id`): string => notDead(row, merchant),
   };
 };
 
@@ -169,9 +169,9 @@ export const dueOn = <Found extends object>(waiting: Waiting): Due<Found> => {
     owners: (runner, now, limit) => owners.oldest(runner, now, limit),
     task: name,
     byClock: `from clock join ${table} as waiting on waiting.merchant_id = clock.merchant_id and waiting.shop_id = clock.shop_id
-      and waiting.mode = 'test' where ${where} and ${at} <= clock.at and ${texts.notAside('waiting')}`,
+      and waiting.mode = 'test' where ${where} and ${at} <= clock.at and ${texts.notDead('waiting')}`,
     isDue: texts.isDue,
-    notAside: texts.notAside,
+    notDead: texts.notDead,
     first: async (runner, timeline, now) => {
       const [row] = await (timeline === null
         ? run<Subject>(runner, firstOfAll, [now, 1])

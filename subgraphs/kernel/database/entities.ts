@@ -78,10 +78,10 @@ const ConsumerRetry = defineEntity({
   indexes: [{ name: 'consumer_retry_due', properties: ['consumer', 'dueAt'] }],
 });
 
-/** A merchant's row on which a background task failed: skipped until it is due (`set-aside.ts`). */
-const SetAside = defineEntity({
-  name: 'SetAside',
-  tableName: 'set_aside',
+/** A merchant's row on which a background task failed: skipped until it is due (`dead-letters.ts`). */
+const DeadLetter = defineEntity({
+  name: 'DeadLetter',
+  tableName: 'dead_letter',
   properties: {
     merchantId: p.uuid().primary(),
     task: p.text().primary(),
@@ -90,7 +90,7 @@ const SetAside = defineEntity({
     tries: p.integer(),
     dueAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
-  indexes: [{ name: 'set_aside_age', properties: ['dueAt'] }],
+  indexes: [{ name: 'dead_letter_age', properties: ['dueAt'] }],
 });
 
 /** One idempotency key of a merchant in a mode. */
@@ -197,7 +197,7 @@ export const kernelEntities = [
   EventEntity,
   ConsumerOffset,
   ConsumerRetry,
-  SetAside,
+  DeadLetter,
   IdempotencyKey,
   KeptKeyEntity,
   ShopEntity,

@@ -1,5 +1,5 @@
 /** Expires undecided drafts. */
-import { workBatch } from '../alerts/set-aside.ts';
+import { workBatch } from '../alerts/dead-letters.ts';
 import type { Timeline } from '../clock/due.ts';
 import type { Acting } from '../database/audit.ts';
 import type { Database } from '../database/orm.ts';

@@ -34,11 +34,11 @@ const waitingShards: Statement = {
 };
 
 /**
- * SQL: the waiting events of the shard; every table in it names the shard, including the set-aside
+ * SQL: the waiting events of the shard; every table in it names the shard, including the dead-letter
  * table.
  */
 const oldestOfShard = `from event where event.merchant_id ${ofShard}
-  and ${inOutboxOf(`event.merchant_id and set_aside.merchant_id ${ofShard}`)} order by position`;
+  and ${inOutboxOf(`event.merchant_id and dead_letter.merchant_id ${ofShard}`)} order by position`;
 
 const lockShard: Statement = {
   name: 'relay.lock_shard',

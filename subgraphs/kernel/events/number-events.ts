@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { notSetAside, workBatch, type Subject } from '../alerts/set-aside.ts';
+import { notDeadLetter, workBatch, type Subject } from '../alerts/dead-letters.ts';
 import { run, type Statement } from '../database/statement.ts';
 import type { Consumer } from '../rules/consumer.ts';
 import type { StreamedEvent, LiveKind } from '../rules/event.ts';
@@ -104,7 +104,7 @@ const newestSequence = {
 const task = 'relay';
 /** SQL: an event waits for its number; `merchant` is the merchant under which it is set aside. */
 export const inOutboxOf = (merchant: string): string =>
-  `event.sequence is null and ${notSetAside(task, merchant, 'event.id::text')}`;
+  `event.sequence is null and ${notDeadLetter(task, merchant, 'event.id::text')}`;
 const inOutbox = inOutboxOf('event.merchant_id');
 
 const oldestWaiting = {

@@ -55,7 +55,7 @@ select create_distributed_table('reconciliation_difference', 'merchant_id', colo
 select create_distributed_table('refund', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('refund_draft', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('saved_view', 'merchant_id', colocate_with => 'merchant');
-select create_distributed_table('set_aside', 'merchant_id', colocate_with => 'merchant');
+select create_distributed_table('dead_letter', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('shop', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('simulator_callback', 'merchant_id', colocate_with => 'merchant');
 select create_distributed_table('simulator_hold_order', 'merchant_id', colocate_with => 'merchant');

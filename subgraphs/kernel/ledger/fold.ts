@@ -6,14 +6,14 @@
  */
 import type pg from 'pg';
 import { isSharded } from '../database/sharding.ts';
-import { isPassing, notSetAside, setAside, type Subject } from '../alerts/set-aside.ts';
+import { isPassing, notDeadLetter, putDeadLetter, type Subject } from '../alerts/dead-letters.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
 /** The task under which accounts are set aside. */
 const task = 'fold-balances';
 const account = (row: string): string =>
   `${row}.shop_id || '/' || ${row}.mode || '/' || ${row}.currency || '/' || ${row}.account`;
-const notAside = notSetAside(task, 'waiting.merchant_id', account('waiting'));
+const notDead = notDeadLetter(task, 'waiting.merchant_id', account('waiting'));
 
 // The hours come behind the balances, whose rows are their locks.
 const hoursOf = (merchant: string): string =>
@@ -44,10 +44,10 @@ const ofMerchantText = (whose: string): string =>
     ${hoursOf('$2::uuid')}
     select count(*)::int as count from due`;
 
-const foldAny: Statement = { name: 'balance.fold', text: foldText(notAside) };
+const foldAny: Statement = { name: 'balance.fold', text: foldText(notDead) };
 const foldMerchant: Statement = {
   name: 'balance.fold_merchant',
-  text: ofMerchantText(notSetAside(task, '$2', account('waiting'))),
+  text: ofMerchantText(notDeadLetter(task, '$2', account('waiting'))),
 };
 const foldOne: Statement = {
   name: 'balance.fold_one',
@@ -57,7 +57,7 @@ const foldOne: Statement = {
 const merchantsDue: Statement = {
   name: 'balance.fold_merchants',
   text: `select distinct merchant_id as "merchantId"
-    from (select merchant_id from balance_delta as waiting where ${notAside} limit $1) as due`,
+    from (select merchant_id from balance_delta as waiting where ${notDead} limit $1) as due`,
 };
 
 /** Folds the next deltas where the tables are sharded: one statement for each merchant. */
@@ -73,7 +73,7 @@ const foldApart = async (pool: pg.Pool, limit: number): Promise<number> => {
 const accountsDue: Statement = {
   name: 'balance.fold_accounts',
   text: `select distinct merchant_id as "merchantId", ${account('due')} as "subjectId"
-    from (select * from balance_delta as waiting where ${notAside} limit $1) as due order by 1, 2`,
+    from (select * from balance_delta as waiting where ${notDead} limit $1) as due order by 1, 2`,
 };
 
 /**
@@ -96,7 +96,7 @@ const foldEach = async (
     } catch (error) {
       if (isPassing(error)) throw error;
       failed += 1;
-      await setAside(runner, task, due, error);
+      await putDeadLetter(runner, task, due, error);
     }
   }
   return { folded, failed };
@@ -124,7 +124,7 @@ export const foldBalances = async (pool: pg.Pool, limit = 5_000): Promise<number
 };
 
 /** SQL: whether there are deltas to fold. */
-export const isFoldDue = `exists (select 1 from balance_delta as waiting where ${notAside})`;
+export const isFoldDue = `exists (select 1 from balance_delta as waiting where ${notDead})`;
 
 /**
  * One run of the fold: rounds of `limit` deltas until one finds nothing, `rounds` are done, or

@@ -1,6 +1,6 @@
 /** Removing old rows in batches, in one database or merchant by merchant where it is sharded. */
 import type pg from 'pg';
-import { asideOfPlatform, workBatch, type Subject } from '../alerts/set-aside.ts';
+import { deadLettersOfPlatform, workBatch, type Subject } from '../alerts/dead-letters.ts';
 import type { Owner } from '../clock/due-owners.ts';
 import { isSharded } from '../database/sharding.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
@@ -34,7 +34,8 @@ const removeSharded = async (
   cutoff: Temporal.Instant,
   limit: number,
 ): Promise<number> => {
-  if (!owners) return removeRows(pool, remove, [cutoff, limit, await asideOfPlatform(pool, task)]);
+  if (!owners)
+    return removeRows(pool, remove, [cutoff, limit, await deadLettersOfPlatform(pool, task)]);
   const [numbers] = isByNumbers
     ? await run<{ consumed: bigint | null; counted: bigint | null }>(pool, passedNumbers, [])
     : [];

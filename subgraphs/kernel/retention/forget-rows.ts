@@ -4,7 +4,7 @@
  * waits.
  */
 import { inRealTime } from '../clock/due.ts';
-import { notSetAside, notSetAsideOfPlatform } from '../alerts/set-aside.ts';
+import { notDeadLetter, notDeadLetterOfPlatform } from '../alerts/dead-letters.ts';
 import type { Statement } from '../database/statement.ts';
 import { platformMerchantId } from '../rules/platform.ts';
 
@@ -40,7 +40,7 @@ interface OldRows {
   readonly age: string;
   readonly fits?: string;
   /** The same where the tables are sharded, with numbers of the coordinator in `$4` and `$5`. */
-  readonly fitsApart?: string;
+  readonly fitsMerchant?: string;
   /** A row's name within its merchant. */
   readonly subject: string;
   /** Whether the rows are the platform's, of no merchant. */
@@ -53,22 +53,22 @@ interface OldRows {
  */
 const forgotten = (
   table: string,
-  { name, from, age, fits = 'true', fitsApart, subject, isPlatforms = false }: OldRows,
+  { name, from, age, fits = 'true', fitsMerchant, subject, isPlatforms = false }: OldRows,
 ): Forgotten => {
   const task = `forget-${name}`;
   const merchant = isPlatforms ? `'${platformMerchantId}'` : 'old.merchant_id';
-  const notAside = isPlatforms
-    ? notSetAsideOfPlatform(task, subject)
-    : notSetAside(task, merchant, subject);
+  const notDead = isPlatforms
+    ? notDeadLetterOfPlatform(task, subject)
+    : notDeadLetter(task, merchant, subject);
   const rowsWhere = (where: string): string =>
     `from ${from} where ${age} < $1 and ${where} order by ${age}`;
-  const rows = rowsWhere(`${fits} and ${notAside}`);
+  const rows = rowsWhere(`${fits} and ${notDead}`);
   const removing = (whose: string, found: string): string =>
     `with forgotten as (delete from ${table} where ${whose}ctid = any (array(select old.ctid ${found} limit $2 for update of old skip locked)) returning 1)
         select count(*)::int as count from forgotten`;
   // Within an `or` Citus does not find the merchant of one table by that of another.
-  const fitsMerchant = (fitsApart ?? fits).replaceAll('old.merchant_id', '$3');
-  const ofMerchant = `old.merchant_id = $3 and ${fitsMerchant} and ${notSetAside(task, '$3', subject)}`;
+  const fitsOne = (fitsMerchant ?? fits).replaceAll('old.merchant_id', '$3');
+  const ofMerchant = `old.merchant_id = $3 and ${fitsOne} and ${notDeadLetter(task, '$3', subject)}`;
   const ofPlatform = `${fits} and not (array[${subject}, '*'] && $3::text[])`;
   return {
     task,
@@ -81,12 +81,12 @@ const forgotten = (
             text: `select merchant_id as "merchantId", count(*)::int as count from (select old.merchant_id ${rows} limit $2) as oldest group by merchant_id`,
           },
       remove: {
-        name: `retention.${name}_apart`,
+        name: `retention.${name}_of_merchant`,
         text: isPlatforms
           ? removing('', rowsWhere(ofPlatform))
           : removing('merchant_id = $3 and ', rowsWhere(ofMerchant)),
       },
-      isByNumbers: fitsApart !== undefined,
+      isByNumbers: fitsMerchant !== undefined,
     },
     first: {
       name: `retention.${name}_first`,
@@ -95,14 +95,14 @@ const forgotten = (
   };
 };
 
-const stray = (table: string, subject: string, fits: string, fitsApart?: string): Forgotten => {
+const stray = (table: string, subject: string, fits: string, fitsMerchant?: string): Forgotten => {
   const place = `partitions.${table}_default`;
   return forgotten(place, {
     name: table,
     from: `${place} as old`,
     age: 'old.created_at',
     fits,
-    ...(fitsApart === undefined ? {} : { fitsApart }),
+    ...(fitsMerchant === undefined ? {} : { fitsMerchant }),
     subject,
   });
 };

@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import { Counter } from 'prom-client';
-import { forgetSetAside } from '../alerts/set-aside.ts';
+import { forgetDeadLetters } from '../alerts/dead-letters.ts';
 import { analyzeGrown } from '../database/analyze-grown.ts';
 import { makePartitions, partitionedTables } from '../database/partitions.ts';
 import { done, type Job } from '../queue/run-job.ts';
@@ -15,7 +15,7 @@ import {
   differencesKept_days,
   keysKept_days,
   registriesKept_days,
-  setAsideKept_days,
+  deadLettersKept_days,
   testOperationsKept_days,
   tracesKept_days,
 } from '../rules/retention.ts';
@@ -103,13 +103,17 @@ export const forgetReports = async (deps: Batches): Promise<void> => {
 };
 
 /** Small enough that a batch is over in milliseconds and never in the way of a payment. */
-const setAside_max_rows = 1_000;
+const deadLetters_max_rows = 1_000;
 
-const forgetAllSetAside = async ({ pool, now, stopping }: Batches): Promise<void> => {
-  let count = setAside_max_rows;
-  while (!stopping.aborted && count === setAside_max_rows) {
-    count = await forgetSetAside(pool, before(now(), setAsideKept_days), setAside_max_rows);
-    removedRows.inc({ table: 'set_aside' }, count);
+const forgetAllDeadLetters = async ({ pool, now, stopping }: Batches): Promise<void> => {
+  let count = deadLetters_max_rows;
+  while (!stopping.aborted && count === deadLetters_max_rows) {
+    count = await forgetDeadLetters(
+      pool,
+      before(now(), deadLettersKept_days),
+      deadLetters_max_rows,
+    );
+    removedRows.inc({ table: 'dead_letter' }, count);
   }
 };
 
@@ -134,7 +138,7 @@ export const retentionJobs = (deps: RetentionJobs): readonly Job[] => {
     job('forget-idempotency-keys', 60_000, () =>
       forgetTable(deps, 'idempotency_key', forgetKeys, keysKept_days),
     ),
-    job('forget-set-aside', 3_600_000, () => forgetAllSetAside(deps)),
+    job('forget-dead-letters', 3_600_000, () => forgetAllDeadLetters(deps)),
     job('forget-subject-traces', 3_600_000, () =>
       forgetTable(deps, 'subject_trace', forgetTraces, tracesKept_days),
     ),

@@ -23,7 +23,7 @@ export const alertKinds = {
   /**
    * A task of the background fails at something of one merchant and leaves it alone for a while.
    */
-  work_set_aside: 'state',
+  dead_letter: 'state',
   /** A cash register refused a receipt: it may fail again when it is sent again. */
   receipt_failed: 'state',
 } as const satisfies Record<string, 'fact' | 'state'>;
@@ -40,7 +40,7 @@ export const alertSeverities = {
   bank_answer_contradicts: 'critical',
   bank_echo_differs: 'critical',
   balance_at_bound: 'critical',
-  work_set_aside: 'warning',
+  dead_letter: 'warning',
   receipt_failed: 'warning',
 } as const satisfies Record<AlertKind, 'critical' | 'warning'>;
 

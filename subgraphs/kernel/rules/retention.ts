@@ -27,7 +27,7 @@ export const differencesKept_days = 1_830;
 /** Longer than a card is held, a link is open or a shop of test mode is tried. */
 export const testOperationsKept_days = 400;
 /** Longer than what was set aside waits for its next try. */
-export const setAsideKept_days = 2;
+export const deadLettersKept_days = 2;
 /** The hours that operators may look back over. */
 export const bankHealthKept_days = 2;
 export const requestsKept_days = 7;
@@ -50,7 +50,7 @@ export const retention = {
   reconciliation_line: { days: registriesKept_days, by: 'batches' },
   alert: { days: alertsKept_days, by: 'batches' },
   bank_health: { days: bankHealthKept_days, by: 'batches' },
-  set_aside: { days: setAsideKept_days, by: 'batches' },
+  dead_letter: { days: deadLettersKept_days, by: 'batches' },
   payment: money,
   refund: money,
   payment_link: money,

@@ -6,7 +6,11 @@
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
-import { notSetAsideOfPlatform, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
+import {
+  notDeadLetterOfPlatform,
+  workBatch,
+  type Subject,
+} from '../../kernel/alerts/dead-letters.ts';
 import { reportedKinds, type ReportedKind } from '../../kernel/banks/settlement-bank.ts';
 import { noteListChange } from '../../kernel/database/list-changes.ts';
 import {
@@ -301,8 +305,8 @@ const runColumns = columns(propertyNames(ReconciliationRunEntity));
 
 /** The task for runs that cannot be matched and are set aside. A run belongs to the platform. */
 const task = 'match-registries';
-const notAside = notSetAsideOfPlatform(task, 'reconciliation_run.id::text');
-const ofReady = `from reconciliation_run where status = 'ready' and ${notAside}`;
+const notDead = notDeadLetterOfPlatform(task, 'reconciliation_run.id::text');
+const ofReady = `from reconciliation_run where status = 'ready' and ${notDead}`;
 /** SQL: whether a run is ready to be matched. */
 export const isMatchDue = `exists (select 1 ${ofReady})`;
 

@@ -9,7 +9,12 @@
  * of one merchant in one mode.
  */
 import type pg from 'pg';
-import { notSetAside, setAside, workBatch, type Subject } from '../../kernel/alerts/set-aside.ts';
+import {
+  notDeadLetter,
+  putDeadLetter,
+  workBatch,
+  type Subject,
+} from '../../kernel/alerts/dead-letters.ts';
 import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
 import type { WebhookLane } from '../../kernel/service/bus.ts';
 import {
@@ -97,7 +102,7 @@ export const task = 'deliver-webhooks';
 /** SQL: `delivery` is pending, due by `now`, and not leased. */
 const isDue = (delivery: string, now: string, merchant: string): string =>
   `${delivery}.status = 'pending' and ${delivery}.due_at <= ${now} and (${delivery}.lease_until is null or ${delivery}.lease_until <= statement_timestamp())
-            and ${notSetAside(task, merchant, `${delivery}.id::text`)}`;
+            and ${notDeadLetter(task, merchant, `${delivery}.id::text`)}`;
 
 // Lanes are locked in one order, so two processes never deadlock. The claim after the locks sees
 // what earlier holders claimed. A claim lost in a PostgreSQL crash is repeated, so the commit does
@@ -230,11 +235,11 @@ export const claimDeliveries = async (
  * Delays a delivery whose result could not be stored; otherwise it would be sent again at the end
  * of its lease.
  */
-export const setDeliveryAside = (
+export const putDeadDelivery = (
   pool: pg.Pool,
   { merchantId, id }: Pick<ClaimedDelivery, 'merchantId' | 'id'>,
   error: unknown,
-): Promise<void> => setAside(pool, task, { merchantId, subjectId: id }, error);
+): Promise<void> => putDeadLetter(pool, task, { merchantId, subjectId: id }, error);
 
 const dueLanes: Statement = {
   name: 'webhook.due_lanes',

@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
-import { notSetAside } from '../../kernel/alerts/set-aside.ts';
+import { notDeadLetter } from '../../kernel/alerts/dead-letters.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import type { WebhookLane } from '../../kernel/service/bus.ts';
 import { task } from './claim-deliveries.ts';
@@ -29,7 +29,7 @@ const underWay: Statement = {
       select 1 from webhook_delivery as delivery join event on event.merchant_id = $1 and event.id = delivery.event_id
         and event.created_at = delivery.created_at and event.mode = 'test'
       where delivery.merchant_id = $1 and delivery.shop_id = $2 and delivery.status = 'pending'
-        and (delivery.lease_until > now() or delivery.due_at <= $3 and ${notSetAside(task, '$1', 'delivery.id::text')})) as found`,
+        and (delivery.lease_until > now() or delivery.due_at <= $3 and ${notDeadLetter(task, '$1', 'delivery.id::text')})) as found`,
 };
 
 export interface ParticipantDeps {

@@ -3,13 +3,13 @@
  * claimed and stores the results.
  */
 import type { Dispatcher } from 'undici';
-import { isPassing } from '../../kernel/alerts/set-aside.ts';
+import { isPassing } from '../../kernel/alerts/dead-letters.ts';
 import { shownTo } from '../../kernel/clock/test-clocks.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { type Logger, webhookAttempts } from '../../kernel/service/tracing/telemetry.ts';
 import { tracing, type Span } from '../../kernel/service/tracing/tracing.ts';
 import {
-  setDeliveryAside,
+  putDeadDelivery,
   type ClaimedDelivery,
   type ClaimDeps,
   type DeliveryLimits,
@@ -102,7 +102,7 @@ const attempt = async (
   } catch (error) {
     log.error({ ...about, err: error }, 'could not store the result of a webhook');
     if (!isPassing(error))
-      await setDeliveryAside(deps.pool, delivery, error).catch((further: unknown) =>
+      await putDeadDelivery(deps.pool, delivery, error).catch((further: unknown) =>
         log.error({ ...about, err: further }, 'nor set aside'),
       );
   }

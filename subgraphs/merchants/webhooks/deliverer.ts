@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
-import { isPassing } from '../../kernel/alerts/set-aside.ts';
+import { isPassing } from '../../kernel/alerts/dead-letters.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
 import type { WebhookLane } from '../../kernel/service/bus.ts';
 import type { TargetSwitch } from '../../kernel/service/webhook-url.ts';

@@ -10,7 +10,7 @@ import type { Bank, Card, SessionAnswer } from '../../kernel/banks/bank.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
 import type { Timeline } from '../../kernel/clock/due.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { eachAlone } from '../../kernel/alerts/set-aside.ts';
+import { eachAlone } from '../../kernel/alerts/dead-letters.ts';
 import type { PolicyLists } from '../../kernel/policies/policies.ts';
 import type { BuyerMethod } from '../../kernel/rules/buyer.ts';
 import { cardMistake, holderOf } from '../../kernel/rules/card.ts';

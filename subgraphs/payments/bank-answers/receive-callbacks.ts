@@ -5,7 +5,7 @@ import type { Banks } from '../../kernel/banks/route.ts';
 import type { PlannedCallback } from '../../kernel/banks/simulator/callbacks.ts';
 import type { Timeline } from '../../kernel/clock/due.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { eachAlone } from '../../kernel/alerts/set-aside.ts';
+import { eachAlone } from '../../kernel/alerts/dead-letters.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
 
 const sweep_max = 500;

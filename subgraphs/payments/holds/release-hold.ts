@@ -2,7 +2,7 @@
  * Gives holds up: for a merchant who cancels, and at the end of their time. Like a capture, the
  * order is written before the bank is called.
  */
-import { eachAlone } from '../../kernel/alerts/set-aside.ts';
+import { eachAlone } from '../../kernel/alerts/dead-letters.ts';
 import { writeEntries } from '../../kernel/database/audit.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../../kernel/clock/due.ts';

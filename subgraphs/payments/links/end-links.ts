@@ -1,7 +1,7 @@
 /** How links end: by their merchant, or by time. Additions. */
 import { writeEntries, type Acting } from '../../kernel/database/audit.ts';
 import type { Timeline } from '../../kernel/clock/due.ts';
-import { workBatch } from '../../kernel/alerts/set-aside.ts';
+import { workBatch } from '../../kernel/alerts/dead-letters.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';

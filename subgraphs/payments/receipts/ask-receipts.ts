@@ -4,7 +4,7 @@
  * aside.
  */
 import type pg from 'pg';
-import { eachAlone, workBatch } from '../../kernel/alerts/set-aside.ts';
+import { eachAlone, workBatch } from '../../kernel/alerts/dead-letters.ts';
 import type { ReceiptAnswer, ReceiptOrder } from '../../kernel/banks/receipt-bank.ts';
 import { openReadTerms, type ReadTerms } from '../../kernel/banks/receipt-terms.ts';
 import type { Banks } from '../../kernel/banks/route.ts';

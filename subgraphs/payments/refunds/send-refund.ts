@@ -6,7 +6,7 @@ import type { RefundAnswer } from '../../kernel/banks/bank.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { eachAlone } from '../../kernel/alerts/set-aside.ts';
+import { eachAlone } from '../../kernel/alerts/dead-letters.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';

@@ -3,7 +3,7 @@
  * requests their payments.
  */
 import type pg from 'pg';
-import { workBatch } from '../../kernel/alerts/set-aside.ts';
+import { workBatch } from '../../kernel/alerts/dead-letters.ts';
 import type { Timeline } from '../../kernel/clock/due.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { loadTokens } from '../find-recurring.ts';

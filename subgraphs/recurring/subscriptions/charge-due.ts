@@ -5,7 +5,12 @@
  */
 import type pg from 'pg';
 import type { Timeline } from '../../kernel/clock/due.ts';
-import { eachAlone, isPassing, setAside, reportSetAside } from '../../kernel/alerts/set-aside.ts';
+import {
+  eachAlone,
+  isPassing,
+  putDeadLetter,
+  reportDeadLetter,
+} from '../../kernel/alerts/dead-letters.ts';
 import { isRefused } from '../../kernel/rules/refusal.ts';
 import type { Logger } from '../../kernel/service/tracing/telemetry.ts';
 import { askCharge, paymentOf, standingOf } from './ask-charge.ts';
@@ -70,7 +75,7 @@ const withParts = async (
     const token = subscription && byId.get(subscription.tokenId);
     if (token) asking.push({ charge, subscription, token });
     else
-      await setAside(
+      await putDeadLetter(
         pool,
         dueAsks.task,
         subjectOf(charge),
@@ -159,7 +164,7 @@ const askFor = async (
         failures.push(error);
         // Its lease leaves it alone.
         if (!isPassing(error))
-          await reportSetAside(deps.pool, dueAsks.task, subjectOf(asking.charge), error);
+          await reportDeadLetter(deps.pool, dueAsks.task, subjectOf(asking.charge), error);
       }
     }
   };

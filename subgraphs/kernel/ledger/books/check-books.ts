@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import { raiseAlert } from '../../alerts/raise-alert.ts';
-import { isPassing, reportSetAside } from '../../alerts/set-aside.ts';
+import { isPassing, reportDeadLetter } from '../../alerts/dead-letters.ts';
 import { newRowId } from '../../database/new-id.ts';
 import { run, type Runner, type Statement } from '../../database/statement.ts';
 import { done, type Job } from '../../queue/run-job.ts';
@@ -280,7 +280,7 @@ const checkNext = async (
     } catch (error) {
       if (isPassing(error)) throw error;
       if (rows > 1 && step !== 'balance') continue;
-      await reportSetAside(
+      await reportDeadLetter(
         pool,
         'check-books',
         { merchantId, subjectId: `${step}/${to ?? turn.at}` },

@@ -5,7 +5,7 @@
  * batches of events.
  */
 import type pg from 'pg';
-import { isPassing, reportSetAside } from '../../alerts/set-aside.ts';
+import { isPassing, reportDeadLetter } from '../../alerts/dead-letters.ts';
 import { inTransaction, run, type Runner, type Statement } from '../../database/statement.ts';
 import {
   consumeBatch,
@@ -56,7 +56,7 @@ const countFirst = async (pool: pg.Pool, batch: ConsumerBatch): Promise<void> =>
   } catch (error) {
     if (isPassing(error)) throw error;
     await retryLater(pool, batch, first);
-    await reportSetAside(pool, 'count-totals', first, error);
+    await reportDeadLetter(pool, 'count-totals', first, error);
   }
 };
 
@@ -98,7 +98,7 @@ const countAgain = async (pool: pg.Pool): Promise<void> => {
       });
     } catch (error) {
       if (isPassing(error)) throw error;
-      await reportSetAside(pool, 'count-totals', event, error);
+      await reportDeadLetter(pool, 'count-totals', event, error);
     }
   }
 };

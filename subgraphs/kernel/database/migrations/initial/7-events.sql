@@ -55,7 +55,7 @@ create index consumer_retry_due on consumer_retry (consumer, due_at);
 
 -- Something of a merchant at which a background task failed: the task leaves it alone until it is
 -- due.
-create table set_aside (
+create table dead_letter (
   merchant_id uuid not null,
   task text not null,
   subject_id text not null,
@@ -63,7 +63,7 @@ create table set_aside (
   due_at timestamptz(3) not null,
   primary key (merchant_id, task, subject_id)
 );
-create index set_aside_age on set_aside (due_at);
+create index dead_letter_age on dead_letter (due_at);
 
 -- An address to which a shop has its webhooks sent. No events means all events.
 create table webhook_endpoint (
@@ -157,8 +157,8 @@ begin
       select 1 from webhook_delivery as delivery
       where delivery.lane = webhook_lanes_due.lane and delivery.status = 'pending' and delivery.due_at <= moment
         and (delivery.lease_until is null or delivery.lease_until <= clock_timestamp())
-        and coalesce((select max(set_aside.due_at) <= now() from set_aside where set_aside.merchant_id = delivery.merchant_id
-          and set_aside.task = 'deliver-webhooks' and set_aside.subject_id in (delivery.id::text, '*')), true))
+        and coalesce((select max(dead_letter.due_at) <= now() from dead_letter where dead_letter.merchant_id = delivery.merchant_id
+          and dead_letter.task = 'deliver-webhooks' and dead_letter.subject_id in (delivery.id::text, '*')), true))
     then
       return next;
       found_lanes := found_lanes + 1;

@@ -121,7 +121,7 @@ create table alert (
     kind in (
       'late_success', 'link_exhausted', 'books_differ', 'reconciliation_difference',
       'event_without_delivery', 'bank_answer_contradicts', 'bank_echo_differs',
-      'balance_at_bound', 'work_set_aside', 'receipt_failed'
+      'balance_at_bound', 'dead_letter', 'receipt_failed'
     )
   )
 );

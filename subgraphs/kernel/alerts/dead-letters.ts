@@ -1,7 +1,7 @@
 /**
  * Work on rows of many merchants where one failure does not stop the others. A row on which a task
- * fails is set aside: the task skips it for a while, which grows from seconds to an hour, and an
- * alert names it. The same run continues with the other rows. A failure that affects all rows, such
+ * fails is set aside as a dead letter: the task skips it for a while, which grows from seconds to an
+ * hour, and an alert names it. The same run continues with the other rows. A failure that affects all rows, such
  * as an unavailable database, sets nothing aside.
  */
 import { Counter } from 'prom-client';
@@ -20,8 +20,8 @@ export interface Subject {
   readonly subjectId: string;
 }
 
-const setAsideTotal = new Counter({
-  name: 'work_set_aside_total',
+const deadLettersTotal = new Counter({
+  name: 'dead_letters_total',
   help: 'Rows that a background task failed to process and skips for a while, by task.',
   labelNames: ['task'],
   registers: [metrics],
@@ -35,9 +35,9 @@ const everything = '*';
  * and not a join, so that rows are still found in the order of their index, however many wait: the
  * table is nearly always empty.
  */
-export const notSetAside = (task: string, merchant: string, subject: string): string =>
-  `coalesce((select max(set_aside.due_at) <= now() from set_aside where set_aside.merchant_id = ${merchant} and set_aside.task = '${task}'
-    and set_aside.subject_id in (${subject}, '${everything}')), true)`;
+export const notDeadLetter = (task: string, merchant: string, subject: string): string =>
+  `coalesce((select max(dead_letter.due_at) <= now() from dead_letter where dead_letter.merchant_id = ${merchant} and dead_letter.task = '${task}'
+    and dead_letter.subject_id in (${subject}, '${everything}')), true)`;
 
 /** 5 seconds, twice as long after each failure, up to an hour. */
 const pauses_s: readonly number[] = Array.from({ length: 12 }, (_, tries) =>
@@ -48,37 +48,40 @@ const pauses_s: readonly number[] = Array.from({ length: 12 }, (_, tries) =>
  * SQL: the same for a row of the platform. What is set aside is read once, apart from the rows:
  * they are in tables of the coordinator where those of merchants are sharded.
  */
-export const notSetAsideOfPlatform = (task: string, subject: string): string =>
-  `not (array[${subject}, '${everything}'] && array(select set_aside.subject_id from set_aside
-    where set_aside.merchant_id = '${platformMerchantId}' and set_aside.task = '${task}' and set_aside.due_at > now()))`;
+export const notDeadLetterOfPlatform = (task: string, subject: string): string =>
+  `not (array[${subject}, '${everything}'] && array(select dead_letter.subject_id from dead_letter
+    where dead_letter.merchant_id = '${platformMerchantId}' and dead_letter.task = '${task}' and dead_letter.due_at > now()))`;
 
-const asideNames: Statement = {
-  name: 'set_aside.of_platform',
-  text: `select subject_id as name from set_aside
+const deadLetterNames: Statement = {
+  name: 'dead_letter.of_platform',
+  text: `select subject_id as name from dead_letter
     where merchant_id = '${platformMerchantId}' and task = $1 and due_at > now()`,
 };
 
 /** The names of the platform's rows that a task has set aside. */
-export const asideOfPlatform = async (runner: Runner, task: string): Promise<readonly string[]> =>
-  (await run<{ name: string }>(runner, asideNames, [task])).map(({ name }) => name);
+export const deadLettersOfPlatform = async (
+  runner: Runner,
+  task: string,
+): Promise<readonly string[]> =>
+  (await run<{ name: string }>(runner, deadLetterNames, [task])).map(({ name }) => name);
 
 // The moments come from the program: a shard evaluates nothing that hangs on the session.
 const put: Statement = {
-  name: 'set_aside.put',
-  text: `insert into set_aside (merchant_id, task, subject_id, tries, due_at) values ($1, $2, $3, 1, ($4::timestamptz[])[1])
-    on conflict (merchant_id, task, subject_id) do update set tries = set_aside.tries + 1,
-      due_at = ($4::timestamptz[])[least(set_aside.tries + 1, ${pauses_s.length})]`,
+  name: 'dead_letter.put',
+  text: `insert into dead_letter (merchant_id, task, subject_id, tries, due_at) values ($1, $2, $3, 1, ($4::timestamptz[])[1])
+    on conflict (merchant_id, task, subject_id) do update set tries = dead_letter.tries + 1,
+      due_at = ($4::timestamptz[])[least(dead_letter.tries + 1, ${pauses_s.length})]`,
 };
 
 const forgettable: Statement = {
-  name: 'set_aside.forgettable',
+  name: 'dead_letter.forgettable',
   text: `select distinct merchant_id as "merchantId" from
-      (select merchant_id from set_aside where due_at < $1 order by due_at limit $2) as oldest`,
+      (select merchant_id from dead_letter where due_at < $1 order by due_at limit $2) as oldest`,
 };
 const forget: Statement = {
-  name: 'set_aside.forget',
-  text: `with forgotten as (delete from set_aside where merchant_id = $3 and ctid = any (array(
-      select ctid from set_aside where merchant_id = $3 and due_at < $1 order by due_at limit $2 for update skip locked)) returning 1)
+  name: 'dead_letter.forget',
+  text: `with forgotten as (delete from dead_letter where merchant_id = $3 and ctid = any (array(
+      select ctid from dead_letter where merchant_id = $3 and due_at < $1 order by due_at limit $2 for update skip locked)) returning 1)
     select count(*)::int as count from forgotten`,
 };
 
@@ -86,7 +89,7 @@ const forget: Statement = {
  * Removes up to `limit` rows that were due before `cutoff` and have not failed again. Gives how
  * many.
  */
-export const forgetSetAside = async (
+export const forgetDeadLetters = async (
   runner: Runner,
   cutoff: Temporal.Instant,
   limit: number,
@@ -130,19 +133,19 @@ const described = (error: unknown): string => {
 };
 
 /**
- * Counts a row that was set aside, and raises the alert `work_set_aside`, one for each task and
+ * Counts a row that was set aside, and raises the alert `dead_letter`, one for each task and
  * merchant.
  */
-export const reportSetAside = async (
+export const reportDeadLetter = async (
   runner: Runner,
   task: string,
   { merchantId, subjectId }: Subject,
   error: unknown,
 ): Promise<void> => {
-  setAsideTotal.inc({ task });
+  deadLettersTotal.inc({ task });
   const detail = `the task ${task} fails at ${subjectId} (${described(error)}); it leaves that alone, and tries again by itself after a while that grows to an hour`;
   const alert = {
-    kind: 'work_set_aside',
+    kind: 'dead_letter',
     shopId: null,
     mode: null,
     detail,
@@ -155,7 +158,7 @@ export const reportSetAside = async (
 };
 
 /** Sets a row aside at which a task failed, and raises an alert. */
-export const setAside = async (
+export const putDeadLetter = async (
   runner: Runner,
   task: string,
   subject: Subject,
@@ -164,7 +167,7 @@ export const setAside = async (
   const now = Temporal.Now.instant();
   const moments = pauses_s.map((seconds) => now.add({ seconds }));
   await run(runner, put, [subject.merchantId, task, subject.subjectId, moments]);
-  await reportSetAside(runner, task, subject, error);
+  await reportDeadLetter(runner, task, subject, error);
 };
 
 /**
@@ -189,7 +192,7 @@ export const eachAlone = async <Item>(
     } catch (error) {
       failures.push(error);
       if (!isPassing(error))
-        await setAside(runner, task, subjectOf(item), error).catch((further: unknown) =>
+        await putDeadLetter(runner, task, subjectOf(item), error).catch((further: unknown) =>
           failures.push(further),
         );
     }
@@ -217,7 +220,7 @@ export interface Batch<Result> {
 }
 
 /** So many rows are set aside by one run at most: when more fail, it is hardly the rows. */
-const setAside_max = 20;
+const deadLetters_max = 20;
 /**
  * When so many of one merchant fail in one run, everything of that merchant is set aside: one by
  * one, thousands of them would hold up the others.
@@ -244,11 +247,11 @@ export const workBatch = async <Result>(
         continue;
       }
       const subject = await first();
-      if (!subject || failed.length === setAside_max) throw error;
+      if (!subject || failed.length === deadLetters_max) throw error;
       failed.push(subject.merchantId);
       const isOneOfMany =
         failed.filter((merchantId) => merchantId === subject.merchantId).length >= ofMerchant_max;
-      await setAside(
+      await putDeadLetter(
         runner,
         task,
         isOneOfMany ? { ...subject, subjectId: everything } : subject,
