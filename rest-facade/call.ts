@@ -20,7 +20,8 @@ import type { ContractOperation } from './read-contract.ts';
 import { bodyScopeOf, compileRequest, lacksScope, type AnyRequest } from './read-request.ts';
 import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
 import { type LongAnswers, walkPages } from './walk-pages.ts';
-import { ledgerFilePart, type Outcome, type Route } from './routes.ts';
+import { ledgerFilePart } from './routes/payouts.ts';
+import type { Outcome, Route } from './routes/route.ts';
 import { whenClosed } from './when-closed.ts';
 
 /*

@@ -9,7 +9,7 @@ import type { ExportLedgerQuery } from '../schema/generated/operations.ts';
 import type { ledgerEntryJson } from '../schema/wire.ts';
 import type { AnyRequest } from './read-request.ts';
 import { sendRefusal, type Refusal } from './refusal-http.ts';
-import type { Outcome } from './routes.ts';
+import type { Outcome } from './routes/route.ts';
 import { walkPages, type LongAnswers } from './walk-pages.ts';
 import { whenClosed } from './when-closed.ts';
 

@@ -14,7 +14,7 @@ import { isCompressed, identityOnly } from '../gateway/graphql/raw-body.ts';
 import { timesSent } from './authenticate.ts';
 import type { ContractOperation, Parameter, Schema } from './read-contract.ts';
 import { refuse, refuseMistakes, type Refusal } from './refusal-http.ts';
-import type { Route, ValidRequest } from './routes.ts';
+import type { Route, ValidRequest } from './routes/route.ts';
 import { compileBody, camelCase, compileSchema } from './validate-body.ts';
 import { isCanonicalUuid } from '../subgraphs/kernel/rules/uuid.ts';
 import { keepWritten, mayBeInexact, withoutMark } from '../gateway/graphql/exact-numbers.ts';

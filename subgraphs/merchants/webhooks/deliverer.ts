@@ -3,7 +3,7 @@
  * due deliveries, posts them, and repeats while there are more. The sweep finds other lanes, so a
  * wake-up may be lost.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { isPassing } from '../../kernel/alerts/dead-letters.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
@@ -39,6 +39,8 @@ export interface Deliverer {
   close(): Promise<void>;
 }
 
+/** The rest after a claim, in which lanes gather: a claim is a transaction, whatever its size. */
+const claimRest_ms = 5;
 const lanesPerClaim_max = 100;
 /** Queued lanes of one merchant; the sweep finds the others. */
 const waitingOfMerchant_max = 1_000;
@@ -115,12 +117,11 @@ class DelivererHere implements Deliverer {
   }
 
   async #claimAll(): Promise<void> {
-    // Behind all lanes that this turn of the event loop brings.
-    await nextTurn();
     for (;;) {
       const asking = this.#isClosed ? [] : this.#choose();
       if (asking.length === 0) return;
       await this.#claim(asking);
+      await sleep(claimRest_ms);
     }
   }
 
