@@ -26,7 +26,7 @@ import type { ExecuteGraphRequest } from './graph-request.ts';
 import { runLogged } from './graphql/log-own-errors.ts';
 
 /** A named operation. Its variables are typed and are not validated again. */
-export interface NamedOperation<Name extends OperationName = OperationName> {
+interface NamedOperation<Name extends OperationName = OperationName> {
   readonly name: Name;
   run(
     variables: OperationMap[Name]['variables'],
@@ -40,7 +40,7 @@ export interface NamedOperations {
   readonly areCompiled: () => ReadonlyMap<string, boolean>;
 }
 
-export interface NamedOperationsDeps {
+interface NamedOperationsDeps {
   readonly apiSchema: () => GraphQLSchema;
   readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
   readonly log: Logger;

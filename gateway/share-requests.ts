@@ -24,7 +24,7 @@ export interface SharedOperation {
   readonly traceparent: string | undefined;
 }
 
-export interface SharingDeps {
+interface SharingDeps {
   readonly dispatcher: Dispatcher;
   /** The address of batches, below the origin. */
   readonly path: string;

@@ -119,7 +119,7 @@ export interface CallDeps extends LimitDeps {
 /**
  * Runs a route's operation: the outcome as the row gives it, or a refusal that came as an error.
  */
-export type RunOperation = (asked: AnyRequest, call: Call) => Promise<Outcome | Refusal>;
+type RunOperation = (asked: AnyRequest, call: Call) => Promise<Outcome | Refusal>;
 
 /** Answers a request whose key has been recognised. Its `body` is the bytes as sent. */
 export const openCall = (route: Route, operation: ContractOperation, deps: CallDeps) => {

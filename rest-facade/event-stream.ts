@@ -123,7 +123,7 @@ export const streamPing_ms = 25_000;
 /** How long a reader has to take the last words before its connection is cut. */
 const streamClose_ms = 800;
 
-export interface EventStreamDeps {
+interface EventStreamDeps {
   readonly liveSubscriptions: LiveSubscriptions;
   readonly liveEvents: Pick<LiveEvents, 'position'>;
   readonly authenticator: Pick<Authenticator, 'watch'>;

@@ -50,7 +50,7 @@ const textOf = async function* (
   }
 };
 
-export interface FileDeps {
+interface FileDeps {
   readonly merchantId: string;
   readonly longAnswers: LongAnswers;
   /** Runs the operation for one part. */

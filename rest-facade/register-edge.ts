@@ -35,7 +35,7 @@ import { openEventStream } from './event-stream.ts';
 import { serveExports } from './exports/serve-exports.ts';
 import { registerRestFacade } from './server.ts';
 
-export interface EdgeOptions {
+interface EdgeOptions {
   readonly config: SettledConfig;
   /** Which of the public roles the process has. */
   readonly roles: ReadonlySet<'gateway' | 'rest-facade' | 'checkout'>;

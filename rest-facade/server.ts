@@ -15,7 +15,7 @@ import { serveDocs } from './serve-docs.ts';
 import { openRequestLog } from './request-log/note-requests.ts';
 import { openLongAnswers } from './walk-pages.ts';
 
-export interface RestFacadeDeps extends Omit<CallDeps, 'longAnswers'> {
+interface RestFacadeDeps extends Omit<CallDeps, 'longAnswers'> {
   readonly bankCallbacks: BankCallbackDeps;
   /** Where the API is, as its callers see it; without a slash at the end. */
   readonly publicUrl: string;

@@ -103,7 +103,7 @@ export const compileSchema = (schema: Schema, root: string): Check => {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface BodyRules {
+interface BodyRules {
   /**
    * The body without optional fields that are null. Values that are not objects, and unknown
    * fields, stay as they are.

@@ -14,7 +14,7 @@ export const longAnswers_max = 16;
 const retryAfter_s = 5;
 
 /** What is read next, by the cursor of the part before it. */
-export type ReadBehind<Part> = (cursor: string) => Promise<Part | Refusal>;
+type ReadBehind<Part> = (cursor: string) => Promise<Part | Refusal>;
 
 /**
  * Yields the first part and the following ones, each read while the previous one is sent. Throws if

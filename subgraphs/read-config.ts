@@ -9,7 +9,7 @@ import {
 import type { Environment } from './kernel/service/config/read-variables.ts';
 
 /** What the wiring knows of the acquirers. */
-export interface ConnectorsConfig {
+interface ConnectorsConfig {
   readonly connectors: readonly Connector[];
 }
 

@@ -55,7 +55,7 @@ export interface Subgraphs {
   consoleLink(): Promise<string>;
 }
 
-export interface SubgraphsOptions {
+interface SubgraphsOptions {
   readonly config: ProcessConfig;
   readonly bus: Bus;
   readonly log: Logger;

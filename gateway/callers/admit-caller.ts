@@ -22,7 +22,7 @@ export interface AdmissionDeps {
 export type NotAdmitted = Refused | { readonly blocked_s: number } | null;
 
 /** The credentials of a connection or request. */
-export interface AdmissionRequest extends WatchedConnection {
+interface AdmissionRequest extends WatchedConnection {
   /** The raw bytes that the signature covers. */
   readonly body: Uint8Array;
 }
@@ -89,7 +89,7 @@ export const admitCaller = async (
 };
 
 /** The result of taking tokens, and the limit of the bucket that they came from. */
-export interface TokensTaken {
+interface TokensTaken {
   readonly limit: RateLimit;
   readonly taken: TakeResult;
 }

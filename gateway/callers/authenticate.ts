@@ -225,7 +225,7 @@ export interface Authenticator {
   readonly close: () => Promise<void>;
 }
 
-export interface AuthenticatorDeps {
+interface AuthenticatorDeps {
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly bus: Bus;
   /** Unseals the shops' signing secrets. */

@@ -131,7 +131,7 @@ const liveNotEnabled = refused('live_not_enabled', 'live mode is not enabled for
  * Refuses a key with `ip_not_allowed` outside its shop's allow-list. An empty list restricts
  * nothing.
  */
-export type CheckAddress = (holder: ApiKeyHolder, request: IncomingMessage) => Refused | null;
+type CheckAddress = (holder: ApiKeyHolder, request: IncomingMessage) => Refused | null;
 
 /**
  * Opens the check of addresses as `addressOf` reads them. A list is parsed once for each holder.

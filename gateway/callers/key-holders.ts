@@ -12,7 +12,7 @@ export const unknownKey_ms = 1_000;
 /** Separate from the known keys, so that guessing does not evict them. */
 const unknownKeys_max = 1_000;
 
-export interface KeyHoldersDeps {
+interface KeyHoldersDeps {
   /**
    * Looks up the key with this digest in the merchants subgraph; null when it is unknown or
    * revoked.

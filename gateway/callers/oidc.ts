@@ -38,7 +38,7 @@ const issuerCooldown_ms = 10_000;
 const issuerDeadline_ms = 3_000;
 
 /** Limits of requests to the issuer. The constants above, except in tests. */
-export interface IssuerLimits {
+interface IssuerLimits {
   readonly cooldown_ms: number;
   readonly deadline_ms: number;
 }

@@ -4,7 +4,7 @@ import type {
   Principal,
 } from '../../subgraphs/kernel/service/access/principal.ts';
 
-export interface Quota {
+interface Quota {
   /**
    * Takes one for the caller; the returned function releases it. Null when the caller has as many
    * as allowed.
@@ -13,7 +13,7 @@ export interface Quota {
 }
 
 /** A concurrency limit by name. */
-export interface NamedQuota {
+interface NamedQuota {
   /** Takes one; the returned function releases it. Null when the name has as many as allowed. */
   take(name: string): (() => void) | null;
 }

@@ -273,7 +273,7 @@ export interface RateLimiter {
   close(): void;
 }
 
-export interface RateLimiterDeps {
+interface RateLimiterDeps {
   /** Null when the limits are those of this process alone. */
   readonly redisUrl: string | null;
   /** How long a request waits for Redis before it passes unlimited. */

@@ -289,7 +289,7 @@ export const openSessionCookie = (publicUrl: string): SessionCookie =>
 /** The header that only our own pages send. */
 export const consoleHeader = 'x-console';
 
-export interface SessionCallers {
+interface SessionCallers {
   readonly sessions: Pick<ConsoleSessions, 'find' | 'look' | 'isLive' | 'onEnd'>;
   readonly cookie: Pick<SessionCookie, 'read'>;
   readonly origins: Pick<Origins, 'isOwn'>;

@@ -151,7 +151,7 @@ interface Place {
   readonly fetched: string;
 }
 
-export interface ShapeDeps {
+interface ShapeDeps {
   /** The paths at which the plan fetches `__typename`. */
   readonly typeNamesFetched: ReadonlySet<string>;
   /** Whether the answer is metered while it is made. */

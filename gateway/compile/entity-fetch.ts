@@ -77,7 +77,7 @@ export const pathsOfObjectsAt = (
  * Makes the representation of an object, by which the subgraph finds it. Null when the fetch does
  * not concern this object.
  */
-export type Represent = (
+type Represent = (
   object: DataObject,
 ) => { readonly key: string; readonly representation: DataObject } | null;
 

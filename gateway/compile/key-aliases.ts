@@ -70,7 +70,7 @@ interface RenamedDocument {
  * Renames the ambiguous aliases of a document: null when there are none, an error when the document
  * cannot be planned at all.
  */
-export type AliasRenamer = (document: DocumentNode) => RenamedDocument | GraphQLError | null;
+type AliasRenamer = (document: DocumentNode) => RenamedDocument | GraphQLError | null;
 
 /**
  * Opens the renaming for these names. The result is cached for as long as the document object

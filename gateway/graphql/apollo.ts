@@ -24,7 +24,7 @@ export interface PayingCall extends Call {
   readonly charge: (tokens: number) => Promise<GraphQLError | null>;
 }
 
-export interface ApolloDeps {
+interface ApolloDeps {
   readonly supergraph: Pick<Supergraph, 'apolloGateway'>;
   readonly log: Logger;
   /** Whether clients may query the schema. */
@@ -32,7 +32,7 @@ export interface ApolloDeps {
 }
 
 /** A request as it came; `body` has been parsed. */
-export interface GraphHttpRequest {
+interface GraphHttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;

@@ -11,7 +11,7 @@ import { lazily } from '../../subgraphs/kernel/service/lazily.ts';
 import { codedError } from './coded-error.ts';
 
 /** A request of the console: which operation, and of which version of the page. */
-export interface NamedRequest {
+interface NamedRequest {
   readonly operationName?: string | null | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
 }

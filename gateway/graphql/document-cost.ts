@@ -88,7 +88,7 @@ const estimateIntrospection = (schema: GraphQLSchema): ComplexityEstimator => {
   };
 };
 
-export interface OperationToRun {
+interface OperationToRun {
   readonly document: DocumentNode;
   readonly operationName?: string | null | undefined;
   readonly variables: Readonly<Record<string, unknown>>;

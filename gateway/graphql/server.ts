@@ -71,7 +71,7 @@ const answerOrigins = (scope: FastifyInstance, origins: Origins): void => {
   });
 };
 
-export interface GatewayDeps extends GraphProtocolDeps {
+interface GatewayDeps extends GraphProtocolDeps {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'apolloGateway' | 'mistakesIn'>;
   /** Whether a browser gets GraphiQL. */
   readonly graphiql: boolean;

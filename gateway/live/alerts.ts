@@ -19,7 +19,7 @@ import { codedError } from '../graphql/coded-error.ts';
  */
 export const alertsWaiting_max = 200;
 
-export interface AlertSubscriptionsDeps {
+interface AlertSubscriptionsDeps {
   readonly supergraph: Pick<Supergraph, 'apiSchema'>;
   readonly bus: Pick<Bus, 'subscribe'>;
 }

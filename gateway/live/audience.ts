@@ -7,7 +7,7 @@ import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 
 /** The properties that an event must have to be received; an absent field matches anything. */
-export type Audience = Readonly<
+type Audience = Readonly<
   Partial<Pick<StreamedEvent, 'merchantId' | 'shopId' | 'mode' | 'subjectId'>>
 >;
 

@@ -14,7 +14,7 @@ import type { ReadEventsAfter } from './stored-events.ts';
 const recentEvents_max = 10_000;
 const readerBuffer_max = 1_000;
 
-export interface LiveEventsDeps {
+interface LiveEventsDeps {
   readonly bus: Bus;
   readonly readEventsAfter: ReadEventsAfter;
   readonly log: Logger;

@@ -13,7 +13,7 @@ import type { ReadEventsAfter } from './stored-events.ts';
 /** Events read from the store at a time. */
 const catchUpPage_max = 500;
 
-export interface FollowDeps {
+interface FollowDeps {
   readonly bus: Bus;
   readonly readEventsAfter: ReadEventsAfter;
   /**
@@ -26,7 +26,7 @@ export interface FollowDeps {
 
 const later = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
-export interface FollowedStream {
+interface FollowedStream {
   /** All events up to this one have been passed on; null before the first message. */
   position(): string | null;
   stop(): void;

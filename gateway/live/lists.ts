@@ -36,7 +36,7 @@ const readBy: Readonly<Record<ChangedList, string>> = {
   webhook_failures: 'Query.webhookFailures',
 };
 
-export interface ListSubscriptionsDeps {
+interface ListSubscriptionsDeps {
   readonly supergraph: Pick<Supergraph, 'apiSchema'>;
   readonly bus: Pick<Bus, 'subscribe'>;
 }

@@ -88,7 +88,7 @@ export interface DeliveredEvent {
   readonly missed: number;
 }
 
-export interface LiveReaderDeps {
+interface LiveReaderDeps {
   readonly recent: RecentEvents;
   readonly filter: LiveFilter;
   readonly readEventsAfter: ReadEventsAfter;

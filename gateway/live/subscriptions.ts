@@ -212,7 +212,7 @@ export interface LiveSubscriptions {
   subscribe(request: GraphRequest, call: Call): LiveResults | readonly GraphQLError[];
 }
 
-export interface LiveSubscriptionsDeps {
+interface LiveSubscriptionsDeps {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>;
   readonly liveEvents: Pick<LiveEvents, 'read'>;
   readonly log: Logger;

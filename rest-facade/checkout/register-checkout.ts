@@ -310,7 +310,7 @@ const limitCalls = (
   });
 };
 
-export interface CheckoutDeps {
+interface CheckoutDeps {
   /** Runs the operations of schema/operations/checkout.graphql. */
   readonly supergraph: Pick<Supergraph, 'operation'>;
   /** Signs the tokens in page addresses. */

@@ -10,7 +10,7 @@ const refusal = object({ error: object({ message: string() }) });
 const patience_ms = 30_000;
 
 /** Where the service listens, and the token of its operator. */
-export interface LinkAsker {
+interface LinkAsker {
   readonly host: string;
   readonly port: number;
   readonly operatorToken: string | null;

@@ -34,7 +34,7 @@ export interface IssuerLogin {
   readonly finish: (url: URL, sealed: string) => Promise<Authenticated | Refused>;
 }
 
-export interface IssuerLoginDeps {
+interface IssuerLoginDeps {
   readonly oidc: OidcConfig;
   readonly login: ConsoleLogin;
   readonly publicUrl: string;

@@ -11,7 +11,7 @@ const lineEnd = '\r\n';
 /** Spreadsheets in Russian write a comma in numbers, and expect this between fields. */
 const separators = { en: ',', ru: ';' } as const;
 const decimalPoints = { en: '.', ru: ',' } as const;
-export type ExportLanguage = keyof typeof separators;
+type ExportLanguage = keyof typeof separators;
 
 /** Where a cell would begin, quoted or not, with what begins a formula, also in full width. */
 const formula = /(^|[;,\t\r\n])(?=[" ]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/g;

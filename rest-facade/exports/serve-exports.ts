@@ -96,7 +96,7 @@ const openExportLimits = (): ExportLimits => {
 const rowsPerPage = 200;
 const body_max_bytes = 64 * 1_024;
 
-export interface ExportDeps extends Omit<AdmissionDeps, 'authenticator'> {
+interface ExportDeps extends Omit<AdmissionDeps, 'authenticator'> {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>;
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest' | 'watch'>;
 }

@@ -6,7 +6,7 @@ import { guideWords } from './words.ts';
 const openApiPath = '/v1/public/openapi.json';
 
 /** A page as it stands in the frame. */
-export interface FramedPage {
+interface FramedPage {
   readonly language: GuideLanguage;
   readonly path: string;
   readonly title: string;

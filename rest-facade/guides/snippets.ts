@@ -9,7 +9,7 @@
  * refuses; `background` goes on beside what follows. A line `<!-- run: ... -->` is what somebody
  * else does in between, as the test that runs them all reads it.
  */
-export type SnippetLanguage = 'sh' | 'ts' | 'json';
+type SnippetLanguage = 'sh' | 'ts' | 'json';
 
 export interface Block {
   readonly language: SnippetLanguage;

@@ -146,7 +146,7 @@ interface Noted {
   readonly response: string;
 }
 
-export interface RequestLog {
+interface RequestLog {
   /** Takes what was answered; it never waits and never fails. */
   readonly take: (
     request: FastifyRequest,

@@ -46,7 +46,7 @@ import {
   type ResendDeps,
 } from './webhooks/resend-webhook.ts';
 
-export interface CabinetDeps extends EndpointDeps, ResendDeps {
+interface CabinetDeps extends EndpointDeps, ResendDeps {
   readonly bus: Pick<Bus, 'publish'>;
 }
 

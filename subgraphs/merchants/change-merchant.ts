@@ -14,7 +14,7 @@ import { rateLimitMistake, type StoredRateLimit } from './rules/rate-limit.ts';
 type Entities = Pick<Database, 'emOf'>;
 
 /** Fields of a merchant that change, and the notification. */
-export interface MerchantDeps {
+interface MerchantDeps {
   readonly database: Entities;
   readonly bus: Pick<Bus, 'publish'>;
 }

@@ -57,7 +57,7 @@ const behind: Statement = {
 /** How far back a stream can resume. */
 const resumable_h = 24;
 
-export interface EventFilter {
+interface EventFilter {
   readonly merchantId?: string | null | undefined;
   readonly shopId?: string | null | undefined;
   readonly mode?: Mode | null | undefined;

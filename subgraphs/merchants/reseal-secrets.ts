@@ -66,7 +66,7 @@ const count: Statement = {
     .join(' union all ')}) s group by key`,
 };
 
-export interface ResealDeps {
+interface ResealDeps {
   readonly pool: Runner;
   readonly vaultKey: Keys;
   /** The ids of the keys whose texts are re-encrypted: the previous secret key. */

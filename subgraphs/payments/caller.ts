@@ -31,7 +31,7 @@ export const isOfCaller = (
 ): boolean => shopId === caller.shopId && mode === caller.mode;
 
 /** The caller, and what time it is for them. */
-export interface Calling {
+interface Calling {
   readonly caller: PaymentCaller;
   readonly now: Temporal.Instant;
 }

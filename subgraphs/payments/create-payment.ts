@@ -38,7 +38,7 @@ import { servingBank, type Served } from './serving-bank.ts';
 import type { SellingShop } from './seller.ts';
 import { findPayment } from './store-payment.ts';
 
-export interface CreatedPayment {
+interface CreatedPayment {
   readonly payment: Payment;
   /** Whether an earlier call with the same key created it. */
   readonly replayed: boolean;

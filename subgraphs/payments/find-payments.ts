@@ -50,7 +50,7 @@ export type RefundPage = ListedPage<Refund>;
 /** The payments registry, filtered by status. */
 export const listPayments = registry<Payment>(paymentTable, columns(paymentNames));
 /** The refunds registry, filtered by status. */
-export const listRefunds = registry<Refund>(refundTable, columns(refundNames));
+const listRefunds = registry<Refund>(refundTable, columns(refundNames));
 
 /** Payments as their callers list them: the registry's, narrowed, or of all merchants. */
 export const pageOfPayments = openList<Payment>(

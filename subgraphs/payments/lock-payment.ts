@@ -60,7 +60,7 @@ export const storeLocked = async (
 };
 
 /** Payments of a batch, each as it is with the changes that the batch has decided so far. */
-export interface LockedPayments {
+interface LockedPayments {
   /** Undefined: there is none, or another transaction holds it. */
   of(paymentId: string): LockedPayment | undefined;
   /** Decides a change of a payment; it is written with all others. */

@@ -21,7 +21,7 @@ export const payoutTable: RegistryTable = {
 export type PayoutPage = FoundPage<Payout>;
 
 /** The payouts registry, filtered by status and method. */
-export const listPayouts = registry<Payout>(payoutTable, payoutColumns);
+const listPayouts = registry<Payout>(payoutTable, payoutColumns);
 
 /** Payouts as lists show them: the registry's, filtered, or those of all merchants. */
 export const pageOfPayouts = openList<Payout>(

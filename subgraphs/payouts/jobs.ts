@@ -8,7 +8,7 @@ import { done, type Job } from '../kernel/queue/run-job.ts';
 import { payoutDrafts } from './drafts/store-draft.ts';
 import { payoutAsks, sendDuePayouts, type SendingDeps } from './send-payouts.ts';
 
-export interface PayoutJobs extends SendingDeps {
+interface PayoutJobs extends SendingDeps {
   readonly now: () => Temporal.Instant;
   /** Ends a long run early. */
   readonly stopping: AbortSignal;

@@ -17,7 +17,7 @@ import { openPayouts, type Draft } from './open-payouts.ts';
 import type { PayoutMethod } from './rules/payout.ts';
 
 /** A payout requested by a key. */
-export interface PayoutOpening extends Omit<CallClaim, 'caller'> {
+interface PayoutOpening extends Omit<CallClaim, 'caller'> {
   readonly caller: KeyPrincipal;
   readonly method: PayoutMethod;
   /** The created payout, or the refusal. */

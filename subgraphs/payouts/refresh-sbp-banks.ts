@@ -12,7 +12,7 @@ import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
 import { changeEntities, type Acting } from '../kernel/database/audit.ts';
 
 /** The result of a refresh. */
-export interface Refreshed {
+interface Refreshed {
   /** How many participants the acquirer named. */
   readonly named: number;
   /** How many of them are new or renamed. */

@@ -48,7 +48,7 @@ const askPayoutNow = async (
   now: Temporal.Instant,
 ): Promise<boolean> => (await run(pool, askNow, [merchantId, id, now])).length > 0;
 
-export interface PayoutsDeps extends DraftsDeps {
+interface PayoutsDeps extends DraftsDeps {
   /** Notifies the relay that there are events. */
   readonly wakeRelay: () => void;
   /** Notifies the workers of new payouts to send. */

@@ -55,7 +55,7 @@ export interface BindingRequest extends Request {
 }
 
 /** A charge of a saved method, without the buyer. */
-export interface ChargeRequest extends Request {
+interface ChargeRequest extends Request {
   readonly kind: 'token_charge' | 'subscription_charge';
   /** The token's `savedReference`. */
   readonly savedReference: string;

@@ -10,7 +10,7 @@ import type { Principal } from '../kernel/service/access/principal.ts';
 import { keyOf } from '../kernel/service/access/reach.ts';
 
 /** The merchant, and the mode of its things; a person's is that of the thing itself. */
-export interface CancellingCaller {
+interface CancellingCaller {
   readonly merchantId: string;
   readonly mode: Mode;
 }

@@ -31,7 +31,7 @@ export type OnPaymentsMoved = (
   now: Temporal.Instant,
 ) => Promise<void>;
 
-export interface ConsumerDeps {
+interface ConsumerDeps {
   readonly pool: pg.Pool;
   readonly payments: Pick<Payments, 'read'>;
   /** Called in this order. */

@@ -10,7 +10,7 @@ import type { Payments } from './ask-payments.ts';
 import { tokenMove } from './rules/token.ts';
 import { lockTokens, storeTokens } from './tokens/store-token.ts';
 
-export interface TokenJobs {
+interface TokenJobs {
   readonly pool: pg.Pool;
   readonly payments: Pick<Payments, 'read'>;
   readonly now: () => Temporal.Instant;

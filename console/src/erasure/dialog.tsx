@@ -65,7 +65,7 @@ const useErasing = (seen: (payments: number) => void) => {
 };
 
 /** The dialog. */
-export const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
+const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
   const words = useErasureWords();
   const { locale } = useWords();
   const [typed, setTyped] = useState('');

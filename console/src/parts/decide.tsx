@@ -19,7 +19,7 @@ interface Decided {
   readonly expiresAt: string;
 }
 
-export interface DecisionWords {
+interface DecisionWords {
   readonly statuses: Readonly<Record<DraftStatus, string>>;
   readonly until: string;
   readonly by: (who: string) => string;

@@ -35,7 +35,7 @@ const paths = {
   down: 'm4 6.5 4 4 4-4',
 } as const;
 
-export type IconName = keyof typeof paths;
+type IconName = keyof typeof paths;
 
 /** An icon. */
 export const Icon = ({ name }: { readonly name: IconName }) => (

@@ -117,7 +117,7 @@ export const CheckField = ({
 );
 
 /** The receipt of one item. */
-export interface TypedReceipt {
+interface TypedReceipt {
   readonly isWanted: boolean;
   readonly email: string;
   readonly vatCode: string;

@@ -20,7 +20,7 @@ const ru: typeof en = {
 export const useBuyerWords = sectionWords(en, ru);
 
 /** What the sentences are about, written out. */
-export interface Told {
+interface Told {
   readonly amount: string;
   readonly order: string;
   readonly shop: string;

@@ -17,10 +17,10 @@ type OtherCode =
   | 'refund_rejected'
   | 'refund_window_closed';
 /** Failure codes of payments. */
-export type PaymentFailureCode = Exclude<FailureCode, OtherCode>;
+type PaymentFailureCode = Exclude<FailureCode, OtherCode>;
 
 /** Why a payment did not pass, and what the buyer can do about it. */
-export interface FailureWords {
+interface FailureWords {
   readonly reason: string;
   readonly advice: string;
 }
@@ -84,7 +84,7 @@ export interface LinkWords {
 }
 
 /** Objects that a customer can end, with the texts before and after. */
-export interface EndingWords {
+interface EndingWords {
   readonly begin: string;
   readonly sure: string;
   readonly go: string;
@@ -92,7 +92,7 @@ export interface EndingWords {
 }
 
 /** The texts of a customer's page. */
-export interface CustomerWords {
+interface CustomerWords {
   readonly title: string;
   readonly text: (shop: string) => string;
   readonly tokens: string;

@@ -4,7 +4,7 @@ import type { FailureCode } from '../../../subgraphs/kernel/rules/failure-code.t
 import type { ErrorCode } from '../../refusal-http.ts';
 
 /** Why a code comes, and what to do then. */
-export type CauseAndCure = readonly [cause: string, cure: string];
+type CauseAndCure = readonly [cause: string, cure: string];
 
 export interface CodeTexts {
   readonly heads: {

@@ -51,7 +51,7 @@ export const alertColumns = [
 ].join(', ');
 
 /** Which alerts: all, or those that everything given fits. */
-export interface AlertQuery extends PageQuery {
+interface AlertQuery extends PageQuery {
   readonly kind?: AlertKind | null | undefined;
   readonly resolved?: boolean | null | undefined;
   readonly merchantId?: string | null | undefined;

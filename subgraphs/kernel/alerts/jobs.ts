@@ -9,7 +9,7 @@ import { platformMerchantId } from '../rules/platform.ts';
 import type { Alert } from './entities.ts';
 import { alertColumns } from './find-alerts.ts';
 
-export interface AlertJobs {
+interface AlertJobs {
   readonly pool: pg.Pool;
   readonly bus: Pick<Bus, 'publish'>;
   readonly now: () => Temporal.Instant;

@@ -36,7 +36,7 @@ const keepAlive_ms = 30_000;
 const connections = 32;
 
 /** An acquirer's address: its kept connections, and the prefix of every call's path. */
-export interface BankAddress {
+interface BankAddress {
   readonly pool: Pool;
   readonly base: string;
 }

@@ -68,7 +68,7 @@ export interface SessionOrder {
  * the same call may have arrived. Another bank may get it; `otherwise` is the result when there is
  * none.
  */
-export interface Unaccepted<Otherwise> {
+interface Unaccepted<Otherwise> {
   readonly kind: 'unaccepted';
   readonly otherwise: Otherwise;
 }

@@ -10,7 +10,7 @@ import type { RouteMethod } from '../rules/route.ts';
 import type { SbpBank } from './sbp-banks.ts';
 
 /** How a bank may send money: the methods that routes have for payouts. */
-export type PayoutWay = Extract<RouteMethod, 'sbp' | 'card' | 'account'>;
+type PayoutWay = Extract<RouteMethod, 'sbp' | 'card' | 'account'>;
 
 /** An order to pay out. */
 export interface PayoutOrder {

@@ -11,7 +11,7 @@ import { nobody } from '../rules/receipt-customer.ts';
 import { nullable, object, parse, string } from 'valibot';
 
 /** The owner of the terms: the subject that they came with. */
-export interface TermsKey {
+interface TermsKey {
   readonly merchantId: string;
   readonly termsId: string;
 }

@@ -160,7 +160,7 @@ interface ShopInMode {
 export type Candidates = readonly [Bank, ...Bank[]];
 
 /** What is to be served. */
-export interface RoutingRequest extends ShopInMode {
+interface RoutingRequest extends ShopInMode {
   readonly operation: BankOperation;
   readonly method: RouteMethod;
   /** What the money is in. */

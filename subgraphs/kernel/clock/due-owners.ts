@@ -72,7 +72,7 @@ export const readShares = <Row>(
 const rowsOf = (owners: readonly Owner[]): number =>
   owners.reduce((sum, { count }) => sum + count, 0);
 
-export interface DueOwners {
+interface DueOwners {
   /** The owners of the `limit` rows that are due for the longest. */
   oldest(runner: Runner, now: Temporal.Instant, limit: number): Promise<readonly Owner[]>;
   /**

@@ -37,7 +37,7 @@ export interface ClockParticipant {
   isUnderWay?(shop: Shop): Promise<boolean>;
 }
 
-export interface ClockDeps {
+interface ClockDeps {
   readonly pool: pg.Pool;
   /** Sessions of PostgreSQL itself: the lock on a clock belongs to one. */
   readonly sessions: pg.Pool;

@@ -10,7 +10,7 @@ import type { Mode } from '../rules/mode.ts';
 import { outsideOfLane } from '../service/lane.ts';
 
 /** Something of a merchant whose time is asked for. */
-export type Timed =
+type Timed =
   | {
       readonly kind: 'shop';
       readonly merchantId: string;
@@ -37,7 +37,7 @@ export interface TestClocks {
   close(): void;
 }
 
-export interface TestClocksDeps {
+interface TestClocksDeps {
   readonly pool: Runner;
   readonly bus: Bus;
   /** The real time. */

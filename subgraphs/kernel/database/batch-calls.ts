@@ -12,7 +12,7 @@ import { isInLane } from '../service/lane.ts';
 import { spanOf } from './statement.ts';
 
 /** An operation whose calls may share a statement. */
-export interface Batched<Call, Result> {
+interface Batched<Call, Result> {
   /** The name of a call's span: the name of its statement. */
   readonly name: string;
   /** The caller. Callers take turns when not all calls fit. */

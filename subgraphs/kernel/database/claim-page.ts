@@ -17,7 +17,7 @@ import {
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** A key to claim, for what is about to be made. */
-export interface PageClaim extends Omit<IdempotencyClaim, 'asksLater'> {
+interface PageClaim extends Omit<IdempotencyClaim, 'asksLater'> {
   readonly resourceId: string;
 }
 

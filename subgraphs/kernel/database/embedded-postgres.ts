@@ -271,7 +271,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   /** DATA_DIR. The cluster is `<dataDir>/postgres`, its log `<dataDir>/postgres.log`. */
   readonly dataDir: string;
   /** Receives what takes long or went wrong, as text for a person. */

@@ -12,7 +12,7 @@ type Listed<At extends string> = { readonly id: string } & {
   readonly [Name in At]: Temporal.Instant;
 };
 
-export interface EntityList<Entity extends object, At extends string> {
+interface EntityList<Entity extends object, At extends string> {
   readonly entity: EntityName<Entity>;
   /** The property that holds the time. */
   readonly at: At;

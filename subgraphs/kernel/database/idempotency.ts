@@ -239,7 +239,7 @@ const findEarlier = async (
 };
 
 /** A creation under a key, or under none. */
-export interface Creation<Made extends object> {
+interface Creation<Made extends object> {
   readonly caller: ClaimingCaller;
   readonly claim: IdempotencyClaim | null;
   /**
@@ -347,7 +347,7 @@ const endAsking: Statement = {
 };
 
 /** A claim made for `resourceId`: another call may have taken the key since. */
-export interface MadeClaim {
+interface MadeClaim {
   readonly caller: ClaimingCaller;
   readonly claim: IdempotencyClaim | null;
   readonly resourceId: string;

@@ -43,7 +43,7 @@ export interface KeptKeys {
   close(): void;
 }
 
-export interface KeptKeysDeps {
+interface KeptKeysDeps {
   readonly database: Pick<Database, 'fork'>;
   readonly secrets: Pick<Secrets, 'vault' | 'fingerprint'>;
   readonly log: Logger;

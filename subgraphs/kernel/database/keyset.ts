@@ -44,7 +44,7 @@ export interface PageRange {
   readonly bound: unknown;
 }
 
-export const page_max_rows = 200;
+const page_max_rows = 200;
 /** The size of a page when the caller names none. */
 const page_default_rows = 50;
 

@@ -202,7 +202,7 @@ const withinSpan = (
 };
 
 /** What a page is read by. */
-export interface PageToRead {
+interface PageToRead {
   readonly range: PageRange;
   /** How many rows of each range are looked at. */
   readonly walk: number;

@@ -25,7 +25,7 @@ import type { Runner } from './statement.ts';
 type Given<Value> = Value | null | undefined;
 
 /** What every filter of a list has; null or absent matches all. */
-export interface CommonFilter {
+interface CommonFilter {
   readonly shopId?: Given<readonly string[]>;
   readonly mode?: Given<readonly Mode[]>;
   readonly amountFrom?: Given<bigint>;

@@ -83,7 +83,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly url: string;
   readonly entities: readonly EntitySchema[];
   /** Connections at most. */

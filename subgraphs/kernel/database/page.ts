@@ -9,7 +9,7 @@ import { run, type Runner, type Statement } from './statement.ts';
 export type { Page, PageQuery } from './keyset.ts';
 
 /** SQL of one direction. `$1` to `$3` are the page's parameters; those of the statement follow. */
-export interface PageText {
+interface PageText {
   /** The rows of a page by their columns for moment and id. */
   readonly behind: (at: string, id: string) => string;
   /** Their order in this direction, and how many they are. */

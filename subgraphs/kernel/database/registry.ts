@@ -69,7 +69,7 @@ export const registryText = (
 };
 
 /** A checked query. */
-export interface RegistryRange extends PageRange {
+interface RegistryRange extends PageRange {
   /** Whether it needs the text with filters. */
   readonly filtered: boolean;
   /** The text's parameters, for so many rows. */

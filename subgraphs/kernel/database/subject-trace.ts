@@ -14,7 +14,7 @@ import {
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** What has a trace. */
-export interface TracedSubject {
+interface TracedSubject {
   readonly merchantId: string;
   readonly subjectId: string;
 }

@@ -31,7 +31,7 @@ export interface DraftState {
 }
 
 /** The deciding person, and when. */
-export interface Deciding {
+interface Deciding {
   readonly subject: string;
   readonly at: Temporal.Instant;
 }

@@ -43,7 +43,7 @@ type DraftKind = 'payout_draft' | 'refund_draft';
 type DraftVerb = AuditVerb<DraftKind>;
 
 /** A table of drafts. */
-export interface DraftTable<Row extends Draft> {
+interface DraftTable<Row extends Draft> {
   /** The table, and the kind of subject in the audit log. */
   readonly name: DraftKind;
   readonly names: readonly string[];

@@ -54,7 +54,7 @@ const failurePause_ms = 1_000;
  */
 export type WakeRelay = (urgency?: 'at once' | 'soon') => void;
 
-export interface RelayDeps {
+interface RelayDeps {
   readonly pool: pg.Pool;
   readonly bus: Bus;
   readonly log: Logger;

@@ -10,7 +10,7 @@ import { queueNames } from '../queue/run-job.ts';
 import { metrics } from '../service/tracing/telemetry.ts';
 import { watchUnsettledMoney } from './unsettled-money.ts';
 
-export interface WatchedWorker {
+interface WatchedWorker {
   readonly database: Pick<Database, 'pool' | 'fork'>;
   readonly queues: Pick<Queues, 'depths'>;
 }

@@ -243,7 +243,7 @@ class KeptPolicies implements Policies {
   }
 }
 
-export interface PoliciesDeps {
+interface PoliciesDeps {
   readonly pool: Runner;
   readonly bus: Bus;
   /** Makes the fingerprints of blocked cards and accounts. */

@@ -11,7 +11,7 @@ import {
   whenRedisAnswers,
 } from '../service/connect-redis.ts';
 
-export interface Transport {
+interface Transport {
   /** Fulfils when the text is on its way, rejects when it is not. */
   send(channel: string, text: string): Promise<void>;
   close(): Promise<void>;

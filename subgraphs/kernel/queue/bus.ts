@@ -33,7 +33,7 @@ import {
 } from './bus-transports.ts';
 import { watchOutage } from './outage.ts';
 
-export interface BusOptions {
+interface BusOptions {
   /** Null: PostgreSQL. It must be reached directly, not through a pooler that shares sessions. */
   readonly redisUrl: string | null;
   readonly databaseUrl: string;

@@ -25,7 +25,7 @@ import {
 import { type Job, type QueueName, queueNames, runJob, type RunOutcome } from './run-job.ts';
 
 /** Ids that a job needs to find its row. */
-export type JobPayload = Readonly<Record<string, string>>;
+type JobPayload = Readonly<Record<string, string>>;
 
 export interface Queues {
   /**

@@ -11,7 +11,7 @@ import type { Logger } from '../service/tracing/telemetry.ts';
 import type { Queues } from './queues.ts';
 import { done, type Job, type Sweep } from './run-job.ts';
 
-export interface SweepDeps {
+interface SweepDeps {
   readonly pool: pg.Pool;
   readonly now: () => Temporal.Instant;
   readonly log: Logger;

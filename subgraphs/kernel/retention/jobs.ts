@@ -37,7 +37,7 @@ import {
 import { keepRequests } from './keep-requests.ts';
 import { dropPartitions } from './drop-partitions.ts';
 
-export interface RetentionJobs {
+interface RetentionJobs {
   readonly pool: pg.Pool;
   /** The real time. */
   readonly now: () => Temporal.Instant;

@@ -11,7 +11,7 @@ const blockKinds = ['phone', 'card', 'customer', 'account', 'country'] as const;
 export type BlockKind = (typeof blockKinds)[number];
 
 /** What a list keeps of a value. */
-export interface BlockValue {
+interface BlockValue {
   /**
    * What is compared: a fingerprint of a card or an account, else the value in its one spelling.
    */

@@ -1,7 +1,7 @@
 /** The recipient of a payout, in three variants by method. */
 
 /** To a phone by SBP. */
-export interface SbpRecipient {
+interface SbpRecipient {
   readonly way: 'sbp';
   /** +7 and 10 digits. */
   readonly phone: string;
@@ -18,7 +18,7 @@ export interface CardRecipient {
 }
 
 /** To an account. */
-export interface AccountRecipient {
+interface AccountRecipient {
   readonly way: 'account';
   /** 20 digits. */
   readonly accountNumber: string;

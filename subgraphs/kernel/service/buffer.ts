@@ -10,7 +10,7 @@ const flush_ms = 1_000;
 /** Items that wait while they cannot be written; further ones are dropped. */
 const waiting_max = 10_000;
 
-export interface BufferDeps<Item> {
+interface BufferDeps<Item> {
   /** Items of a batch. */
   readonly batch_max: number;
   readonly write: (batch: readonly Item[]) => Promise<unknown>;

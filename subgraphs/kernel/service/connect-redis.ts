@@ -4,7 +4,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
 export type RedisClient = Redis | Cluster;
 
-export interface RedisManners extends Pick<
+interface RedisManners extends Pick<
   RedisOptions,
   | 'connectTimeout'
   | 'keepAlive'

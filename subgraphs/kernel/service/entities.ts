@@ -28,7 +28,7 @@ export const nameOfReference = ({ merchantId, id }: EntityReference): string =>
  * Loads entities of one type: for each reference its row, or null when there is none, in the order
  * of the references. The references are distinct and all within the caller's tenant.
  */
-export type EntityLoader = (
+type EntityLoader = (
   references: readonly EntityReference[],
   context: SubgraphContext,
 ) => Promise<readonly (object | null)[]>;

@@ -54,7 +54,7 @@ const noShop = refused('not_found', 'there is no such shop');
 const noKey = refused('not_found', 'there is no such key');
 
 /** What a key is issued for; no scopes are all scopes. */
-export interface KeyInput extends ShopKey {
+interface KeyInput extends ShopKey {
   readonly mode: Mode;
   readonly scopes?: readonly string[] | null | undefined;
   readonly name: string;

@@ -36,7 +36,7 @@ export const makeSigningSecret = (random: Uint8Array): string => `thm_${letters(
 export const makeWebhookSecret = (random: Uint8Array): string => `whs_${letters(random)}`;
 
 /** The fields that decide whether a key works. */
-export interface KeyState {
+interface KeyState {
   readonly requestedBy: string | null;
   readonly approvedBy: string | null;
   readonly expiresAt: Temporal.Instant | null;

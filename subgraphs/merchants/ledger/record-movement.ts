@@ -39,7 +39,7 @@ interface Movement {
 }
 
 /** A ledger movement, and whether an earlier call with the same reference booked it. */
-export interface RecordedMovement {
+interface RecordedMovement {
   readonly entry: LedgerRow;
   readonly repeated: boolean;
 }

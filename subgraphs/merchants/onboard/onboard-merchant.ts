@@ -21,7 +21,7 @@ import type { ShownSecret } from '../webhooks/rules.ts';
 import { checkWebhookUrl } from '../../kernel/service/webhook-url.ts';
 
 /** What is asked for. */
-export interface OnboardInput {
+interface OnboardInput {
   readonly name: string;
   readonly profile: MerchantProfile;
   readonly shopName: string;

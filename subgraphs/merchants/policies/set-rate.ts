@@ -12,7 +12,7 @@ import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts'
 import type { Acting } from '../audit.ts';
 import { beginning, changePolicy, missing, type PolicyDeps } from './change-policy.ts';
 
-export interface RateInput {
+interface RateInput {
   readonly merchantId?: string | null | undefined;
   readonly shopId?: string | null | undefined;
   readonly method: string;

@@ -17,7 +17,7 @@ import type { PolicyDeps } from './change-policy.ts';
 
 const priority_max = 1_000;
 
-export interface RouteInput {
+interface RouteInput {
   readonly merchantId: string;
   readonly shopId: string;
   readonly mode: Mode;

@@ -158,7 +158,7 @@ const insert: Statement = {
 };
 
 /** A difference, ready to store. */
-export interface FoundDifference {
+interface FoundDifference {
   readonly kind: DifferenceKind;
   readonly operation: ReportedKind;
   readonly operationId: string | null;

@@ -12,7 +12,7 @@ import type { Mode } from '../../kernel/rules/mode.ts';
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 /** `open` accepts lines, `ready` is queued for matching, `matched` is done. */
-export type RunStatus = 'open' | 'ready' | 'matched';
+type RunStatus = 'open' | 'ready' | 'matched';
 
 export type DifferenceKind =
   | 'amount_differs'

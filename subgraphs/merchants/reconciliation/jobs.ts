@@ -12,7 +12,7 @@ import { ReconciliationRunEntity } from './entities.ts';
 import { isMatchDue, matchNext } from './match-report.ts';
 import { openRun, storePart, type RegistryName } from './upload-report.ts';
 
-export interface ReconciliationDeps {
+interface ReconciliationDeps {
   readonly database: Pick<Database, 'pool' | 'fork'>;
   readonly now: () => Temporal.Instant;
   readonly log: Logger;

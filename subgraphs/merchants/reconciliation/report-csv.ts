@@ -16,7 +16,7 @@ import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 export const registryHeader = 'reference,operation_id,kind,amount,currency,status,at,fee';
 
 /** What is wrong with a line. */
-export interface LineMistake {
+interface LineMistake {
   readonly line: number;
   readonly message: string;
 }

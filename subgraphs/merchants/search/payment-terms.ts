@@ -56,7 +56,7 @@ export const searchWays = (typed: string): ReadonlyMap<SearchWay, string> => {
 };
 
 /** One part of a text with its possible readings. */
-export interface PaymentTerm {
+interface PaymentTerm {
   /** The whole of an order number, a customer or an RRN. */
   readonly texts: readonly string[];
   /** The beginning of an order number; null: too short for one. */

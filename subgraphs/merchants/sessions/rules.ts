@@ -10,7 +10,7 @@ export const linkLife_min = 10;
 export const sessionKept_days = 30;
 
 /** A session as it is kept, as far as its end depends on it. */
-export interface SessionTimes {
+interface SessionTimes {
   /** Its last request, kept to the minute. */
   readonly seenAt: Temporal.Instant;
   /** Its absolute end. */

@@ -56,7 +56,7 @@ const changeProtection = async (
 };
 
 /** The signature requirement. */
-export interface SignatureDemand {
+interface SignatureDemand {
   readonly required: boolean;
   /** Whether signatures must cover the whole request. Null: unchanged while they are required. */
   readonly bound: boolean | null;

@@ -15,7 +15,7 @@ import { changeEntities, type Acting } from '../audit.ts';
 import { MerchantEntity } from '../entities.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 
-export interface BankAccountDeps {
+interface BankAccountDeps {
   readonly database: Pick<Database, 'emOf'>;
   /** Seals the secrets. */
   readonly vaultKey: Keys;

@@ -30,7 +30,7 @@ type Entry<Name extends string, Rest> = {
 } & Rest;
 
 /** The payment's origin; the id is that of the key, the link, the subscription or the token. */
-export type CreatedRow = Entry<
+type CreatedRow = Entry<
   'TimelineCreated',
   {
     readonly by: 'key' | 'link' | 'subscription' | 'token';
@@ -38,7 +38,7 @@ export type CreatedRow = Entry<
     readonly keyPrefix: string | null;
   }
 >;
-export type OpenedRow = Entry<'TimelinePageOpened', object>;
+type OpenedRow = Entry<'TimelinePageOpened', object>;
 export type StatusRow = Entry<'TimelineStatus', { readonly status: PaymentStatus }>;
 export type BankCallRow = Entry<'TimelineBankCall', { readonly row: BankCall }>;
 export type RefundRow = Entry<

@@ -32,7 +32,7 @@ const underWay: Statement = {
         and (delivery.lease_until > now() or delivery.due_at <= $3 and ${notDeadLetter(task, '$1', 'delivery.id::text')})) as found`,
 };
 
-export interface ParticipantDeps {
+interface ParticipantDeps {
   readonly pool: pg.Pool;
   /** The real time. */
   readonly now: () => Temporal.Instant;

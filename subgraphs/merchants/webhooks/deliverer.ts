@@ -25,7 +25,7 @@ import {
 } from './rules.ts';
 import { openTargets } from './webhook-target.ts';
 
-export interface DelivererDeps extends Omit<DeliveryDeps, 'targets' | 'limits'>, TargetSwitch {
+interface DelivererDeps extends Omit<DeliveryDeps, 'targets' | 'limits'>, TargetSwitch {
   /** For tests that cannot wait for the real ones. */
   readonly limits?: DeliveryDeps['limits'];
 }

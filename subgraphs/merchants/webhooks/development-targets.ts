@@ -17,7 +17,7 @@ export const isLocalAddress = (url: string): boolean => {
   return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 };
 
-export interface DevelopmentTargetsDeps {
+interface DevelopmentTargetsDeps {
   readonly setting: Config['webhookPrivateTargets'];
   readonly publicUrl: string;
   readonly database: Pick<Database, 'fork'>;
@@ -25,7 +25,7 @@ export interface DevelopmentTargetsDeps {
 }
 
 /** What is allowed now; `close` stops the checks. */
-export interface DevelopmentTargets {
+interface DevelopmentTargets {
   readonly areAllowed: () => boolean;
   close(): void;
 }

@@ -128,7 +128,7 @@ export const resendDelivery = async (
 };
 
 /** Which failed deliveries: those of events since a moment, of one endpoint when it is named. */
-export interface FailedSince {
+interface FailedSince {
   readonly merchantId: string;
   readonly since: Temporal.Instant;
   readonly endpointId?: string | null | undefined;

@@ -54,7 +54,7 @@ const signatureFormats = ['v2', 'legacy', 'stripe', 'standard'] as const;
 export type SignatureFormat = (typeof signatureFormats)[number];
 
 /** The headers of our own signatures. */
-export interface SignatureHeaders {
+interface SignatureHeaders {
   readonly 'X-PSP-Signature': string;
   /** Unix seconds; absent with the legacy signature, which has no timestamp. */
   readonly 'X-PSP-Timestamp'?: string;
@@ -69,7 +69,7 @@ const unixSeconds = (at: Temporal.Instant): string =>
   Math.floor(at.epochMilliseconds / second_ms).toString();
 
 /** The secrets that sign: whole `whs_...` texts. */
-export interface SigningSecrets {
+interface SigningSecrets {
   readonly current: string;
   /** The one before the rotation, while the two overlap. */
   readonly previous: string | null;
@@ -101,7 +101,7 @@ export const sign = (
 };
 
 /** The headers of the Standard Webhooks specification. */
-export interface StandardHeaders {
+interface StandardHeaders {
   readonly 'webhook-id': string;
   /** Unix seconds. */
   readonly 'webhook-timestamp': string;

@@ -10,7 +10,7 @@ import { noteListChange } from '../../kernel/database/list-changes.ts';
 import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
 
 /** One attempt's result, and what follows for its delivery. */
-export interface AttemptResult {
+interface AttemptResult {
   readonly merchantId: string;
   readonly deliveryId: string;
   /** That of the delivery. */

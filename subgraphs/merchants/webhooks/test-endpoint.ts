@@ -27,7 +27,7 @@ const samplesPerMinute_max = 5;
 /** Shorter than a real attempt's deadline: a person waits for it. */
 const deadline_ms = 10_000;
 
-export interface EndpointTested {
+interface EndpointTested {
   readonly request: WebhookRequest;
   readonly status: number | null;
   readonly error: string | null;

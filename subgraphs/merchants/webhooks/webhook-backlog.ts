@@ -5,7 +5,7 @@ import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { metrics } from '../../kernel/service/tracing/telemetry.ts';
 
-export interface WebhookBacklog {
+interface WebhookBacklog {
   /** Events that have no deliveries yet. */
   readonly unrelayed: number;
   /** Due deliveries without an attempt. A lasting backlog means that the workers do not keep up. */

@@ -111,7 +111,7 @@ const guardedConnector = (
   };
 };
 
-export interface TargetOptions extends TargetSwitch {
+interface TargetOptions extends TargetSwitch {
   /** `address:port` of name servers to ask instead of the system's. */
   readonly nameServers?: readonly string[];
 }

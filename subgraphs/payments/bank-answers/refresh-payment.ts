@@ -17,7 +17,7 @@ import { mayHaveRefunds } from '../refunds/rules.ts';
 import { sendRefund } from '../refunds/send-refund.ts';
 import { findRefunds } from '../store-payment.ts';
 
-export interface RefreshingDeps {
+interface RefreshingDeps {
   readonly database: Database;
   readonly banks: Banks;
   readonly wakeRelay: () => void;

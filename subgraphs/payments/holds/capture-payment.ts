@@ -32,7 +32,7 @@ import type { PaymentKey } from '../store-payment.ts';
 import { askAfterOrder, sendHoldOrder, type SentHoldOrder } from './send-hold-order.ts';
 
 /** The request. */
-export interface CaptureRequest {
+interface CaptureRequest {
   readonly paymentId: string;
   /** Null or 0: everything. */
   readonly amount: bigint | null;

@@ -29,7 +29,7 @@ export const capturedOf = ({ amount, amountCaptured, capturedAt }: Capturing): b
   capturedAt === null ? 0n : (amountCaptured ?? amount);
 
 /** The fields of a payment that determine what may happen to its hold. */
-export interface Holding {
+interface Holding {
   readonly status: PaymentStatus;
   readonly amount: bigint;
   readonly holdOrder: HoldOrderKind | null;

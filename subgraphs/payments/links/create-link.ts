@@ -25,7 +25,7 @@ import {
 } from './rules.ts';
 import { insertLink, loadLinks } from './store-link.ts';
 
-export interface LinkRequest extends Pick<PaymentRequest, 'idempotency'> {
+interface LinkRequest extends Pick<PaymentRequest, 'idempotency'> {
   readonly input: LinkInput;
 }
 

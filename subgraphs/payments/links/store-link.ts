@@ -129,7 +129,7 @@ const unpaid: Statement = {
 };
 
 /** Which unpaid payments of a link. */
-export interface UnpaidOf {
+interface UnpaidOf {
   readonly amount: bigint;
   /** The id of a payment that is made when the first one was that is looked for. */
   readonly since: string;

@@ -27,7 +27,7 @@ import { isPrepaid } from './rules.ts';
 import { findReceipts, loadReceipts } from './store-receipts.ts';
 
 /** The request. */
-export interface ClosingRequest {
+interface ClosingRequest {
   readonly paymentId: string;
   readonly receipt: GivenReceipt;
   /** For the audit log. */

@@ -29,7 +29,7 @@ interface ReceiptedRefund {
 }
 
 /** A receipt that is to be made. */
-export interface MadeReceipt {
+interface MadeReceipt {
   readonly id: string;
   readonly type: ReceiptType;
   readonly refundId: string | null;

@@ -24,7 +24,7 @@ export interface NotifiedEnd {
   readonly answer: Extract<ReceiptAnswer, { readonly kind: 'registered' | 'failed' }>;
 }
 
-export type Recorded = 'recorded' | 'ignored' | 'early';
+type Recorded = 'recorded' | 'ignored' | 'early';
 
 /** A receipt that another process has just moved is read and decided again. */
 const tries = 5;

@@ -257,7 +257,7 @@ const earlier = async (
     : refused('idempotent_conflict', 'this key was used for a different payment');
 };
 
-export interface RecurringMade {
+interface RecurringMade {
   readonly payment: Payment;
   /** Whether an earlier call with the same key made it. */
   readonly replayed: boolean;

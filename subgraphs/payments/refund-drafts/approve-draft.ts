@@ -31,12 +31,12 @@ import type { RefundDraft } from './entities.ts';
 import { refundDrafts } from './store-draft.ts';
 
 /** What approving needs. */
-export type ApprovingDeps = Pick<PaymentsDeps, 'database' | 'banks'> & {
+type ApprovingDeps = Pick<PaymentsDeps, 'database' | 'banks'> & {
   readonly clocks: Pick<TestClocks, 'timeOf'>;
 };
 
 /** An approved draft with its refund as it is now. */
-export interface ApprovedRefund {
+interface ApprovedRefund {
   readonly draft: RefundDraft;
   readonly refund: Refund;
   /** Whether the same person had approved it before. */

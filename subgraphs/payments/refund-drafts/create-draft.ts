@@ -21,7 +21,7 @@ import { agreedRefund } from '../refunds/open-refund.ts';
 import type { RefundDraft } from './entities.ts';
 import { refundDrafts } from './store-draft.ts';
 
-export interface RefundDraftRequest {
+interface RefundDraftRequest {
   readonly paymentId: string;
   /** Null or 0: the whole remainder. */
   readonly amount: bigint | null;

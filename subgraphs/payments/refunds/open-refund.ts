@@ -38,7 +38,7 @@ import { personLimit, refundAmount, supportLimit } from './rules.ts';
 const lostRefund_s = 30;
 
 /** A refund that a key or a person orders. */
-export interface RefundOpening extends Omit<CallClaim, 'caller'> {
+interface RefundOpening extends Omit<CallClaim, 'caller'> {
   readonly caller: PaymentCaller;
   readonly banks: Banks;
   readonly paymentId: string;

@@ -23,7 +23,7 @@ import type { GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
 import { openRefund } from './open-refund.ts';
 import { sendRefund } from './send-refund.ts';
 
-export interface RefundRequest {
+interface RefundRequest {
   readonly paymentId: string;
   /** Null or 0: the whole remainder. */
   readonly amount: bigint | null;
@@ -37,7 +37,7 @@ export interface RefundRequest {
   readonly idempotency?: IdempotencyArgument;
 }
 
-export interface CreatedRefund {
+interface CreatedRefund {
   readonly refund: Refund;
   /** Whether an earlier call with the same key created it. */
   readonly replayed: boolean;

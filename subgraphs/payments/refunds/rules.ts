@@ -12,7 +12,7 @@ import { endedUnpaid, type PaymentStatus } from '../rules/payment.ts';
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
 export type RefundStatus = (typeof refundStatuses)[number];
 
-export type RefundTrigger = 'bank_approved' | 'bank_declined';
+type RefundTrigger = 'bank_approved' | 'bank_declined';
 
 const refundMoves = {
   pending: { bank_approved: 'succeeded', bank_declined: 'failed' },

@@ -24,7 +24,7 @@ const absentCardAgain_s = 60;
 export type OrderState = 'absent' | 'unanswered' | 'standing';
 
 /** The fields of a payment that determine the state of its order. */
-export interface OrderedPayment {
+interface OrderedPayment {
   readonly status: PaymentStatus;
   readonly kind: RecurringKind | null;
   readonly method: PaymentMethod;

@@ -30,7 +30,7 @@ import { cardDigests, type DraftDeps } from './create-draft.ts';
 import type { PayoutDraft } from './entities.ts';
 import { payoutDrafts } from './store-draft.ts';
 
-export interface ApprovalRequest {
+interface ApprovalRequest {
   readonly merchantId: string;
   readonly id: string;
   /** The number of a card payout; the draft does not store it. */

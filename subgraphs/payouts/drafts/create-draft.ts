@@ -27,7 +27,7 @@ export interface DraftDeps extends CreatingDeps {
   readonly clocks: Pick<TestClocks, 'timeOf'>;
 }
 
-export interface DraftRequest {
+interface DraftRequest {
   readonly merchantId: string;
   readonly shopId: string;
   readonly mode: Mode;

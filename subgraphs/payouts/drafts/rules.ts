@@ -4,7 +4,7 @@ import { lastFour, maskedPhone } from '../../kernel/rules/recipient.ts';
 type Text = string | null;
 
 /** The stored part of a draft's recipient. */
-export interface DraftRecipient {
+interface DraftRecipient {
   readonly recipientPhone: Text;
   readonly recipientBankId: Text;
   readonly recipientName: Text;

@@ -180,7 +180,7 @@ export interface Reservation {
 }
 
 /** The amount that the balance must cover; `kept`: it stays reserved. */
-export interface Covered {
+interface Covered {
   readonly amount: MinorUnits;
   readonly kept: boolean;
 }

@@ -12,7 +12,7 @@ export type PayoutStatus = (typeof payoutStatuses)[number];
 export const payoutMethods = ['payouts_sbp', 'payouts_card', 'payouts_account'] as const;
 export type PayoutMethod = (typeof payoutMethods)[number];
 
-export type PayoutTrigger = 'bank_approved' | 'bank_declined';
+type PayoutTrigger = 'bank_approved' | 'bank_declined';
 
 const payoutMoves = {
   pending: { bank_approved: 'succeeded', bank_declined: 'failed' },

@@ -63,7 +63,7 @@ export const subscriptionStatuses = [
 ] as const;
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
 
-export type SubscriptionTrigger =
+type SubscriptionTrigger =
   | 'bound'
   | 'binding_ended'
   | 'charge_succeeded'
@@ -192,7 +192,7 @@ export const activated = (standing: Standing, at: Temporal.Instant): StandingPat
 };
 
 /** The charge that is due: which period it is for, and which attempt it is. */
-export interface DueCharge {
+interface DueCharge {
   readonly period: number;
   readonly attempt: number;
 }

@@ -16,7 +16,7 @@ import {
 export const tokenStatuses = ['pending', 'active', 'cancelled'] as const;
 export type TokenStatus = (typeof tokenStatuses)[number];
 
-export type TokenTrigger = 'bound' | 'binding_ended' | 'merchant_cancelled';
+type TokenTrigger = 'bound' | 'binding_ended' | 'merchant_cancelled';
 
 const tokenMoves = {
   pending: { bound: 'active', binding_ended: 'cancelled', merchant_cancelled: 'cancelled' },
@@ -59,7 +59,7 @@ export interface TokenInput {
 }
 
 /** The terms of a binding. */
-export interface TokenTerms {
+interface TokenTerms {
   readonly customerRef: string;
   readonly method: SavableMethod;
   /** Of the binding payment, minor units. */

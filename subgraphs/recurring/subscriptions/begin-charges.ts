@@ -65,7 +65,7 @@ const dueChange = (
       };
 
 /** The charges of a round. */
-export interface Round {
+interface Round {
   readonly charges: readonly SubscriptionCharge[];
   /** Whether more may be due. */
   readonly more: boolean;

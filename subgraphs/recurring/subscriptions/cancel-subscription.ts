@@ -14,7 +14,7 @@ import { ended, type EndReason } from '../rules/subscription.ts';
 import { changeSubscription, type SubscriptionChange } from './store-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
-export interface CancelRequest {
+interface CancelRequest {
   readonly id: string;
   readonly reason: string | null;
   readonly requestId: string;

@@ -5,7 +5,7 @@ import { done, type Job } from '../../kernel/queue/run-job.ts';
 import { chargeDue, type ChargingDeps } from './charge-due.ts';
 import { dueAsks, dueSubscriptions, nextDueOfShop } from './store-subscription.ts';
 
-export interface SubscriptionJobs extends ChargingDeps {
+interface SubscriptionJobs extends ChargingDeps {
   readonly now: () => Temporal.Instant;
   /** Ends long sweeps early. */
   readonly stopping: AbortSignal;

@@ -12,7 +12,7 @@ import { changeSubscription } from './store-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
 /** Which subscription, and the reason for the log. */
-export interface PauseRequest {
+interface PauseRequest {
   readonly merchantId: string;
   readonly id: string;
   readonly reason: string | null;

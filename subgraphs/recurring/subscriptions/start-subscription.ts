@@ -41,20 +41,20 @@ import { noteAsked } from './store-subscription.ts';
 import { insertToken } from '../tokens/store-token.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
-export interface StartingDeps {
+interface StartingDeps {
   readonly pool: pg.Pool;
   readonly customers: Pick<CustomerVault, 'seal'>;
   readonly payments: Payments;
   readonly policies: PolicyLists;
 }
 
-export interface StartRequest {
+interface StartRequest {
   readonly input: SubscriptionInput;
   readonly idempotency?: IdempotencyArgument;
   readonly requestId: string;
 }
 
-export interface StartedSubscription {
+interface StartedSubscription {
   readonly subscription: Subscription;
   /** The binding payment, by its key. */
   readonly initialPayment: { readonly merchantId: string; readonly id: string };

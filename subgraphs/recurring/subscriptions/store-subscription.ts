@@ -28,7 +28,7 @@ import { subscriptionEvents } from '../recurring-view.ts';
 import type { StandingPatch } from '../rules/subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';
 
-export interface SubscriptionKey {
+interface SubscriptionKey {
   readonly merchantId: string;
   readonly subscriptionId: string;
 }

@@ -74,7 +74,7 @@ export const pendingToken = (
 };
 
 /** What a token is bound by: the payment's kind, amount (minor units) and what the buyer sees. */
-export type BindingOf = Pick<
+type BindingOf = Pick<
   BindingRequest,
   | 'kind'
   | 'amount'
@@ -114,7 +114,7 @@ export const startBinding = (
   );
 };
 
-export interface CreatedToken {
+interface CreatedToken {
   readonly token: Token;
   /** Where the buyer confirms. */
   readonly payUrl: string;

@@ -46,7 +46,7 @@ interface AgreedCharge {
   readonly token: Token;
 }
 
-export interface ChargedToken {
+interface ChargedToken {
   readonly payment: RecurringPayment;
   /** Whether an earlier call with the same key made it. */
   readonly replayed: boolean;

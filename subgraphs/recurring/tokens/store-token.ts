@@ -74,7 +74,7 @@ const store: Statement = {
 };
 
 /** A locked token, and what it becomes. */
-export interface TokenChange {
+interface TokenChange {
   readonly before: Token;
   readonly after: Token;
   /** When it happens. */

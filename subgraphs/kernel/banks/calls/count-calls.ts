@@ -38,7 +38,7 @@ const upsert: Statement = {
 };
 
 /** A call that has ended. */
-export interface CountedCall {
+interface CountedCall {
   readonly connector: string;
   readonly mode: Mode;
   readonly operation: BankOperation;

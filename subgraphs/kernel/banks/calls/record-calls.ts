@@ -23,7 +23,7 @@ const insert: Statement = {
   text: 'insert into bank_call select * from jsonb_populate_recordset(null::bank_call, $1::jsonb)',
 };
 
-export type NewCall = Omit<BankCall, 'id'>;
+type NewCall = Omit<BankCall, 'id'>;
 
 export interface CallRecorder extends Pick<CallCounter, 'count'> {
   /** Takes a call; it never waits and never fails. */

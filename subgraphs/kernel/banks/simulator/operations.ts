@@ -29,7 +29,7 @@ const names = [
 ] as const satisfies readonly (keyof NewOperation)[];
 
 /** Which operation. */
-export type OperationKey = Pick<SimulatorOperation, 'merchantId' | 'operationId'>;
+type OperationKey = Pick<SimulatorOperation, 'merchantId' | 'operationId'>;
 
 const foundNames = [
   'reference',

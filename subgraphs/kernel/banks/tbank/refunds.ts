@@ -12,7 +12,7 @@ import { paymentsOf, decidingPayment, type PaymentCalls } from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
 import { readPayment, refundStanding, type WirePayment } from './wire.ts';
 
-export interface RefundCalls extends PaymentCalls {
+interface RefundCalls extends PaymentCalls {
   readonly pool: Runner;
 }
 

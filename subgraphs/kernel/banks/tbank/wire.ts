@@ -44,14 +44,14 @@ const meanings = {
   REFUNDED: 'paid',
 } as const satisfies Record<string, 'open' | 'held' | 'paid' | 'given_up' | 'failed'>;
 
-export type WireStatus = keyof typeof meanings;
-export type Meaning = (typeof meanings)[WireStatus];
+type WireStatus = keyof typeof meanings;
+type Meaning = (typeof meanings)[WireStatus];
 
 /** What a payment's status means for its money. */
 export const meaningOf = (status: WireStatus): Meaning => meanings[status];
 
 /** What a payment's status means for its refunds. */
-export type RefundStanding = 'none' | 'under_way' | 'part' | 'all';
+type RefundStanding = 'none' | 'under_way' | 'part' | 'all';
 
 /** How much of a payment was refunded, or whether a refund is in progress. */
 export const refundStanding = (status: WireStatus): RefundStanding => {
@@ -151,7 +151,7 @@ export const readQr = (body: unknown): string | null => parse(qrAnswer, body).Da
 export const readLink = (body: unknown): string | null =>
   parse(linkAnswer, body).Params.RedirectUrl;
 
-export interface WireCard {
+interface WireCard {
   readonly rebillId: string;
   /** As `430000******0777`. */
   readonly pan: string;

@@ -18,7 +18,7 @@ import type { CheckEcho } from './echo.ts';
 import { payoutFailure } from './failures.ts';
 import { readId, readPage, readPayout, readSbpBank, type WirePayout } from './wire.ts';
 
-export interface PayoutCalls {
+interface PayoutCalls {
   readonly client: Client;
   readonly gateway: Account;
   readonly checkEcho: CheckEcho;

@@ -168,7 +168,7 @@ export const readPayout = (body: unknown): WirePayout | null => {
 };
 
 /** One page of a list, and where the next begins. */
-export interface WirePage<Item> {
+interface WirePage<Item> {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;
 }

@@ -75,7 +75,7 @@ const look_ms = 50;
 export const handoverDefault_ms = 12_000;
 
 /** How to wait for a directory. */
-export interface Handover {
+interface Handover {
   /**
    * How long another living service may take to finish: it may be draining after its terminal was
    * killed.

@@ -48,7 +48,7 @@ export const readPassword = (cluster: string): string => {
 };
 
 /** What it takes to make a cluster. */
-export interface NewCluster {
+interface NewCluster {
   readonly directory: string;
   readonly programs: Programs;
   readonly owner: Owner | null;

@@ -140,7 +140,7 @@ const hurried_turns = 3;
  */
 const settled_ms = 5 * 60_000;
 
-export interface BooksDeps {
+interface BooksDeps {
   readonly pool: pg.Pool;
   readonly now: () => Temporal.Instant;
   readonly log: Logger;

@@ -18,7 +18,7 @@ import {
 import { done, type Job } from '../../queue/run-job.ts';
 import { countFacts } from './count-facts.ts';
 
-export interface TotalsDeps {
+interface TotalsDeps {
   readonly pool: pg.Pool;
   readonly stopping: AbortSignal;
 }

@@ -47,13 +47,13 @@ export interface BuyerPrincipal {
 /**
  * A process of the edge on its own behalf: it identifies callers and passes on bank notifications.
  */
-export interface EdgePrincipal {
+interface EdgePrincipal {
   readonly kind: 'edge';
   readonly name: string;
 }
 
 /** Another role of this service, which works on the record. */
-export interface ServicePrincipal {
+interface ServicePrincipal {
   readonly kind: 'service';
   readonly name: string;
 }

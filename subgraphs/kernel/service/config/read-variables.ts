@@ -24,11 +24,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * A variable, the schema of its text, and the text that stands for one that is not set. The
  * messages of the schema follow the name of the variable.
  */
-export type Setting = readonly [
-  name: string,
-  schema: GenericSchema<string, unknown>,
-  fallback?: string,
-];
+type Setting = readonly [name: string, schema: GenericSchema<string, unknown>, fallback?: string];
 
 /** Settings by the field that holds each. */
 export type SettingTable = Readonly<Record<string, Setting>>;

@@ -216,7 +216,7 @@ class AnswerLines {
 /** A batch of payouts is up to 1 MiB; a list of representations in addition to it is not. */
 const bodyLimit_bytes = 4 * 1_048_576;
 
-export interface ServedSubgraph extends RunDeps {
+interface ServedSubgraph extends RunDeps {
   readonly name: SubgraphName;
   readonly log: Logger;
 }

@@ -13,7 +13,7 @@ import { refuseHttp2 } from './refuse-http2.ts';
 // An `import` of it would load Node's own fetch and WebSocket, which nothing here uses.
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
-export interface Envelope {
+interface Envelope {
   readonly status: number;
   readonly code: string;
   readonly message: string;

@@ -85,7 +85,7 @@ declare module 'fastify' {
 }
 
 /** How long to wait for slow clients. */
-export interface Patience {
+interface Patience {
   /** For the head of a request. */
   readonly headers_ms: number;
   /** For a whole request. */

@@ -151,7 +151,7 @@ declare module 'fastify' {
   }
 }
 
-export interface OverloadLimits {
+interface OverloadLimits {
   /** Requests that are being answered at the same time. */
   readonly inFlight_max: number;
   /** The delay of the event loop, as a request at a random moment experiences it. */

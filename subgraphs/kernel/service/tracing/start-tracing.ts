@@ -7,7 +7,7 @@ import type { Logger } from './telemetry.ts';
 import { traceBy } from './tracing.ts';
 
 /** The roles of a process, as far as its traces name them. */
-export interface TracedRoles {
+interface TracedRoles {
   readonly all: boolean;
   readonly edge: ReadonlySet<string>;
   readonly subgraphs: readonly string[];

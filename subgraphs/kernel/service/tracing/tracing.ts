@@ -21,7 +21,7 @@ export interface SpanStart {
 }
 
 /** Where a span belongs. */
-export interface SpanPlace {
+interface SpanPlace {
   /** The parent span, here or, by its `traceparent`, elsewhere; null: it begins a trace. */
   readonly below: Span | string | null;
   /** Another span that it has to do with, as its `traceparent`; what is none is left out. */
