@@ -154,9 +154,9 @@ describe('psp mcp', () => {
 
   test('writes with a live key only when that is said twice', async (t) => {
     const psp = terminal(t, 'sk_live_aaaaaa_x');
-    const { code, err } = await psp.run(['mcp', '--allow-writes']);
+    const { code, err } = await psp.runProcess(['mcp', '--allow-writes']);
     assert.equal(code, 2);
     assert.match(err, /--live/);
-    assert.equal((await psp.run(['mcp', '--allow-writes', '--live'])).code, 0);
+    assert.equal((await psp.runProcess(['mcp', '--allow-writes', '--live'])).code, 0);
   });
 });

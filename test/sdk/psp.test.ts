@@ -45,12 +45,15 @@ describe('psp', { concurrency: true }, () => {
     test('keeps a key in a file that only its owner may read, and shows none of it', async (t) => {
       const fresh = openPsp({});
       t.after(fresh.remove);
-      const none = await fresh.run(['balance']);
+      const none = await fresh.runProcess(['balance']);
       assert.deepEqual([none.code, none.out], [4, '']);
       assert.match(none.err, /psp login/);
-      const wrong = await fresh.run(['login', '--url', service.rest], 'sk_test_aaaaaa_nothing\n');
+      const wrong = await fresh.runProcess(
+        ['login', '--url', service.rest],
+        'sk_test_aaaaaa_nothing\n',
+      );
       assert.equal(wrong.code, 1);
-      const done = await fresh.run(['login', '--url', service.rest], `${merchant.key}\n`);
+      const done = await fresh.runProcess(['login', '--url', service.rest], `${merchant.key}\n`);
       assert.equal(done.code, 0, done.err);
       const file = join(fresh.folder, 'config.json');
       assert.equal(statSync(file).mode % 0o1000, 0o600);

@@ -40,7 +40,7 @@ const partOf = (text: string, from_ms: number, to_ms: number): number | null => 
 const barOf = (part: number): string =>
   `[${'='.repeat(Math.round(part * width)).padEnd(width)}] ${Math.round(part * 100)} %`;
 
-const exportLedger = async ({ given, client, output, stopped }: Context): Promise<void> => {
+const exportLedger = async ({ given, client, output, stdout, stopped }: Context): Promise<void> => {
   const [from, to] = [given.text('from'), given.text('to')];
   const query = { ...(from ? { from } : {}), ...(to ? { to } : {}) };
   const csv = await client().ledger.csv(query);
@@ -51,8 +51,8 @@ const exportLedger = async ({ given, client, output, stopped }: Context): Promis
   let tail = '';
   for await (const part of csv) {
     const text = decoder.decode(part, { stream: true });
-    const written = process.stdout.isTTY ? shown(text.replaceAll('\r\n', '\n')) : part;
-    if (!process.stdout.write(written)) await once(process.stdout, 'drain', { signal: stopped });
+    const written = stdout.isTTY ? shown(text.replaceAll('\r\n', '\n')) : part;
+    if (!stdout.write(written)) await once(stdout, 'drain', { signal: stopped });
     rows += text.split('\n').length - 1;
     tail = (tail + text).slice(-4_096);
     const done = partOf(tail, from_ms, to_ms);

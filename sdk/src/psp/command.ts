@@ -1,7 +1,7 @@
 /** The type of a command: a row of the table in `commands.ts`. */
 import type { PaymentClient } from '../client.ts';
 import type { Send } from '../transport.ts';
-import type { Output } from './output.ts';
+import type { Output, Streams } from './output.ts';
 import type { Environment, Settings } from './settings.ts';
 import type { TestClock } from './test-clock.ts';
 
@@ -35,6 +35,8 @@ export interface Given {
 export interface Context {
   readonly given: Given;
   readonly output: Output;
+  /** For what is no object: a file or a program. */
+  readonly stdout: Streams['stdout'];
   readonly settings: Settings;
   readonly env: Environment;
   /** Where the service is. */

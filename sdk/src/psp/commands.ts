@@ -21,7 +21,7 @@ const completion: Command = {
   args: '<shell>',
   says: 'print what a shell evaluates to complete psp: eval "$(psp completion bash)"',
   choices: shells,
-  run: ({ given }) => void process.stdout.write(completionScript(given.args[0] ?? '')),
+  run: ({ given, stdout }) => void stdout.write(completionScript(given.args[0] ?? '')),
 };
 
 export const commands: readonly Command[] = [

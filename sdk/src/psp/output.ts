@@ -17,7 +17,7 @@ export interface Output {
 
 /** What is written to, as the process has it. */
 export interface Streams {
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean };
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
 }
 
