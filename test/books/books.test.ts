@@ -10,6 +10,7 @@ import { followEvents, walkOlder } from '../../subgraphs/kernel/ledger/totals/ke
 import { platformMerchantId } from '../../subgraphs/kernel/rules/platform.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
+import { size } from '../support/size.ts';
 import { openHistory, type History } from './history.ts';
 import { checkAll } from './turns.ts';
 
@@ -289,7 +290,7 @@ describe('the books', () => {
     };
     const trading = Promise.all([trade(), trade(), fold()]);
     try {
-      for (let looked = 0; looked < 25; looked += 1)
+      for (let looked = 0; looked < size(10, 50); looked += 1)
         assert.deepEqual(await checkBooks(migrated.database), []);
     } finally {
       stop.abort();

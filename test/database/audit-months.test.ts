@@ -118,14 +118,15 @@ describe('the audit log by the month', () => {
     ],
   ] as const)
     test(`finds ${what} by an index in each partition`, async () => {
-      if ((await rows('select 1 from audit_entry limit 1000')).length < 1_000)
+      if ((await rows('select 1 from audit_entry limit 1000')).length < 1_000) {
         await database.pool.query(
           `insert into audit_entry (merchant_id, id, at, actor, role, action, subject_kind, subject_id, request_id, written_at)
            select case when n % 3 = 0 then $1 else gen_random_uuid() end, gen_random_uuid(), moment, 'a', 'r', 'x.y', 'x', 's' || n, 'r' || n, moment
-           from generate_series(1, 60000) as n, lateral (select now() + n % 120 * interval '1 day' as moment) as m`,
+           from generate_series(1, 20000) as n, lateral (select now() + n % 120 * interval '1 day' as moment) as m`,
           [merchantId],
         );
-      await database.pool.query('vacuum analyze audit_entry');
+        await database.pool.query('vacuum analyze audit_entry');
+      }
       const plan = await rows<{ 'QUERY PLAN': string }>(
         `explain select * from audit_entry ${query}`,
       );

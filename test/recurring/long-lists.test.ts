@@ -14,7 +14,8 @@ import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
 import { size } from '../support/size.ts';
 
-const rows = size(50_000, 200_000);
+const rows = size(25_000, 200_000);
+const customers = size(25_000, 50_000);
 /**
  * MiB for all objects of the process, which needs about 90 without a call. 200,000 rows at once are
  * 71 MiB of JSON and 300 MiB of objects: it would not live.
@@ -33,7 +34,7 @@ const insert = async (count: number, newest: string): Promise<void> => {
   const own = [merchant.id, merchant.shopId];
   await client.query(
     `insert into token (merchant_id, id, shop_id, mode, customer_ref, method, status, created_at)
-      select $1, gen_random_uuid(), $2, 'test', 'customer-' || (i % 50000), 'cards', 'pending', ${at} from generate_series(1, ${count}) as i`,
+      select $1, gen_random_uuid(), $2, 'test', 'customer-' || (i % ${customers}), 'cards', 'pending', ${at} from generate_series(1, ${count}) as i`,
     own,
   );
   await client.query(
@@ -123,10 +124,10 @@ describe(`a list of ${rows} rows`, () => {
   }
 
   test('of one customer’s tokens holds that customer’s alone', async () => {
-    const { items } = await read(await open('/tokens?customer_ref=customer-40000'));
+    const { items } = await read(await open('/tokens?customer_ref=customer-20000'));
     assert.deepEqual(
       [items.length, new Set(items.map(({ customer_ref }: any) => customer_ref))],
-      [rows / 50_000, new Set(['customer-40000'])],
+      [rows / customers, new Set(['customer-20000'])],
     );
   });
 
@@ -145,7 +146,7 @@ describe(`a list of ${rows} rows`, () => {
     assert.deepEqual([refused.statusCode, Number(refused.headers['retry-after']) > 0], [429, true]);
     assert.equal((await read(refused)).error.code, 'rate_limited');
     assert.equal(
-      (await merchant.call('GET', '/tokens?customer_ref=customer-40000')).status,
+      (await merchant.call('GET', '/tokens?customer_ref=customer-20000')).status,
       200,
       'a list of one page is no long answer',
     );
