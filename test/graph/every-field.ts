@@ -238,6 +238,24 @@ export const askEverything = (
   );
 };
 
+const fills: readonly Fill[] = ['all', 'ids', 'required'];
+
+/** The same with each way to fill arguments in; what is equal in two of them comes once. */
+export const askInEveryFill = (
+  schema: GraphQLSchema,
+  operation: 'query' | 'mutation' | 'subscription',
+  asking: Omit<Asking, 'fill'>,
+): readonly EveryField[] => {
+  const asked = new Map<string, EveryField>();
+  for (const fill of fills)
+    for (const query of askEverything(schema, operation, { ...asking, fill }))
+      asked.getOrInsert(
+        `${query.document.loc?.source.body} ${JSON.stringify(query.variables)}`,
+        query,
+      );
+  return [...asked.values()];
+};
+
 /** `Type.field` of everything that a client could ask for. */
 export const allFields = (schema: GraphQLSchema): ReadonlySet<string> => {
   const types = Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__'));

@@ -9,7 +9,7 @@ import { getNamedType, isInputObjectType, type GraphQLNamedType } from 'graphql'
 import { access } from '../../subgraphs/kernel/service/access/access.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { size } from '../support/size.ts';
-import { askEverything, type Depth, type EveryField, type ValueOf } from './every-field.ts';
+import { askInEveryFill, type Depth, type EveryField, type ValueOf } from './every-field.ts';
 import { plant, type Planted } from './planted-rows.ts';
 import { openGraphHarness } from './harness.ts';
 
@@ -49,9 +49,7 @@ const depth = size<Depth>('first place', 'every place');
 
 const everything = (valueOf: ValueOf): readonly EveryField[] =>
   (['query', 'mutation'] as const).flatMap((operation) =>
-    (['all', 'ids', 'required'] as const).flatMap((fill) =>
-      askEverything(harness.supergraph.apiSchema, operation, { fill, depth, valueOf }),
-    ),
+    askInEveryFill(harness.supergraph.apiSchema, operation, { depth, valueOf }),
   );
 
 const namesMerchant = (
