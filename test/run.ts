@@ -154,10 +154,9 @@ const longestFirst = (one: string, other: string): number =>
 
 const isLongOnly = (path: string): boolean => path.endsWith('.long.test.ts');
 
-/** A file has a long form when it, or the fuzzer that it uses, asks `support/size.ts`. */
+/** A file has a long form when it asks `support/size.ts`. */
 const hasLongForm = (path: string): boolean =>
-  isLongOnly(path) ||
-  /(?:support\/size|\/cases)\.ts'/.test(readFileSync(resolve(root, path), 'utf8'));
+  isLongOnly(path) || readFileSync(resolve(root, path), 'utf8').includes("support/size.ts'");
 
 // The tidy tests are a part of the check.
 const testFiles = (named: readonly string[], long: boolean): readonly string[] => {

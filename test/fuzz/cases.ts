@@ -1,20 +1,19 @@
 /** How far the fuzzers look. */
 import type { TestContext } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { isLong, size } from '../support/size.ts';
+import { isLong } from '../support/size.ts';
 
 /** The same way each time, and in long runs always another one. */
 const seed = isLong ? Date.now() % 2 ** 31 : 20_261_121;
 
 /**
- * The parameters of a search of so many cases, the half of them in `npm test`. Its seed is printed,
- * so that a failure can be repeated.
+ * The parameters of a search of so many cases. Its seed is printed, so that a failure can be
+ * repeated.
  */
 export const searching = (
   t: TestContext,
-  cases: number,
+  numRuns: number,
 ): { readonly seed: number; readonly numRuns: number } => {
-  const numRuns = size(cases / 2, cases);
   t.diagnostic(`seed ${seed}, ${numRuns} cases`);
   // Each search takes a way of its own.
   return { seed: (seed + crc32(t.name)) % 2 ** 31, numRuns };

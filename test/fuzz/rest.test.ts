@@ -12,6 +12,7 @@ import {
 } from '../../rest-facade/read-contract.ts';
 import { signed } from '../support/cabinet.ts';
 import { assertDescribed } from '../support/described-answer.ts';
+import { size } from '../support/size.ts';
 import { searching } from './cases.ts';
 import type { Came, Sent } from './exchange.ts';
 import { cardNumbers, damaged, fitting, mutated, oddText } from './odd-values.ts';
@@ -22,7 +23,7 @@ before(async () => void (fixture = await openFixture()));
 after(() => fixture?.close());
 
 /** A body can be wrong in more ways than a query. With fewer, hardly a link is created. */
-const cases = { withBody: 400, without: 50 } as const;
+const cases = size({ withBody: 150, without: 20 }, { withBody: 400, without: 50 });
 
 /** What Node's client lets into a header. */
 const headerText = oddText.map((text) =>

@@ -331,7 +331,7 @@ test('any history of a hold, its captures, cancels, end and refunds goes as the 
     await compare(lived, model);
   };
   await fc.assert(fc.asyncProperty(history, live), {
-    ...searching(t, size(80, 120)),
+    ...searching(t, size(40, 120)),
     examples: alwaysLived,
   });
   const kinds =

@@ -190,7 +190,7 @@ test('any history of a payment and its refunds ends as the contract’s tables s
     }
   };
   await fc.assert(fc.asyncProperty(history, live), {
-    ...searching(t, size(120, 200)),
+    ...searching(t, size(60, 200)),
     examples: alwaysLived,
   });
   for (const kind of [

@@ -21,6 +21,7 @@ import { mistakeIn } from '../acquirer/description.ts';
 import { sumOf } from '../acquirer/receipts.ts';
 import { mistakeIn as tbankMistakeIn } from '../acquirer/tbank/api.ts';
 import { searching } from '../fuzz/cases.ts';
+import { size } from '../support/size.ts';
 
 const orNull = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null> =>
   fc.option(value, { nil: null });
@@ -87,7 +88,7 @@ test('YooKassa gets any receipt as it describes them, to the kopeck, or the rece
       assert.equal(sumOf(wire.items), totalOf(given));
       assert.match(wire.customer.phone ?? '7', /^\d+$/, 'a phone is digits alone there');
     }),
-    searching(t, 200),
+    searching(t, size(100, 200)),
   );
   assert.ok(seen > 50, `only ${seen} receipts were given`);
 });
@@ -105,7 +106,7 @@ for (const ffd of ['1.05', '1.2'] as const) {
         const sum = wire.Items.reduce((so, { Amount }) => so + BigInt(Amount), 0n);
         assert.equal(sum, totalOf(given));
       }),
-      searching(t, 200),
+      searching(t, size(100, 200)),
     );
     assert.ok(seen > 10, `only ${seen} receipts were given`);
   });
