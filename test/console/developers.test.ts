@@ -9,6 +9,7 @@ import { callRest, makeMerchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { go, makeSession, openConsole } from './console-window.ts';
 import { comesTo, eventually } from '../support/eventually.ts';
+import { isLong } from '../support/size.ts';
 
 let service: ServiceInUse;
 before(async () => {
@@ -118,71 +119,73 @@ describe('developers', { skip: noChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('make a test payment with its outcome, and a payment link', async () => {
-    const merchant = await makeMerchant(service);
-    const cookie = await makeSession(service, 'support', merchant.id);
-    const { page, complaints } = await openConsole(service.rest, cookie);
-    await page.goto(`${service.rest}/console/payments?mode=test`);
-    await press(page.getByRole('button', { name: 'Make a test payment' }));
-    const dialog = page.getByRole('dialog', { name: 'Make a test payment' });
-    await dialog.getByLabel(/Amount/).fill('1 234,50');
-    await dialog.getByLabel('Method').selectOption('cards');
-    await dialog.getByLabel(/Outcome/).selectOption('insufficient_funds');
-    await dialog.getByLabel(/Hold first/).press('Space');
-    await dialog.getByLabel('With a receipt').press('Space');
-    await dialog.getByLabel('E-mail for the receipt').fill('buyer@example.com');
-    await press(dialog.getByRole('button', { name: 'Make a test payment' }));
-    await dialog.getByText(/The payment P-\d+ is there/).waitFor();
-    const url = await dialog.getByRole('link', { name: 'Open its page' }).getAttribute('href');
-    await payByCard(url ?? '');
-    const { body } = await merchant.call('GET', '/payments');
-    const [made] = body.items;
-    assert.deepEqual(
-      [made.amount, made.capture, made.method, body.items.length],
-      [123_450, 'manual', 'cards', 1],
-    );
-    await comesTo('insufficient_funds', async () => {
-      const answer = await merchant.call('GET', `/payments/${made.id}`);
-      return answer.body.metadata?.failure_code;
+  if (isLong)
+    test('make a test payment with its outcome, and a payment link', async () => {
+      const merchant = await makeMerchant(service);
+      const cookie = await makeSession(service, 'support', merchant.id);
+      const { page, complaints } = await openConsole(service.rest, cookie);
+      await page.goto(`${service.rest}/console/payments?mode=test`);
+      await press(page.getByRole('button', { name: 'Make a test payment' }));
+      const dialog = page.getByRole('dialog', { name: 'Make a test payment' });
+      await dialog.getByLabel(/Amount/).fill('1 234,50');
+      await dialog.getByLabel('Method').selectOption('cards');
+      await dialog.getByLabel(/Outcome/).selectOption('insufficient_funds');
+      await dialog.getByLabel(/Hold first/).press('Space');
+      await dialog.getByLabel('With a receipt').press('Space');
+      await dialog.getByLabel('E-mail for the receipt').fill('buyer@example.com');
+      await press(dialog.getByRole('button', { name: 'Make a test payment' }));
+      await dialog.getByText(/The payment P-\d+ is there/).waitFor();
+      const url = await dialog.getByRole('link', { name: 'Open its page' }).getAttribute('href');
+      await payByCard(url ?? '');
+      const { body } = await merchant.call('GET', '/payments');
+      const [made] = body.items;
+      assert.deepEqual(
+        [made.amount, made.capture, made.method, body.items.length],
+        [123_450, 'manual', 'cards', 1],
+      );
+      await comesTo('insufficient_funds', async () => {
+        const answer = await merchant.call('GET', `/payments/${made.id}`);
+        return answer.body.metadata?.failure_code;
+      });
+      await press(dialog.getByRole('button', { name: 'Close' }));
+
+      await go(page, `${service.rest}/console/paylinks?mode=test`);
+      await press(page.getByRole('button', { name: 'New payment link' }));
+      const form = page.getByRole('dialog', { name: 'New payment link' });
+      await form.getByLabel(/^Amount/).fill('2500');
+      await form.getByLabel('Description').fill('Cakes');
+      await form.getByLabel('Can be paid').selectOption('endless');
+      await press(form.getByRole('button', { name: 'New payment link' }));
+      await press(form.getByRole('button', { name: 'Copy' }));
+      const address = await page.evaluate<string>('navigator.clipboard.readText()');
+      assert.equal((await fetch(address)).status, 200);
+      await press(form.getByRole('button', { name: 'Close' }));
+      await page.getByRole('cell', { name: 'Cakes' }).waitFor();
+      const links = await merchant.call('GET', '/links');
+      assert.deepEqual(
+        links.body.items.map(({ url: at, amount, uses }: any) => [at, amount, uses]),
+        [[address, 250_000, null]],
+      );
+      assert.deepEqual(complaints, []);
     });
-    await press(dialog.getByRole('button', { name: 'Close' }));
 
-    await go(page, `${service.rest}/console/paylinks?mode=test`);
-    await press(page.getByRole('button', { name: 'New payment link' }));
-    const form = page.getByRole('dialog', { name: 'New payment link' });
-    await form.getByLabel(/^Amount/).fill('2500');
-    await form.getByLabel('Description').fill('Cakes');
-    await form.getByLabel('Can be paid').selectOption('endless');
-    await press(form.getByRole('button', { name: 'New payment link' }));
-    await press(form.getByRole('button', { name: 'Copy' }));
-    const address = await page.evaluate<string>('navigator.clipboard.readText()');
-    assert.equal((await fetch(address)).status, 200);
-    await press(form.getByRole('button', { name: 'Close' }));
-    await page.getByRole('cell', { name: 'Cakes' }).waitFor();
-    const links = await merchant.call('GET', '/links');
-    assert.deepEqual(
-      links.body.items.map(({ url: at, amount, uses }: any) => [at, amount, uses]),
-      [[address, 250_000, null]],
-    );
-    assert.deepEqual(complaints, []);
-  });
-
-  test('see what live mode still lacks, until it is there', async () => {
-    const merchant = await makeMerchant(service);
-    const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, complaints } = await openConsole(service.rest, cookie);
-    await page.goto(`${service.rest}/console/developers?mode=test&tab=live`);
-    const need = (name: string) =>
-      page.getByRole('list', { name: 'What live mode needs' }).locator('li', { hasText: name });
-    await need('A test payment succeeded').getByText('Missing').waitFor();
-    await need('There is an endpoint').getByText('Missing').waitFor();
-    const { body } = await merchant.call('POST', '/payments', { amount: 100, method: 'cards' });
-    await payByCard(body.payment_url);
-    await need('A test payment succeeded').getByText('Done').waitFor();
-    await press(need('There is an endpoint').getByRole('link', { name: 'Open' }));
-    await page.getByRole('button', { name: 'Add an endpoint' }).waitFor();
-    assert.deepEqual(complaints, []);
-  });
+  if (isLong)
+    test('see what live mode still lacks, until it is there', async () => {
+      const merchant = await makeMerchant(service);
+      const cookie = await makeSession(service, 'admin', merchant.id);
+      const { page, complaints } = await openConsole(service.rest, cookie);
+      await page.goto(`${service.rest}/console/developers?mode=test&tab=live`);
+      const need = (name: string) =>
+        page.getByRole('list', { name: 'What live mode needs' }).locator('li', { hasText: name });
+      await need('A test payment succeeded').getByText('Missing').waitFor();
+      await need('There is an endpoint').getByText('Missing').waitFor();
+      const { body } = await merchant.call('POST', '/payments', { amount: 100, method: 'cards' });
+      await payByCard(body.payment_url);
+      await need('A test payment succeeded').getByText('Done').waitFor();
+      await press(need('There is an endpoint').getByRole('link', { name: 'Open' }));
+      await page.getByRole('button', { name: 'Add an endpoint' }).waitFor();
+      assert.deepEqual(complaints, []);
+    });
 
   test('require signatures and make a new secret, shown once, which ends the old one', async () => {
     const merchant = await makeMerchant(service);

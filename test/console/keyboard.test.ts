@@ -11,6 +11,7 @@ import { openPlainService, type ServiceInUse } from '../support/plain-service.ts
 import { makeSession, openConsole } from './console-window.ts';
 import { enter, escapeFrom, goTo, tabTo, typeInto } from './keys.ts';
 import { eventually } from '../support/eventually.ts';
+import { isLong } from '../support/size.ts';
 
 let service: ServiceInUse;
 let database: pg.Client;
@@ -57,50 +58,51 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('the palette leads to a refund and to a payout by their ids', async () => {
-    const merchant = await makeMerchant(service);
-    const { body } = await merchant.call('POST', '/payments', {
-      amount: 500_000,
-      order_id: 'order-of-the-refund',
-      method: 'cards',
+  if (isLong)
+    test('the palette leads to a refund and to a payout by their ids', async () => {
+      const merchant = await makeMerchant(service);
+      const { body } = await merchant.call('POST', '/payments', {
+        amount: 500_000,
+        order_id: 'order-of-the-refund',
+        method: 'cards',
+      });
+      await payByCard(body.payment_url);
+      const refund = await eventually(async () => {
+        const made = await merchant.call('POST', `/payments/${body.payment.id}/refund`, {
+          amount: 12_300,
+        });
+        return made.status < 300 && made.body;
+      }, 'the refund');
+      const payout = await eventually(async () => {
+        const made = await merchant.call('POST', '/payouts', {
+          amount: 45_600,
+          phone: '+79161234567',
+          bank_id: '100000000111',
+        });
+        return made.status < 300 && made.body.payout;
+      }, 'the payout');
+      const cookie = await makeSession(service, 'viewer', merchant.id);
+      const { page, complaints } = await openConsole(service.rest, cookie);
+      await page.goto(`${service.rest}/console/?mode=test`);
+      await page.getByRole('heading', { name: 'Home' }).waitFor();
+
+      await goTo(page, refund.id, /order-of-the-refund/);
+      await page
+        .getByText(/Refund of ₽123\.00/)
+        .first()
+        .waitFor();
+      assert.equal(new URL(page.url()).pathname, '/console/refunds');
+      await escapeFrom(page, page.getByRole('dialog'));
+      await page.getByRole('row', { name: /₽123\.00/ }).waitFor();
+
+      await goTo(page, payout.id, /₽456\.00/);
+      await page.waitForURL('**/console/payouts?**');
+      await page
+        .getByText(/₽456\.00/)
+        .first()
+        .waitFor();
+      assert.deepEqual(complaints, []);
     });
-    await payByCard(body.payment_url);
-    const refund = await eventually(async () => {
-      const made = await merchant.call('POST', `/payments/${body.payment.id}/refund`, {
-        amount: 12_300,
-      });
-      return made.status < 300 && made.body;
-    }, 'the refund');
-    const payout = await eventually(async () => {
-      const made = await merchant.call('POST', '/payouts', {
-        amount: 45_600,
-        phone: '+79161234567',
-        bank_id: '100000000111',
-      });
-      return made.status < 300 && made.body.payout;
-    }, 'the payout');
-    const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page, complaints } = await openConsole(service.rest, cookie);
-    await page.goto(`${service.rest}/console/?mode=test`);
-    await page.getByRole('heading', { name: 'Home' }).waitFor();
-
-    await goTo(page, refund.id, /order-of-the-refund/);
-    await page
-      .getByText(/Refund of ₽123\.00/)
-      .first()
-      .waitFor();
-    assert.equal(new URL(page.url()).pathname, '/console/refunds');
-    await escapeFrom(page, page.getByRole('dialog'));
-    await page.getByRole('row', { name: /₽123\.00/ }).waitFor();
-
-    await goTo(page, payout.id, /₽456\.00/);
-    await page.waitForURL('**/console/payouts?**');
-    await page
-      .getByText(/₽456\.00/)
-      .first()
-      .waitFor();
-    assert.deepEqual(complaints, []);
-  });
 
   test('an alert is taken and resolved on home, and failed webhooks are sent again there', async () => {
     const merchant = await makeMerchant(service);
@@ -165,33 +167,34 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
     await receiver.close();
   });
 
-  test('a payment link is opened from its list and ended', async () => {
-    const merchant = await makeMerchant(service);
-    for (const description of ['Cakes', 'Tea'])
-      await merchant.call('POST', '/links', { amount: 250_000, description });
-    const cookie = await makeSession(service, 'admin', merchant.id);
-    const { page, complaints } = await openConsole(service.rest, cookie);
-    await page.goto(`${service.rest}/console/?mode=test`);
-    await page.getByRole('heading', { name: 'Home' }).waitFor();
-    await goTo(page, 'payment li', /Payment links/);
-    const row = page.getByRole('row', { name: /Cakes/ });
-    await row.waitFor();
-    await page.keyboard.press('j');
-    await page.keyboard.press('j');
-    assert.equal(await row.evaluate((element) => element.matches(':focus')), true);
-    await page.keyboard.press('Enter');
-    const drawer = page.getByRole('dialog', { name: 'Payment link' });
-    await enter(page, drawer.getByRole('button', { name: 'End the link' }));
-    const dialog = page.getByRole('dialog', { name: 'End the link' });
-    await enter(page, dialog.getByRole('button', { name: 'End the link' }));
-    await dialog.getByText('The link has ended.').waitFor();
-    await escapeFrom(page, dialog);
-    await escapeFrom(page, drawer);
-    await row.getByText('Ended').waitFor();
-    const open = page.getByRole('row', { name: /Tea/ });
-    assert.match(await open.innerText(), /Open/);
-    assert.deepEqual(complaints, []);
-  });
+  if (isLong)
+    test('a payment link is opened from its list and ended', async () => {
+      const merchant = await makeMerchant(service);
+      for (const description of ['Cakes', 'Tea'])
+        await merchant.call('POST', '/links', { amount: 250_000, description });
+      const cookie = await makeSession(service, 'admin', merchant.id);
+      const { page, complaints } = await openConsole(service.rest, cookie);
+      await page.goto(`${service.rest}/console/?mode=test`);
+      await page.getByRole('heading', { name: 'Home' }).waitFor();
+      await goTo(page, 'payment li', /Payment links/);
+      const row = page.getByRole('row', { name: /Cakes/ });
+      await row.waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('j');
+      assert.equal(await row.evaluate((element) => element.matches(':focus')), true);
+      await page.keyboard.press('Enter');
+      const drawer = page.getByRole('dialog', { name: 'Payment link' });
+      await enter(page, drawer.getByRole('button', { name: 'End the link' }));
+      const dialog = page.getByRole('dialog', { name: 'End the link' });
+      await enter(page, dialog.getByRole('button', { name: 'End the link' }));
+      await dialog.getByText('The link has ended.').waitFor();
+      await escapeFrom(page, dialog);
+      await escapeFrom(page, drawer);
+      await row.getByText('Ended').waitFor();
+      const open = page.getByRole('row', { name: /Tea/ });
+      assert.match(await open.innerText(), /Open/);
+      assert.deepEqual(complaints, []);
+    });
 
   test('every listed pair of keys goes to its section, whose filters come back', async () => {
     const merchant = await makeMerchant(service);
@@ -236,35 +239,36 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("a person's settings are found in the menu, changed, and kept", async () => {
-    const merchant = await makeMerchant(service);
-    const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page, complaints } = await openConsole(service.rest, cookie);
-    await page.goto(`${service.rest}/console/payments?mode=test`);
-    await enter(page, page.getByRole('button', { name: /^Person/ }));
-    const item = page.getByRole('menuitem', { name: 'Settings' });
-    await item.waitFor();
-    await typeTo(page, 'Set', () => item.evaluate((element) => element.matches(':focus')));
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Settings' }).waitFor();
-    for (const [name, typed, value] of [
-      ['Time zone', 'Asia/Vlad', 'Asia/Vladivostok'],
-      ['Theme', 'Dark', 'dark'],
-    ] as const) {
-      const choice = page.getByLabel(name);
-      await tabTo(page, choice);
-      await typeTo(page, typed, async () => (await choice.inputValue()) === value);
-    }
-    await page.locator('html[data-theme="dark"]').waitFor();
-    await page.keyboard.press('Shift+Tab');
-    await page.keyboard.press('Shift+Tab');
-    await page.keyboard.press('ArrowDown');
-    await page.getByRole('heading', { name: 'Настройки' }).waitFor();
-    await page.reload();
-    await page.getByRole('heading', { name: 'Настройки' }).waitFor();
-    await page.locator('html[data-theme="dark"]').waitFor();
-    const zone = page.locator('select').filter({ hasText: 'Asia/Vladivostok' });
-    assert.equal(await zone.inputValue(), 'Asia/Vladivostok');
-    assert.deepEqual(complaints, []);
-  });
+  if (isLong)
+    test("a person's settings are found in the menu, changed, and kept", async () => {
+      const merchant = await makeMerchant(service);
+      const cookie = await makeSession(service, 'viewer', merchant.id);
+      const { page, complaints } = await openConsole(service.rest, cookie);
+      await page.goto(`${service.rest}/console/payments?mode=test`);
+      await enter(page, page.getByRole('button', { name: /^Person/ }));
+      const item = page.getByRole('menuitem', { name: 'Settings' });
+      await item.waitFor();
+      await typeTo(page, 'Set', () => item.evaluate((element) => element.matches(':focus')));
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Settings' }).waitFor();
+      for (const [name, typed, value] of [
+        ['Time zone', 'Asia/Vlad', 'Asia/Vladivostok'],
+        ['Theme', 'Dark', 'dark'],
+      ] as const) {
+        const choice = page.getByLabel(name);
+        await tabTo(page, choice);
+        await typeTo(page, typed, async () => (await choice.inputValue()) === value);
+      }
+      await page.locator('html[data-theme="dark"]').waitFor();
+      await page.keyboard.press('Shift+Tab');
+      await page.keyboard.press('Shift+Tab');
+      await page.keyboard.press('ArrowDown');
+      await page.getByRole('heading', { name: 'Настройки' }).waitFor();
+      await page.reload();
+      await page.getByRole('heading', { name: 'Настройки' }).waitFor();
+      await page.locator('html[data-theme="dark"]').waitFor();
+      const zone = page.locator('select').filter({ hasText: 'Asia/Vladivostok' });
+      assert.equal(await zone.inputValue(), 'Asia/Vladivostok');
+      assert.deepEqual(complaints, []);
+    });
 });

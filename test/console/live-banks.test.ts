@@ -14,6 +14,7 @@ import { askGraph } from '../support/merchant.ts';
 import { go, openConsole, type ConsoleWindow } from './console-window.ts';
 import { makeLink } from './visitor.ts';
 import { eventually } from '../support/eventually.ts';
+import { isLong } from '../support/size.ts';
 
 let harness: LiveHarness;
 before(async () => {
@@ -63,35 +64,38 @@ describe('live mode', { skip: noChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('shows the breaker of a bank that is gone, and that it does not answer', async () => {
-    const { merchant, acquirer, service } = harness;
-    const orders: Ordered[] = [];
-    for (let index = 0; index < 6; index += 1) orders.push(await order(merchant, 1_000 + index));
-    await acquirer.stop();
-    // Each order is tried, and asked about, until the breaker withholds the calls.
-    await Promise.all(orders.map(({ url }) => onPage(url, 'pay')));
-    const state = await eventually(async () => {
-      const { breakers } = await health();
-      return breakers.find(
-        ({ connector, state: one }: any) => connector === 'yookassa' && one !== 'closed',
-      );
-    }, 'the breaker');
-    assert.ok(state);
-    const { page, complaints } = await entered();
-    await go(page, `${service.rest}/console/banks?mode=live`);
-    const breakers = page.getByRole('table', { name: 'Circuit breakers by process' });
-    const row = breakers.getByRole('row', { name: /yookassa/ });
-    await row.getByText(/^(Open|Half-open)$/).waitFor();
-    assert.ok(await row.locator('time').first().getAttribute('datetime'), 'since when');
-    const bank = page.getByRole('table', { name: 'Banks' }).getByRole('row', { name: /yookassa/ });
-    await bank
-      .getByText(/^(Circuit open|Half-open)$/)
-      .first()
-      .waitFor();
-    // The other mode has its own bank, which is well.
-    await go(page, `${service.rest}/console/banks?mode=test`);
-    await page.getByRole('heading', { name: 'Banks' }).waitFor();
-    assert.equal(await page.getByText(/Circuit open/).count(), 0);
-    assert.deepEqual(complaints, []);
-  });
+  if (isLong)
+    test('shows the breaker of a bank that is gone, and that it does not answer', async () => {
+      const { merchant, acquirer, service } = harness;
+      const orders: Ordered[] = [];
+      for (let index = 0; index < 6; index += 1) orders.push(await order(merchant, 1_000 + index));
+      await acquirer.stop();
+      // Each order is tried, and asked about, until the breaker withholds the calls.
+      await Promise.all(orders.map(({ url }) => onPage(url, 'pay')));
+      const state = await eventually(async () => {
+        const { breakers } = await health();
+        return breakers.find(
+          ({ connector, state: one }: any) => connector === 'yookassa' && one !== 'closed',
+        );
+      }, 'the breaker');
+      assert.ok(state);
+      const { page, complaints } = await entered();
+      await go(page, `${service.rest}/console/banks?mode=live`);
+      const breakers = page.getByRole('table', { name: 'Circuit breakers by process' });
+      const row = breakers.getByRole('row', { name: /yookassa/ });
+      await row.getByText(/^(Open|Half-open)$/).waitFor();
+      assert.ok(await row.locator('time').first().getAttribute('datetime'), 'since when');
+      const bank = page
+        .getByRole('table', { name: 'Banks' })
+        .getByRole('row', { name: /yookassa/ });
+      await bank
+        .getByText(/^(Circuit open|Half-open)$/)
+        .first()
+        .waitFor();
+      // The other mode has its own bank, which is well.
+      await go(page, `${service.rest}/console/banks?mode=test`);
+      await page.getByRole('heading', { name: 'Banks' }).waitFor();
+      assert.equal(await page.getByText(/Circuit open/).count(), 0);
+      assert.deepEqual(complaints, []);
+    });
 });
