@@ -118,6 +118,5 @@ const storeAttempts: ShardedStatement = {
 export const storeAttempt = batched<AttemptResult, boolean>({
   name: storeAttempts.ofAll.name,
   callerOf: ({ merchantId }) => merchantId,
-  alone: async (pool, result) => (await storeBatch(pool, [result]))[0] === true,
-  together: storeBatch,
+  run: storeBatch,
 });
