@@ -72,3 +72,7 @@ export const duration = (ms: number, locale: string): string =>
         unit: 'second',
         maximumFractionDigits: 1,
       }).format(ms / 1_000);
+
+/** A share of one as a percentage with so many digits. */
+export const percent = (share: number, locale: string, digits: number): string =>
+  new Intl.NumberFormat(locale, { style: 'percent', minimumFractionDigits: digits }).format(share);

@@ -156,6 +156,22 @@ export type LiveEventKind =
   | 'refund_created'
   | 'subscription_status_changed';
 
+/** What buyers and the platform know of a merchant. An absent or blank field is not known. */
+export type MerchantProfileInput = {
+  /** Its name in the register of companies, up to 300 characters. */
+  legalName?: string | null | undefined;
+  /** Its taxpayer's number, with its check digits: 10 digits of a company, 12 of a person. */
+  inn?: string | null | undefined;
+  /** Where buyers write. */
+  contactEmail?: string | null | undefined;
+  /** Where buyers call: + and 10 to 15 digits. */
+  contactPhone?: string | null | undefined;
+  /** An http or https address. */
+  siteUrl?: string | null | undefined;
+  /** The public offer, or terms of sale: an http or https address. */
+  offerUrl?: string | null | undefined;
+};
+
 /** Which world an operation lives in. `test` is answered by the simulator, `live` by a real acquirer. */
 export type Mode =
   | 'test'
@@ -504,6 +520,12 @@ export type RatedMethod =
   | 'payouts_sbp'
   | 'payouts_card'
   | 'payouts_account';
+
+/** Where a rate was set; the most specific one is in force. */
+export type RateLevel =
+  | 'platform'
+  | 'merchant'
+  | 'shop';
 
 /** The recipient; `email` or `phone` is required. Sealed at rest, and only shown masked. */
 export type ReceiptCustomerInput = {
@@ -1450,6 +1472,17 @@ export type ListsChangedSubscriptionVariables = Exact<{
 
 export type ListsChangedSubscription = { listsChanged: { lists: Array<ChangedList> } };
 
+export type SetProfileMutationVariables = Exact<{
+  merchantId: string | number;
+  profile: MerchantProfileInput;
+}>;
+
+
+export type SetProfileMutation = { merchantProfileSet:
+    | { __typename: 'Merchant', id: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
 export type LimitSupportRefundsMutationVariables = Exact<{
   merchantId: string | number;
   amount: number;
@@ -1614,11 +1647,12 @@ export type MerchantQueryVariables = Exact<{
 }>;
 
 
-export type MerchantQuery = { merchant: { id: string, name: string, liveEnabled: boolean, createdAt: string, supportRefundMax: number, rateLimit: { perSecond: number, burst: number }, shops: Array<{ id: string, merchantId: string, name: string, createdAt: string, receiptsRequired: boolean, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, name: string, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> }, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature }> }> } | null };
+export type MerchantQuery = { merchant: { id: string, name: string, liveEnabled: boolean, createdAt: string, supportRefundMax: number, profile: { legalName: string | null, inn: string | null, contactEmail: string | null, contactPhone: string | null, siteUrl: string | null, offerUrl: string | null }, rateLimit: { perSecond: number, burst: number }, shops: Array<{ id: string, merchantId: string, name: string, createdAt: string, receiptsRequired: boolean, effectiveRates: Array<{ method: RatedMethod, rateBps: number, level: RateLevel, since: string | null }>, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, name: string, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> }, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature }> }> } | null };
 
 export type OnboardMerchantMutationVariables = Exact<{
   name: string;
   shopName: string;
+  profile: MerchantProfileInput;
 }>;
 
 
@@ -2575,7 +2609,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '293695fbe7633e2c';
+export const operationsVersion = '52e00c5dac19a502';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2715,6 +2749,9 @@ export const LiveEvents = typed<LiveEventsSubscription, LiveEventsSubscriptionVa
 export const ListsChanged = typed<ListsChangedSubscription, ListsChangedSubscriptionVariables>(
   "subscription ListsChanged($merchantId: ID) {\n  listsChanged(merchantId: $merchantId) {\n    lists\n  }\n}",
 );
+export const SetProfile = typed<SetProfileMutation, SetProfileMutationVariables>(
+  "mutation SetProfile($merchantId: ID!, $profile: MerchantProfileInput!) {\n  merchantProfileSet(merchantId: $merchantId, profile: $profile) {\n    __typename\n    ... on Merchant {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
 export const LimitSupportRefunds = typed<LimitSupportRefundsMutation, LimitSupportRefundsMutationVariables>(
   "mutation LimitSupportRefunds($merchantId: ID!, $amount: MinorUnits!) {\n  merchantSupportRefundSet(merchantId: $merchantId, amount: $amount) {\n    __typename\n    ... on Merchant {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
@@ -2758,10 +2795,10 @@ export const MerchantNames = typed<MerchantNamesQuery, MerchantNamesQueryVariabl
   "query MerchantNames($ids: [ID!]!, $first: Int!) {\n  merchants(ids: $ids, first: $first) {\n    nodes {\n      id\n      name\n    }\n  }\n}",
 );
 export const Merchant = typed<MerchantQuery, MerchantQueryVariables>(
-  "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    createdAt\n    supportRefundMax\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      createdAt\n      receiptsRequired\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          name\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
+  "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    createdAt\n    supportRefundMax\n    profile {\n      legalName\n      inn\n      contactEmail\n      contactPhone\n      siteUrl\n      offerUrl\n    }\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      createdAt\n      receiptsRequired\n      effectiveRates {\n        method\n        rateBps\n        level\n        since\n      }\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          name\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
 );
 export const OnboardMerchant = typed<OnboardMerchantMutation, OnboardMerchantMutationVariables>(
-  "mutation OnboardMerchant($name: String!, $shopName: String!) {\n  merchantOnboard(name: $name, shopName: $shopName) {\n    __typename\n    ... on MerchantOnboarded {\n      merchant {\n        id\n      }\n      apiKey {\n        secret\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation OnboardMerchant($name: String!, $shopName: String!, $profile: MerchantProfileInput!) {\n  merchantOnboard(name: $name, shopName: $shopName, profile: $profile) {\n    __typename\n    ... on MerchantOnboarded {\n      merchant {\n        id\n      }\n      apiKey {\n        secret\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const ApproveKey = typed<ApproveKeyMutation, ApproveKeyMutationVariables>(
   "mutation ApproveKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyApprove(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ... on ApiKey {\n      id\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",

@@ -277,6 +277,8 @@ export type Shop = {
   merchant: Merchant;
   /** Oldest first; a shop has at most 20. Not for API keys. */
   webhookEndpoints: Array<WebhookEndpoint>;
+  /** The rates that are in force now, of each method, and where each was set. */
+  effectiveRates: Array<EffectiveRate>;
 };
 
 
@@ -286,6 +288,24 @@ export type ShopapiKeysArgs = {
   after: InputMaybe<Scalars['String']['input']>;
   last: InputMaybe<Scalars['Int']['input']>;
   before: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Where a rate was set; the most specific one is in force. */
+export type RateLevel =
+  | 'platform'
+  | 'merchant'
+  | 'shop';
+
+/** A rate that is in force. */
+export type EffectiveRate = {
+  /** The method of the rate. */
+  method: RatedMethod;
+  /** Basis points: 200 = 2.00 %. */
+  rateBps: Scalars['Int']['output'];
+  /** Where it was set. */
+  level: RateLevel;
+  /** Since when it holds; null where no rate is set, and there is no fee. */
+  since: Maybe<Scalars['DateTime']['output']>;
 };
 
 /**
@@ -3575,6 +3595,8 @@ export type ResolversTypes = {
   RateLimit: ResolverTypeWrapper<RateLimit>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Shop: ResolverTypeWrapper<ShopRow>;
+  RateLevel: RateLevel;
+  EffectiveRate: ResolverTypeWrapper<EffectiveRate>;
   ApiKey: ResolverTypeWrapper<ApiKeyRow>;
   ApiKeyStatus: ApiKeyStatus;
   ApiKeyConnection: ResolverTypeWrapper<Omit<ApiKeyConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['ApiKeyEdge']>, nodes: Array<ResolversTypes['ApiKey']> }>;
@@ -3783,6 +3805,7 @@ export type ResolversParentTypes = {
   RateLimit: RateLimit;
   Int: Scalars['Int']['output'];
   Shop: ShopRow;
+  EffectiveRate: EffectiveRate;
   ApiKey: ApiKeyRow;
   ApiKeyConnection: Omit<ApiKeyConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['ApiKeyEdge']>, nodes: Array<ResolversParentTypes['ApiKey']> };
   ApiKeyEdge: Omit<ApiKeyEdge, 'node'> & { node: ResolversParentTypes['ApiKey'] };
@@ -4044,7 +4067,15 @@ export type ShopResolvers<ContextType = SubgraphContext, ParentType extends Reso
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   merchant?: Resolver<ResolversTypes['Merchant'], ParentType, ContextType>;
   webhookEndpoints?: Resolver<Array<ResolversTypes['WebhookEndpoint']>, ParentType, ContextType>;
+  effectiveRates?: Resolver<Array<ResolversTypes['EffectiveRate']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type EffectiveRateResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['EffectiveRate'] = ResolversParentTypes['EffectiveRate']> = {
+  method?: Resolver<ResolversTypes['RatedMethod'], ParentType, ContextType>;
+  rateBps?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  level?: Resolver<ResolversTypes['RateLevel'], ParentType, ContextType>;
+  since?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
 };
 
 export type ApiKeyResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ApiKey'] = ResolversParentTypes['ApiKey']> = {
@@ -5253,6 +5284,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   MerchantProfile?: MerchantProfileResolvers<ContextType>;
   RateLimit?: RateLimitResolvers<ContextType>;
   Shop?: ShopResolvers<ContextType>;
+  EffectiveRate?: EffectiveRateResolvers<ContextType>;
   ApiKey?: ApiKeyResolvers<ContextType>;
   ApiKeyConnection?: ApiKeyConnectionResolvers<ContextType>;
   ApiKeyEdge?: ApiKeyEdgeResolvers<ContextType>;

@@ -12,7 +12,7 @@ import { totalField } from '../kernel/database/filtered-list.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import type { Database } from '../kernel/database/orm.ts';
-import { ratesOf } from '../kernel/ledger/rate.ts';
+import { findEffectiveRates, ratesOf, type EffectiveRate } from '../kernel/ledger/rate.ts';
 import {
   enumValuesOf,
   eventTypeOf,
@@ -178,6 +178,9 @@ const typeFields = ({ database, bus }: MerchantsDeps) => {
     (payments, context) => findDeliveries(database.emOf(context), payments),
     nameOfReference,
   );
+  const effectiveRatesOf = perCall<Shop, EffectiveRate[]>((shops, { now }) =>
+    findEffectiveRates(database.pool, shops, now()),
+  );
   const merchantOfShop = perCall<string, Merchant>(async (ids, context) => {
     const merchants = await loadMerchants(database.emOf(context), ids);
     return merchants.map(
@@ -209,6 +212,7 @@ const typeFields = ({ database, bus }: MerchantsDeps) => {
     ApiKeyHolder: { rateLimit: rateLimitOf },
     Shop: {
       merchant: ({ merchantId }, _, context) => merchantOfShop(context).load(merchantId),
+      effectiveRates: (shop, _, context) => effectiveRatesOf(context).load(shop),
       ...shopKeyFields({ database, bus }),
       ...cabinet.Shop,
     },

@@ -67,7 +67,7 @@ describe('an administrator', { skip: noChromium }, () => {
     const asked = await theirs.ask('RetryRefund', { merchantId: merchant.id, id: refused.id });
     assert.equal(asked.errors[0].extensions.code, 'forbidden', JSON.stringify(asked));
 
-    const { page, complaints } = await openAt('admin', `alerts?merchant=${merchant.id}`);
+    const { page, complaints } = await openAt('admin', `alerts?mode=test&merchant=${merchant.id}`);
     const card = page.getByRole('listitem').filter({ hasText: /stands in suspense/ });
     await act(
       page,
@@ -139,6 +139,30 @@ describe('an administrator', { skip: noChromium }, () => {
       assert.deepEqual((await settingsOf(merchant)).shops[0].webhookEndpoints, []);
       assert.deepEqual(complaints, []);
     });
+
+  test('writes down who a merchant is, and sees its money and the fees that it pays', async () => {
+    const merchant = await makeMerchant(service);
+    const { body } = await merchant.call('POST', '/payments', { amount: 50_000, method: 'cards' });
+    await payByCard(body.payment_url);
+    const { page, complaints } = await openAt('admin', `merchants/${merchant.id}?mode=test`);
+    const details = page.locator('section.card').filter({ hasText: 'Details' });
+    await details.getByText('Nothing is known yet.').waitFor();
+    await act(page, details, 'Change the details', async (dialog) => {
+      await dialog.getByLabel('Legal name').fill('ООО «Чайная»');
+      await dialog.getByLabel('INN').fill('7707 0838 93');
+      await dialog.getByLabel('Phone for buyers').fill('8 (495) 123-45-67');
+      await dialog.getByLabel('Public offer').fill('https://tea.example/offer');
+    });
+    await details.getByText('+74951234567').waitFor();
+    await details.getByText('7707083893').waitFor();
+    await details.getByRole('link', { name: 'https://tea.example/offer' }).waitFor();
+    const money = page.locator('section.card').filter({ hasText: 'Money, Test' });
+    await money.getByText('₽500.00').first().waitFor();
+    await money.getByText('Payments in 30 days').waitFor();
+    const fees = page.getByRole('table', { name: /Fees that are in force/ });
+    await fees.getByRole('row', { name: /Card 2\.80% the platform/ }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
 
   test('forbids a word and allows it again; a fee may hold from a moment ahead', async () => {
     const merchant = await makeMerchant(service);

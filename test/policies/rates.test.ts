@@ -68,6 +68,25 @@ test('the most specific rate wins: shop over merchant over platform, per method'
   );
 });
 
+test('a merchant’s people see which rates are in force, and where each was set', async () => {
+  const key = await harness.merchant('live');
+  await set({ m: key.merchantId, method: 'cards', bps: 250 });
+  await set({ m: key.merchantId, s: key.shopId, method: 'sbp', bps: 55 });
+  const { effectiveRates } = await harness.ask(
+    'merchants',
+    operator('viewer'),
+    'query ($m: ID!, $s: ID!) { shop(merchantId: $m, id: $s) { effectiveRates { method rateBps level since } } }',
+    { m: key.merchantId, s: key.shopId },
+  );
+  const of = (wanted: string) =>
+    effectiveRates.find(({ method }: { method: string }) => method === wanted);
+  assert.deepEqual([of('sbp').rateBps, of('sbp').level], [55, 'shop']);
+  assert.deepEqual([of('cards').rateBps, of('cards').level], [250, 'merchant']);
+  assert.deepEqual([of('tpay').rateBps, of('tpay').level], [250, 'platform']);
+  const none = { method: 'payouts_card', rateBps: 0, level: 'platform', since: null };
+  assert.deepEqual({ ...of('payouts_card') }, none);
+});
+
 test('a later rate changes no earlier payment, and a future one begins at its moment', async () => {
   const key = await harness.merchant('live');
   const early = await succeed(key);

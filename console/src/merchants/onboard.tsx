@@ -8,7 +8,9 @@ import { Modal } from '../parts/modal.tsx';
 import { useFaultText } from '../parts/refusal.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { firstPayment } from '../payments/first-payment.ts';
+import { useProfileWords } from '../words/merchant-profile.ts';
 import { useWords } from '../words/words.ts';
+import { givenProfile, noProfile, ProfileFields, type ProfileTexts } from './profile.tsx';
 
 interface Made {
   readonly merchantId: string;
@@ -20,8 +22,9 @@ interface Made {
 const useOnboarding = () => {
   const faultOf = useFaultText();
   const [, onboard] = useMutation(OnboardMerchant);
-  return async (name: string, shopName: string): Promise<Made> => {
-    const { data, error } = await onboard({ name, shopName });
+  return async (name: string, shopName: string, texts: ProfileTexts): Promise<Made> => {
+    const profile = givenProfile(texts);
+    const { data, error } = await onboard({ name, shopName, profile });
     const result = data?.merchantOnboard;
     if (result?.__typename !== 'MerchantOnboarded') throw new Error(faultOf(result, error));
     return { merchantId: result.merchant.id, name, secret: result.apiKey.secret };
@@ -99,9 +102,11 @@ const Fields = ({
 export const OnboardDialog = ({ close }: { readonly close: () => void }) => {
   const words = useWords();
   const { merchants, acts } = words;
+  const details = useProfileWords();
   const onboard = useOnboarding();
   const [name, setName] = useState('');
   const [shop, setShop] = useState('');
+  const [profile, setProfile] = useState(noProfile);
   const [made, setMade] = useState<Made | null>(null);
   const [state, setState] = useState<{ isRunning: boolean; fault: string }>({
     isRunning: false,
@@ -110,7 +115,7 @@ export const OnboardDialog = ({ close }: { readonly close: () => void }) => {
   const run = async (): Promise<void> => {
     setState({ isRunning: true, fault: '' });
     try {
-      setMade(await onboard(name.trim(), shop.trim()));
+      setMade(await onboard(name.trim(), shop.trim(), profile));
     } catch (error) {
       setState({ isRunning: false, fault: error instanceof Error ? error.message : '' });
     }
@@ -133,6 +138,9 @@ export const OnboardDialog = ({ close }: { readonly close: () => void }) => {
           }}
         >
           <Fields name={name} shop={shop} setName={setName} setShop={setShop} />
+          <h3>{details.title}</h3>
+          <p className="quiet">{details.text}</p>
+          <ProfileFields texts={profile} set={setProfile} />
           <Fault text={state.fault} />
           <footer className="dialog-foot">
             <button type="button" className="button" onClick={close}>

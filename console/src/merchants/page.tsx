@@ -1,5 +1,5 @@
-/** One merchant: its shops, their keys and webhook endpoints. */
-import { Link, useParams } from '@tanstack/react-router';
+/** One merchant: who it is, its money, its shops with their fees, keys and webhook endpoints. */
+import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Merchant, type MerchantQuery } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -17,6 +17,8 @@ import { MerchantSettings } from './merchant-settings.tsx';
 import { ShopSettings } from './shop-settings.tsx';
 import { AddEndpointDialog, EndpointLine } from '../webhooks/endpoint-acts.tsx';
 import { IssueDialog } from '../developers/issue-key.tsx';
+import { FeesTable, MoneyCard } from './money.tsx';
+import { ProfileCard } from './profile.tsx';
 import { KeyActs } from './key-dialogs.tsx';
 
 type Shop = NonNullable<MerchantQuery['merchant']>['shops'][number];
@@ -74,6 +76,7 @@ const ShopCard = ({
   return (
     <section className="card">
       <h2>{shop.name}</h2>
+      <FeesTable shop={shop} />
       <h3>{merchants.keys}</h3>
       <ul className="lines">
         {shop.apiKeys.nodes.map((apiKey) => (
@@ -125,11 +128,10 @@ export const MerchantPage = () => {
         </Status>
         <Id id={merchant.id} />
         <LiveSwitch merchant={merchant} again={again} />
-        <Link className="button" to="/payments" search={{ mode: 'test', merchant: merchant.id }}>
-          {words.merchants.seePayments}
-        </Link>
       </header>
       <div className="cards">
+        <ProfileCard merchant={merchant} again={again} />
+        <MoneyCard merchantId={merchant.id} />
         <MerchantSettings merchant={merchant} again={again} />
         {merchant.shops.map((shop) => (
           <ShopCard key={shop.id} shop={shop} isLive={merchant.liveEnabled} again={again} />

@@ -8,7 +8,7 @@ import {
   type RatesQuery,
 } from '../../../schema/generated/console.ts';
 import { readAmount } from '../amounts.ts';
-import { plainMoment } from '../format.ts';
+import { percent, plainMoment } from '../format.ts';
 import { ended, outcomeOf } from '../parts/outcome.ts';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
@@ -29,18 +29,14 @@ import { AddBar, PolicyForm } from './act.tsx';
 type Shops = ReturnType<typeof useShops>;
 type Row = RatesQuery['rateHistory']['nodes'][number];
 
-/** Basis points as a percentage with two digits. */
-const percent = (rateBps: number, locale: string): string =>
-  new Intl.NumberFormat(locale, { style: 'percent', minimumFractionDigits: 2 }).format(
-    rateBps / 10_000,
-  );
-
 const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Column<Row>[] => [
   { name: words.columns.method, cell: ({ method }) => own.rated[method] },
   {
     name: own.percent,
     isNumber: true,
-    cell: ({ rateBps }) => <span className="money">{percent(rateBps, words.locale)}</span>,
+    cell: ({ rateBps }) => (
+      <span className="money">{percent(rateBps / 10_000, words.locale, 2)}</span>
+    ),
   },
   {
     name: own.whose,

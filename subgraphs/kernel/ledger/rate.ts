@@ -17,16 +17,15 @@ export const settableMethods = [
 ] as const;
 export type SettableMethod = (typeof settableMethods)[number];
 
-/** SQL for the effective rate, in basis points, of a method column of a shop at a moment. */
-export const effectiveRate = (
-  merchantId: string,
-  shopId: string,
-  method: string,
-  at: string,
-): string =>
-  `(select rate_bps from rate where rate.method = ${method} and rate.since <= ${at}
+/** SQL: the rate in force of a method column of a shop at a moment. */
+const inForce = (merchantId: string, shopId: string, method: string, at: string): string =>
+  `from rate where rate.method = ${method} and rate.since <= ${at}
      and (rate.merchant_id is null or rate.merchant_id = ${merchantId} and (rate.shop_id is null or rate.shop_id = ${shopId}))
-   order by rate.shop_id nulls last, rate.merchant_id nulls last, rate.since desc limit 1)`;
+   order by rate.shop_id nulls last, rate.merchant_id nulls last, rate.since desc limit 1`;
+
+/** SQL for the effective rate, in basis points, of a method column of a shop at a moment. */
+export const effectiveRate = (...shopAndMethod: Parameters<typeof inForce>): string =>
+  `(select rate_bps ${inForce(...shopAndMethod)})`;
 
 const list: Statement = {
   name: 'rate.of_shop',
@@ -41,3 +40,38 @@ export const ratesOf = (
   at: Temporal.Instant,
 ): Promise<{ method: RatedMethod; rateBps: number }[]> =>
   run(runner, list, [shop.merchantId, shop.shopId, at, ratedMethods]);
+
+/** A method's rate that is in force, and where it was set. */
+export interface EffectiveRate {
+  readonly method: SettableMethod;
+  readonly rateBps: number;
+  readonly level: 'platform' | 'merchant' | 'shop';
+  /** Null: no rate is set, the method is free of a fee. */
+  readonly since: Temporal.Instant | null;
+}
+
+const effective: Statement = {
+  name: 'rate.effective',
+  text: `select wanted.shop_id as "shopId", m.method, coalesce(held.rate_bps, 0) as "rateBps", held.since,
+      case when held.shop_id is not null then 'shop' when held.merchant_id is not null then 'merchant' else 'platform' end as level
+    from unnest($1::uuid[], $2::uuid[]) as wanted(merchant_id, shop_id)
+      cross join unnest($4::text[]) with ordinality as m(method, position)
+      left join lateral (select rate_bps, since, merchant_id, shop_id ${inForce('wanted.merchant_id', 'wanted.shop_id', 'm.method', '$3::timestamptz')}) as held on true
+    order by m.position`,
+};
+
+/** The rates in force of each shop, payouts included, in the order of the methods. */
+export const findEffectiveRates = async (
+  runner: Runner,
+  shops: readonly { readonly merchantId: string; readonly id: string }[],
+  at: Temporal.Instant,
+): Promise<EffectiveRate[][]> => {
+  const rows = await run<EffectiveRate & { readonly shopId: string }>(runner, effective, [
+    shops.map(({ merchantId }) => merchantId),
+    shops.map(({ id }) => id),
+    at,
+    settableMethods,
+  ]);
+  const byShop = Map.groupBy(rows, ({ shopId }) => shopId);
+  return shops.map(({ id }) => byShop.get(id) ?? []);
+};

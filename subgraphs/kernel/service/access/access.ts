@@ -241,6 +241,7 @@ export const accessBelowRoot: Readonly<Record<string, Access>> = {
   'Payment.webhookDeliveries': { key: reports, operator: 'viewer' },
   // What the registry of receipts has.
   'Payment.receipts': { key: reports, operator: 'viewer' },
+  'Shop.effectiveRates': { key: reports, operator: 'viewer' },
   // Whole bodies, as the event log has them.
   'WebhookDelivery.request': { key: reports, operator: 'viewer' },
   // What people did, and what banks answered.

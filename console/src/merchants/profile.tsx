@@ -1,0 +1,151 @@
+/** Who a merchant is: what buyers see of it, and the form that changes it. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import { SetProfile, type MerchantQuery } from '../../../schema/generated/console.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { Facts } from '../parts/facts.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { ended, outcomeOf } from '../parts/outcome.ts';
+import { PolicyForm } from '../policies/act.tsx';
+import { usePermission } from '../viewer.tsx';
+import { useProfileWords } from '../words/merchant-profile.ts';
+
+type Profile = NonNullable<MerchantQuery['merchant']>['profile'];
+type Field = Exclude<keyof Profile, '__typename'>;
+
+const fields = [
+  'legalName',
+  'inn',
+  'contactEmail',
+  'contactPhone',
+  'siteUrl',
+  'offerUrl',
+] as const satisfies readonly Field[];
+
+export type ProfileTexts = Readonly<Record<Field, string>>;
+
+export const noProfile: ProfileTexts = {
+  legalName: '',
+  inn: '',
+  contactEmail: '',
+  contactPhone: '',
+  siteUrl: '',
+  offerUrl: '',
+};
+
+/** The profile as the service takes it. A Russian number that begins with 8 gets its country. */
+export const givenProfile = (texts: ProfileTexts): Record<Field, string> => {
+  const phone = texts.contactPhone.replaceAll(/[\s()-]/g, '');
+  const contactPhone = /^[78]\d{10}$/.test(phone) ? `+7${phone.slice(1)}` : phone;
+  return { ...texts, inn: texts.inn.replaceAll(/\s/g, ''), contactPhone };
+};
+
+/** The fields of the form. */
+export const ProfileFields = ({
+  texts,
+  set,
+}: {
+  readonly texts: ProfileTexts;
+  readonly set: (texts: ProfileTexts) => void;
+}) => {
+  const own = useProfileWords();
+  const hints: Partial<Record<Field, string>> = {
+    inn: own.innHint,
+    contactPhone: own.phoneHint,
+    siteUrl: own.urlHint,
+    offerUrl: own.urlHint,
+  };
+  return fields.map((field) => (
+    <TextField
+      key={field}
+      label={own[field]}
+      value={texts[field]}
+      set={(text) => set({ ...texts, [field]: text })}
+      hint={hints[field] ?? ''}
+      isNumber={field === 'inn'}
+    />
+  ));
+};
+
+interface OfMerchant {
+  readonly merchant: { readonly id: string; readonly profile: Profile };
+}
+
+const textsOf = (profile: Profile): ProfileTexts => ({
+  legalName: profile.legalName ?? '',
+  inn: profile.inn ?? '',
+  contactEmail: profile.contactEmail ?? '',
+  contactPhone: profile.contactPhone ?? '',
+  siteUrl: profile.siteUrl ?? '',
+  offerUrl: profile.offerUrl ?? '',
+});
+
+const ProfileDialog = ({
+  merchant: { id: merchantId, profile },
+  close,
+}: OfMerchant & { readonly close: () => void }) => {
+  const own = useProfileWords();
+  const [texts, setTexts] = useState(() => textsOf(profile));
+  const [, save] = useMutation(SetProfile);
+  return (
+    <PolicyForm
+      title={own.edit}
+      consequence={own.editText}
+      close={close}
+      act={async () =>
+        outcomeOf(await save({ merchantId, profile: givenProfile(texts) }), (data) =>
+          ended(data.merchantProfileSet, own.done),
+        )
+      }
+    >
+      <ProfileFields texts={texts} set={setTexts} />
+    </PolicyForm>
+  );
+};
+
+const Site = ({ url }: { readonly url: string }) => (
+  <a href={url} target="_blank" rel="noreferrer">
+    {url}
+  </a>
+);
+
+/** The card. */
+export const ProfileCard = ({ merchant, again }: OfMerchant & { readonly again: () => void }) => {
+  const own = useProfileWords();
+  const permission = usePermission('merchantProfileSet');
+  // The dialog keeps the state from when it was opened.
+  const [opened, setOpened] = useState<typeof merchant | null>(null);
+  const { profile } = merchant;
+  const texts = textsOf(profile);
+  const isKnown = fields.some((field) => texts[field] !== '');
+  return (
+    <section className="card">
+      <h2>{own.title}</h2>
+      <p className="quiet">{isKnown ? own.text : own.none}</p>
+      <Facts
+        facts={fields.map((field) => [
+          own[field],
+          profile[field] !== null && field.endsWith('Url') ? (
+            <Site url={profile[field]} />
+          ) : (
+            texts[field]
+          ),
+        ])}
+      />
+      <div className="acts">
+        <ActButton permission={permission} onPress={() => setOpened(merchant)}>
+          {own.edit}
+        </ActButton>
+      </div>
+      {opened && (
+        <ProfileDialog
+          merchant={opened}
+          close={() => {
+            setOpened(null);
+            again();
+          }}
+        />
+      )}
+    </section>
+  );
+};
