@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { confirmAtBank } from '../support/buyer.ts';
-import { noChromium } from './chromium.ts';
+import { flawsOf, noChromium } from './chromium.ts';
 import { openBrowserHarness, type BrowserHarness } from './harness.ts';
 
 const title = (page: Page) => page.locator('#panel .panel-title').first();
@@ -39,6 +39,22 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('SBP on a phone: the likely banks, and the one that paid last comes first', async () => {
+    const first = await harness.create({ method: 'sbp', ...waiting });
+    const { page, window, complaints } = await harness.open(first, { phone: true });
+    await button(page).click();
+    const banks = page.locator('.banks a');
+    assert.deepEqual((await banks.allInnerTexts()).slice(0, 2), ['Сбербанк', 'Т-Банк']);
+    await page.getByRole('link', { name: 'Другой банк' }).waitFor();
+    assert.deepEqual(await flawsOf(page), []);
+    await page.getByRole('link', { name: 'ВТБ' }).click();
+    await page.waitForURL(`${first.url}/bank`);
+    const next = await harness.open(await harness.create({ method: 'sbp', ...waiting }), window);
+    await button(next.page).click();
+    await next.page.locator('.banks li:first-child', { hasText: 'ВТБ' }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
   test('SBP: a QR code and its link, and the page follows the payment to success without being touched', async () => {
     const payment = await harness.create({ method: 'sbp', ...waiting });
     const { page, complaints } = await harness.open(payment);
@@ -58,12 +74,12 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('SBP on a phone: the bank app is one big button away', async () => {
+  test('SBP on a phone: any other bank is one big button away', async () => {
     const { page } = await harness.open(await harness.create({ method: 'sbp', ...waiting }), {
       phone: true,
     });
     await button(page).click();
-    await page.getByRole('link', { name: 'Открыть приложение банка' }).click();
+    await page.getByRole('link', { name: 'Другой банк' }).click();
     await page.getByRole('button', { name: 'Подтвердить' }).click();
     await says(page, 'Оплачено');
   });

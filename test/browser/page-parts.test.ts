@@ -18,6 +18,8 @@ import {
   unacceptedBrandOf,
 } from '../../rest-facade/checkout/browser/card-rules.js';
 import { preferredLanguage } from '../../rest-facade/checkout/choose-language.ts';
+import sbpBanks from '../../subgraphs/kernel/banks/sbp-banks.json' with { type: 'json' };
+import { appLink, likelyBanks } from '../../rest-facade/checkout/views/sbp-banks.ts';
 import { drawQr } from '../../rest-facade/checkout/draw-qr.ts';
 import { formatAmount } from '../../rest-facade/checkout/format-amount.ts';
 import { html, linkable, markupText } from '../../rest-facade/checkout/html.ts';
@@ -87,6 +89,21 @@ const shapeOf = (table: object, prefix = ''): readonly string[] =>
       ? shapeOf(value, `${prefix}${key}.`)
       : [`${prefix}${key}: ${typeof value}`],
   );
+
+describe('the banks of SBP', () => {
+  test('are members of SBP, each with a link into its own app', () => {
+    const members = new Set(sbpBanks.map(({ member_id }) => member_id));
+    for (const { id } of likelyBanks) assert.ok(members.has(id), id);
+    const link = 'https://qr.nspk.ru/AS10001?type=02&sum=100&crc=AB';
+    assert.equal(
+      appLink(link, '100000000111', false),
+      'bank100000000111://qr.nspk.ru/AS10001?type=02&sum=100&crc=AB',
+    );
+    for (const other of ['https://qr.nspk.ru.shop.example/1', 'http://qr.nspk.ru/1', '/pay/x/bank'])
+      assert.equal(appLink(other, '100000000111', false), null, other);
+    assert.equal(appLink('/pay/x/bank', '100000000111', true), '/pay/x/bank');
+  });
+});
 
 describe('words', () => {
   test('both languages say the same things, and none is empty', () => {

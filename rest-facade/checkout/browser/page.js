@@ -224,7 +224,30 @@ const switchLanguage = async (link) => {
   }
 };
 
+const bankKey = 'pay_bank';
+
+/** SBP: the bank that this device paid with last stands first. */
+const lastBankFirst = () => {
+  try {
+    const last = CSS.escape(localStorage.getItem(bankKey) ?? '');
+    const bank = document.querySelector(`[data-bank="${last}"]`)?.closest('li');
+    bank?.parentElement?.prepend(bank);
+  } catch {
+    // A browser that keeps nothing shows the banks in their own order.
+  }
+};
+
+/** @param {Element} link */
+const rememberBank = (link) => {
+  try {
+    localStorage.setItem(bankKey, link.getAttribute('data-bank') ?? '');
+  } catch {
+    // As above.
+  }
+};
+
 const listen = () => {
+  document.addEventListener('redrawn', lastBankFirst);
   document.addEventListener('submit', (event) => {
     if (!(event.target instanceof HTMLFormElement)) return;
     event.preventDefault();
@@ -236,6 +259,8 @@ const listen = () => {
     if (event.target instanceof HTMLInputElement && event.target.name === 'method') notice(null);
   });
   document.addEventListener('click', (event) => {
+    const bank = event.target instanceof Element ? event.target.closest('[data-bank]') : null;
+    if (bank) rememberBank(bank);
     const link = event.target instanceof Element ? event.target.closest('a[data-language]') : null;
     if (!(link instanceof HTMLAnchorElement)) return;
     event.preventDefault();
@@ -249,6 +274,7 @@ startClock(askNow);
 watchCardForm(announce);
 watchReturn();
 listen();
+lastBankFirst();
 wake();
 returnWhenOver();
 follow();

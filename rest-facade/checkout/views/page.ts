@@ -12,6 +12,7 @@ import { asksCardAgain, payForm, payableMethod, wayOnView } from './pay-form.ts'
 import { summaryView } from './summary.ts';
 import { drawQr } from '../draw-qr.ts';
 import { receiptView } from './receipt.ts';
+import { bankLinks } from './sbp-banks.ts';
 import { savingWords } from './saving.ts';
 import { headline } from './subscription.ts';
 
@@ -140,13 +141,19 @@ const onwards = (address: string | null, text: string): Piece =>
 
 const qr = (checkout: Checkout, words: Words): Html => {
   const address = linkable(checkout.stepUrl);
+  const banks = address === null ? [] : bankLinks(address, checkout.mode === 'test', words);
   return html`<div class="step step-qr">
     <h2 class="panel-title" tabindex="-1">${words.qr.title}</h2>
     ${
       address &&
-      html`<p class="panel-text on-phone">${words.qrPhone}</p>
+      html`<p class="panel-text on-phone">${banks.length > 0 ? words.qrBanks : words.qrPhone}</p>
+        <ul class="banks on-phone">
+          ${banks}
+        </ul>
         <a class="primary on-phone" id="onwards" href="${address}"
-          ><span class="primary-words">${words.qrOpen}${arrow}</span></a
+          ><span class="primary-words"
+            >${banks.length > 0 ? words.qrOther : words.qrOpen}${arrow}</span
+          ></a
         >`
     }
     <p class="panel-text ${address && 'on-desk'}">${words.qr.text}</p>

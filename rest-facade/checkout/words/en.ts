@@ -188,6 +188,8 @@ export const en: Words = {
   qrPhone: 'Open your bank’s app. Or scan the code with another phone.',
   qrLabel: 'QR code to pay with SBP',
   qrOpen: 'Open the bank app',
+  qrBanks: 'Choose your bank to open its app. Or scan the code with another phone.',
+  qrOther: 'Another bank',
   qrHere: 'Open the link on this device',
   waitingForBank: 'Waiting for the bank',
   redirect: (method) => ({

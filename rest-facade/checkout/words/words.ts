@@ -216,6 +216,9 @@ export interface Words extends RefusalWords {
   readonly qrPhone: string;
   readonly qrLabel: string;
   readonly qrOpen: string;
+  /** Above the banks' apps, and for a bank that is not among them. */
+  readonly qrBanks: string;
+  readonly qrOther: string;
   readonly qrHere: string;
   readonly waitingForBank: string;
   readonly redirect: (method: string) => Message;
