@@ -22,6 +22,7 @@ import { html, type Html, type Piece } from './html.ts';
 import type { Assets } from './serve-assets.ts';
 import { lock, seals } from './views/icons.ts';
 import { documentView, languageSwitch } from './views/page.ts';
+import { sellerView } from './views/seller.ts';
 import { descriptionView, shopView, sizeOf } from './views/summary.ts';
 
 /* The page of a payment link: its description, and the form that continues to a payment. */
@@ -113,8 +114,9 @@ const frame = (
   words: Words,
   assets: Assets,
   main: Piece,
-): string =>
-  documentView({
+): string => {
+  const seller = sellerView(link.seller, words);
+  return documentView({
     words,
     title:
       link.amount === null
@@ -137,10 +139,11 @@ const frame = (
           <p class="secure">${lock}${words.secure}</p>
           ${languageSwitch(words)}
         </header>
-        ${main}
+        ${main} ${seller && html`<footer class="foot">${seller}</footer>`}
       </div>
     </body>`,
   });
+};
 
 /** The page of a link that may be paid. */
 const linkPage = (

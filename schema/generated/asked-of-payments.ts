@@ -237,7 +237,7 @@ export type GetLinkPageQueryVariables = Exact<{
 }>;
 
 
-export type GetLinkPageQuery = { linkPage: { shopName: string, mode: Mode, isOpen: boolean, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null } | null };
+export type GetLinkPageQuery = { linkPage: { shopName: string, mode: Mode, isOpen: boolean, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, seller: { legalName: string | null, inn: string | null, contactEmail: string | null, contactPhone: string | null, siteUrl: string | null, offerUrl: string | null } } | null };
 
 export type PayLinkMutationVariables = Exact<{
   address: string;

@@ -606,6 +606,8 @@ export type Checkout = {
   publicId: Scalars['String']['output'];
   /** To whom the buyer pays. */
   shopName: Scalars['String']['output'];
+  /** The merchant behind the shop. */
+  seller: Seller;
   /** The merchant's own number of the order. */
   orderId: Scalars['String']['output'];
   /** The description; null if the merchant gave none. */
@@ -675,6 +677,22 @@ export type Checkout = {
 export type SubscriptionTerms = {
   merchantId: Scalars['ID']['output'];
   id: Scalars['ID']['output'];
+};
+
+/** Who sells, as buyers read it. A field that is null is not known. */
+export type Seller = {
+  /** The merchant's name in the register of companies. */
+  legalName: Maybe<Scalars['String']['output']>;
+  /** Its taxpayer's number. */
+  inn: Maybe<Scalars['String']['output']>;
+  /** Where buyers write. */
+  contactEmail: Maybe<Scalars['String']['output']>;
+  /** Where buyers call: + and the digits. */
+  contactPhone: Maybe<Scalars['String']['output']>;
+  /** Its site. */
+  siteUrl: Maybe<Scalars['String']['output']>;
+  /** Its public offer, or terms of sale. */
+  offerUrl: Maybe<Scalars['String']['output']>;
 };
 
 /** A refund, as the buyer reads it on the page, which is the receipt. */
@@ -1014,6 +1032,8 @@ export type PaymentLinkDeactivated = {
 export type LinkPage = {
   /** As buyers see it. */
   shopName: Scalars['String']['output'];
+  /** The merchant behind the shop. */
+  seller: Seller;
   /** Test or live. */
   mode: Mode;
   /** Whether it may be paid now. */
@@ -1959,6 +1979,7 @@ export type ResolversTypes = {
   BankStep: BankStep;
   Checkout: ResolverTypeWrapper<Checkout>;
   SubscriptionTerms: ResolverTypeWrapper<SubscriptionTerms>;
+  Seller: ResolverTypeWrapper<Seller>;
   CheckoutRefund: ResolverTypeWrapper<CheckoutRefund>;
   CardInput: CardInput;
   CheckoutResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['CheckoutResult']>;
@@ -2061,6 +2082,7 @@ export type ResolversParentTypes = {
   RefundRetryResult: ResolversUnionTypes<ResolversParentTypes>['RefundRetryResult'];
   Checkout: Checkout;
   SubscriptionTerms: SubscriptionTerms;
+  Seller: Seller;
   CheckoutRefund: CheckoutRefund;
   CardInput: CardInput;
   CheckoutResult: ResolversUnionTypes<ResolversParentTypes>['CheckoutResult'];
@@ -2402,6 +2424,7 @@ export type CheckoutResolvers<ContextType = SubgraphContext, ParentType extends 
   paymentId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   publicId?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   shopName?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  seller?: Resolver<ResolversTypes['Seller'], ParentType, ContextType>;
   orderId?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   description?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
@@ -2440,6 +2463,15 @@ export type CheckoutResolvers<ContextType = SubgraphContext, ParentType extends 
 export type SubscriptionTermsResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['SubscriptionTerms'] = ResolversParentTypes['SubscriptionTerms']> = {
   merchantId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+};
+
+export type SellerResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Seller'] = ResolversParentTypes['Seller']> = {
+  legalName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  inn?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  contactEmail?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  contactPhone?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  siteUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  offerUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
 export type CheckoutRefundResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['CheckoutRefund'] = ResolversParentTypes['CheckoutRefund']> = {
@@ -2536,6 +2568,7 @@ export type PaymentLinkDeactivatedResolvers<ContextType = SubgraphContext, Paren
 
 export type LinkPageResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['LinkPage'] = ResolversParentTypes['LinkPage']> = {
   shopName?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  seller?: Resolver<ResolversTypes['Seller'], ParentType, ContextType>;
   mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
   isOpen?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   status?: Resolver<ResolversTypes['PaymentLinkStatus'], ParentType, ContextType>;
@@ -2725,6 +2758,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   RefundRetryResult?: RefundRetryResultResolvers<ContextType>;
   Checkout?: CheckoutResolvers<ContextType>;
   SubscriptionTerms?: SubscriptionTermsResolvers<ContextType>;
+  Seller?: SellerResolvers<ContextType>;
   CheckoutRefund?: CheckoutRefundResolvers<ContextType>;
   CheckoutResult?: CheckoutResultResolvers<ContextType>;
   RecurringPayment?: RecurringPaymentResolvers<ContextType>;

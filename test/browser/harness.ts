@@ -2,7 +2,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { makeMerchant, type Merchant } from '../support/merchant.ts';
+import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, startOwn } from '../support/plain-service.ts';
 import {
   type Browser,
@@ -32,6 +32,8 @@ export interface Harness {
   create(body?: Readonly<Record<string, unknown>>): Promise<Created>;
   /** Starts a subscription, 990 RUB a month by default; gives the payment that binds its method. */
   subscribe(body?: Readonly<Record<string, unknown>>): Promise<Created>;
+  /** The platform says who the merchant is. */
+  setProfile(profile: Readonly<Record<string, string>>): Promise<void>;
   /** Makes a payment link, of 1,250 RUB by default. */
   link(body?: Readonly<Record<string, unknown>>): Promise<Pick<Created, 'url'>>;
   cancel(payment: Created): Promise<void>;
@@ -124,6 +126,15 @@ export const openHarness = async (
         throw new Error(`the subscription was not started: ${JSON.stringify(made.body)}`);
       const { id } = made.body.initial_payment;
       return { id, url: made.body.pay_url, read: () => read(id) };
+    },
+    setProfile: async (profile) => {
+      await askGraph(
+        service,
+        `mutation ($m: ID!, $p: MerchantProfileInput!) {
+          merchantProfileSet(merchantId: $m, profile: $p) { ... on Merchant { id } }
+        }`,
+        { m: merchant.id, p: profile },
+      );
     },
     link: async (body = {}) => {
       const made = await merchant.call('POST', '/links', { amount: 125_000, ...body });

@@ -39,11 +39,37 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('names the seller, how to reach it and its offer, as the page of a link does', async () => {
+    const [payment, link] = await Promise.all([harness.create(), harness.link()]);
+    const before = await harness.open(payment);
+    assert.equal(await before.page.locator('.seller').count(), 0);
+    await harness.setProfile({
+      legalName: 'ООО «Чайная & <Ко>»',
+      inn: '7707083893',
+      contactEmail: 'help@tea.example',
+      contactPhone: '+74951234567',
+      offerUrl: 'https://tea.example/offer',
+    });
+    for (const shown of [payment, link]) {
+      const { page, complaints } = await harness.open(shown, { phone: true });
+      await page.getByText('Продавец: ООО «Чайная & <Ко>», ИНН 7707083893').waitFor();
+      const links = page.locator('.seller a');
+      assert.deepEqual(
+        await links.evaluateAll((all) => all.map((one) => one.getAttribute('href'))),
+        ['mailto:help@tea.example', 'tel:+74951234567', 'https://tea.example/offer'],
+      );
+      assert.equal(await links.last().getAttribute('target'), '_blank');
+      assert.deepEqual(await flawsOf(page), []);
+      assert.deepEqual(complaints, []);
+    }
+  });
+
   test('SBP on a phone: the likely banks, and the one that paid last comes first', async () => {
     const first = await harness.create({ method: 'sbp', ...waiting });
     const { page, window, complaints } = await harness.open(first, { phone: true });
     await button(page).click();
     const banks = page.locator('.banks a');
+    await banks.first().waitFor();
     assert.deepEqual((await banks.allInnerTexts()).slice(0, 2), ['Сбербанк', 'Т-Банк']);
     await page.getByRole('link', { name: 'Другой банк' }).waitFor();
     assert.deepEqual(await flawsOf(page), []);

@@ -14,6 +14,7 @@ import { drawQr } from '../draw-qr.ts';
 import { receiptView } from './receipt.ts';
 import { bankLinks } from './sbp-banks.ts';
 import { savingWords } from './saving.ts';
+import { sellerView } from './seller.ts';
 import { headline } from './subscription.ts';
 
 /*
@@ -382,7 +383,10 @@ const bodyView = (checkout: Checkout, words: Words, { tag, regions, problem }: P
           <div class="panel" id="panel">${panel}</div>
         </div>
       </main>
-      <footer class="foot" id="foot">${footer(checkout, words)}</footer>
+      <footer class="foot" id="foot">
+        <p>${footer(checkout, words)}</p>
+        ${sellerView(checkout.seller, words)}
+      </footer>
     </div>
     <p class="unseen" id="live" role="status"></p>
   </body>`;

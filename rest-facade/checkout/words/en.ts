@@ -19,6 +19,7 @@ export const en: Words = {
   timeLeft: 'Time left',
   secure: 'Secure payment',
   footer: 'You enter payment details only at your own bank.',
+  seller: { title: 'Seller', inn: 'INN', offer: 'Terms of sale' },
   footerCard: 'Card details go straight to the bank and are never stored.',
   noScript: 'This page reloads every few seconds.',
   asleep: {

@@ -171,6 +171,8 @@ export interface Words extends RefusalWords {
   readonly secure: string;
   readonly footer: string;
   readonly footerCard: string;
+  /** At the foot: who sells, its taxpayer's number, and its offer. */
+  readonly seller: Readonly<Record<'title' | 'inn' | 'offer', string>>;
   readonly noScript: string;
   /** Shown until page.js has started, or when it never does. */
   readonly asleep: Message;

@@ -16,6 +16,7 @@ import { termsOf } from '../receipts/rules.ts';
 import { findReceipts } from '../receipts/store-receipts.ts';
 import { mayHaveRefunds } from '../refunds/rules.ts';
 import { findPayment, findRefunds, type PaymentKey } from '../store-payment.ts';
+import { findSeller } from './find-seller.ts';
 import { confirmSimulator } from './confirm-simulator.ts';
 import { openSession } from './open-session.ts';
 import { pageAddress } from '../../kernel/service/graph/page-address.ts';
@@ -100,8 +101,8 @@ const subscribesTo = ({ kind, merchantId, subscriptionId }: Payment) =>
     ? { merchantId, id: subscriptionId }
     : null;
 
-/** The view without the time and the state of the receipt, which are its caller's. */
-type CheckoutView = Omit<Checkout, 'now' | 'clockStands' | 'fiscalReceipt'> & {
+/** The view without the time, the seller and the state of the receipt, which are its caller's. */
+type CheckoutView = Omit<Checkout, 'now' | 'clockStands' | 'fiscalReceipt' | 'seller'> & {
   readonly __typename: 'Checkout';
 };
 
@@ -188,7 +189,9 @@ const viewOf = async (
   const view = await checkoutView(payment, refunds, banks);
   const clockStands = mode === 'test' && (await clocks.stands({ kind: 'payment', merchantId, id }));
   const fiscalReceipt = await receiptState(pool, payment, hasEndedNow);
-  return { ...view, now, clockStands, fiscalReceipt };
+  const seller = await findSeller(pool, merchantId);
+  const shopSite = view.shopSite ?? siteOf(seller.siteUrl ?? null);
+  return { ...view, shopSite, seller, now, clockStands, fiscalReceipt };
 };
 
 /** What the page shows. */

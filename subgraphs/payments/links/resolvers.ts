@@ -6,6 +6,7 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import { reachOf } from '../../kernel/database/reach.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
+import { findSeller } from '../checkout/find-seller.ts';
 import { isRefused, refused } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
@@ -51,7 +52,9 @@ export const linkQueries = (
   },
   linkPage: async (_, { address }) => {
     const link = await findLinkPage(deps, address);
-    return link && { ...link, isOpen: isOpen(link, await timeOfLink(deps, link)) };
+    if (!link) return null;
+    const seller = await findSeller(deps.database.pool, link.merchantId);
+    return { ...link, seller, isOpen: isOpen(link, await timeOfLink(deps, link)) };
   },
 });
 
