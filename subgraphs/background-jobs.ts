@@ -1,5 +1,7 @@
 /** The background jobs of the four subgraphs, for the worker. */
 import { alertJobs } from './kernel/alerts/jobs.ts';
+import { channelJobs } from './merchants/alerts/send-alerts.ts';
+import { watchJobs } from './merchants/alerts/watch.ts';
 import { simulatorReport } from './kernel/banks/simulator/settlement-report.ts';
 import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
 import { booksJobs } from './kernel/ledger/books/check-books.ts';
@@ -61,6 +63,8 @@ export const backgroundJobs = (
     ...totalsJobs(walking),
     ...reconciliationJobs({ ...walking, database, registries: [simulatorReport(walking.pool)] }),
     ...alertJobs({ pool: database.pool, bus: deps.bus, now }),
+    ...watchJobs({ pool: database.pool, now }),
+    ...channelJobs({ pool: database.pool, now, publicUrl, channels: deps.alertChannels }),
     ...retentionJobs({ ...walking, eventsKept_days: deps.eventsKept_days }),
     ...paymentJobs({ database, banks, now, stopping, ...page }),
     ...refundJobs({ database, banks, clocks, now }),

@@ -10,7 +10,7 @@ import type { Policies } from './kernel/policies/policies.ts';
 import type { Queues } from './kernel/queue/queues.ts';
 import type { Bus } from './kernel/service/bus.ts';
 import type { WakeRelay } from './kernel/events/relay.ts';
-import type { Secrets } from './kernel/service/config/config.ts';
+import type { AlertChannels, Secrets } from './kernel/service/config/config.ts';
 import type { Call } from './kernel/service/access/principal.ts';
 import { localExecutor } from './kernel/service/graph/local-executor.ts';
 import type { SubgraphContext, SubgraphExecutor } from './kernel/service/graph/subgraph.ts';
@@ -43,6 +43,7 @@ export interface SubgraphsDeps {
   readonly privateTargets: () => boolean;
   /** How long events, their deliveries and attempts are kept. */
   readonly eventsKept_days: number;
+  readonly alertChannels: AlertChannels;
   /** The real time. */
   readonly now: () => Temporal.Instant;
   readonly log: Logger;

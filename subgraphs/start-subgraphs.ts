@@ -87,7 +87,7 @@ const openShared = async (
 ): Promise<{ readonly shared: SharedDeps; readonly kept: KeptKeys }> => {
   const { pool } = database;
   stack.defer(announceListChanges(pool, bus));
-  const { eventsKept_days, publicUrl } = config;
+  const { alertChannels, eventsKept_days, publicUrl } = config;
   const queues = await openQueues({
     redisUrl: config.redisUrl,
     databaseUrl: url,
@@ -130,6 +130,7 @@ const openShared = async (
     customers: kept.customers,
     publicUrl,
     privateTargets: targets.areAllowed,
+    alertChannels,
     eventsKept_days,
     now,
     log,

@@ -1517,7 +1517,17 @@ export type AlertKind =
   /** A background task fails on a row of one merchant, and retries it later. */
   | 'dead_letter'
   /** A cash register refused a receipt: the money has moved without it. */
-  | 'receipt_failed';
+  | 'receipt_failed'
+  /** Of the last calls to a bank many failed. It resolves itself, like the following kinds. */
+  | 'bank_degraded'
+  /** Fewer of a merchant's payments succeed than in the days before. */
+  | 'success_falls'
+  /** Nothing has been delivered to a webhook endpoint for a day. */
+  | 'endpoint_fails'
+  /** A payout has had no result for hours. */
+  | 'payout_stuck'
+  /** An API key that was used lately ends within a week. */
+  | 'key_expires';
 
 /** How urgent an alert is. */
 export type AlertSeverity =
@@ -1544,6 +1554,8 @@ export type Alert = {
   payment: Maybe<Payment>;
   /** What was found, in words. */
   detail: Scalars['String']['output'];
+  /** The page of the console that shows what it is about, after `/console`. */
+  place: Scalars['String']['output'];
   /** When it was found. */
   raisedAt: Scalars['DateTime']['output'];
   /** How urgent its kind is. */
@@ -4858,6 +4870,7 @@ export type AlertResolvers<ContextType = SubgraphContext, ParentType extends Res
   subjectId?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   payment?: Resolver<Maybe<ResolversTypes['Payment']>, ParentType, ContextType>;
   detail?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  place?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   raisedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   severity?: Resolver<ResolversTypes['AlertSeverity'], ParentType, ContextType>;
   assignee?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;

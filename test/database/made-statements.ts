@@ -38,6 +38,7 @@ const anything: object = new Proxy(() => {}, { get: () => anything, apply: () =>
 const anyPart = anything as never;
 const parts = {
   publicUrl: 'https://pay.example',
+  alertChannels: { webhook: null, mail: null },
   eventsKept_days: 30,
   privateTargets: () => false,
   now: () => Temporal.Now.instant(),

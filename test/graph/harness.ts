@@ -80,6 +80,7 @@ export const openGraphHarness = async () => {
     customers: testCustomers,
     publicUrl: 'https://pay.example',
     privateTargets: () => true,
+    alertChannels: { webhook: null, mail: null },
     eventsKept_days: 90,
     now,
     log,

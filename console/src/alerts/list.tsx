@@ -19,10 +19,11 @@ import { Skeleton } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
+import { useMerchantNames } from '../parts/whose.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { useAlertWords } from '../words/alerts.ts';
 import { useWords } from '../words/words.ts';
-import { PaymentLink } from './payment-link.tsx';
+import { SubjectLink } from './subject-link.tsx';
 import { ResolveDialog } from './resolve.tsx';
 import { isRefusedReturn, RetryRefundAct } from './retry-refund.tsx';
 
@@ -119,7 +120,16 @@ const AlertFilters = () => {
   );
 };
 
-const AlertCard = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
+const AlertCard = ({
+  alert,
+  whose,
+  again,
+}: {
+  readonly alert: Alert;
+  /** The merchant's name, where alerts of several are listed. */
+  readonly whose: string;
+  readonly again: () => void;
+}) => {
   const words = useWords();
   const own = useAlertWords();
   const permission = usePermission('alertResolve');
@@ -129,6 +139,7 @@ const AlertCard = ({ alert, again }: { readonly alert: Alert; readonly again: ()
     <li className="card" data-open={resolvedAt === null}>
       <div className="line">
         <strong>{words.alert.kinds[alert.kind]}</strong>
+        {whose !== '' && <span className="quiet">{whose}</span>}
         <Urgency severity={alert.severity} />
         <Moment at={alert.raisedAt} />
       </div>
@@ -136,7 +147,7 @@ const AlertCard = ({ alert, again }: { readonly alert: Alert; readonly again: ()
       <Behind name={own.details}>{alert.detail}</Behind>
       <div className="line">
         <Id id={alert.subjectId} />
-        <PaymentLink alert={alert} />
+        <SubjectLink alert={alert} />
         <Assignee alert={alert} again={again} />
         {resolvedAt === null && isRefusedReturn(alert) && (
           <RetryRefundAct alert={alert} again={again} />
@@ -184,6 +195,7 @@ const List = () => {
   const { data, error, again } = useAsk(Alerts, { ...narrowing, ...usePageArguments() });
   useFollow(again, { lists: ['alerts'] });
   const rows = data?.alerts.nodes ?? [];
+  const nameOf = useMerchantNames(merchantId === null ? rows.map((row) => row.merchantId) : []);
   return (
     <>
       <header className="page-head">
@@ -213,7 +225,12 @@ const List = () => {
       )}
       <ul className="cards alerts">
         {rows.map((alert) => (
-          <AlertCard key={alert.id} alert={alert} again={again} />
+          <AlertCard
+            key={alert.id}
+            alert={alert}
+            whose={merchantId === null ? nameOf(alert.merchantId) : ''}
+            again={again}
+          />
         ))}
       </ul>
       {data && <Pager info={data.alerts.pageInfo} />}

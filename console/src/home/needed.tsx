@@ -9,7 +9,7 @@ import {
   type DraftRowFragment,
   type RefundDraftRowFragment,
 } from '../../../schema/generated/console.ts';
-import { PaymentLink } from '../alerts/payment-link.tsx';
+import { SubjectLink } from '../alerts/subject-link.tsx';
 import { ResolveDialog as ResolveAlertDialog } from '../alerts/resolve.tsx';
 import { kept, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
@@ -147,7 +147,7 @@ const AlertLine = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
   const text = assignee ? `${own.yours} · ${sentences[kind]}` : sentences[kind];
   return (
     <Line whose={list.whose} at={raisedAt} place={place} text={text} detail={detail}>
-      <PaymentLink alert={alert} />
+      <SubjectLink alert={alert} />
       <AlertActs alert={alert} {...list} />
     </Line>
   );

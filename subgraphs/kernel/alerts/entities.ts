@@ -25,6 +25,9 @@ export const AlertEntity = defineEntity({
     raisedAt: instant(),
     /** When it was published to operators; null while that is still to be done. */
     publishedAt: instant().fieldName('told_at').strictNullable(),
+    /** When each channel outside the console took it. */
+    postedAt: instant().strictNullable(),
+    mailedAt: instant().strictNullable(),
     resolvedAt: instant().strictNullable().groups('audit'),
     resolvedBy: p.text().strictNullable(),
     note: p.text().strictNullable().groups('audit'),
@@ -36,12 +39,14 @@ export const AlertEntity = defineEntity({
     { name: 'alert_list', properties: ['raisedAt', 'id'] },
     { name: 'alert_unresolved', properties: ['kind', 'raisedAt'], where: 'resolved_at is null' },
     { name: 'alert_untold', properties: ['raisedAt'], where: 'told_at is null' },
+    { name: 'alert_unposted', properties: ['raisedAt'], where: 'posted_at is null' },
+    { name: 'alert_unmailed', properties: ['raisedAt'], where: 'mailed_at is null' },
   ],
   checks: [
     {
       name: 'alert_kind',
       expression:
-        "kind = any (array['late_success'::text, 'link_exhausted'::text, 'books_differ'::text, 'reconciliation_difference'::text, 'event_without_delivery'::text, 'bank_answer_contradicts'::text, 'bank_echo_differs'::text, 'balance_at_bound'::text, 'dead_letter'::text, 'receipt_failed'::text])",
+        "kind = any (array['late_success'::text, 'link_exhausted'::text, 'books_differ'::text, 'reconciliation_difference'::text, 'event_without_delivery'::text, 'bank_answer_contradicts'::text, 'bank_echo_differs'::text, 'balance_at_bound'::text, 'dead_letter'::text, 'receipt_failed'::text, 'bank_degraded'::text, 'success_falls'::text, 'endpoint_fails'::text, 'payout_stuck'::text, 'key_expires'::text])",
     },
     {
       name: 'alert_resolved',

@@ -26,7 +26,7 @@ const raise: Statement = {
   name: 'alert.raise',
   text: `insert into alert (merchant_id, id, kind, shop_id, mode, subject_id, detail, raised_at) values ($1, gen_random_uuid(), $2, $3, $4, $5, $6, $7)
     on conflict (merchant_id, kind, subject_id) do update set shop_id = excluded.shop_id, mode = excluded.mode, detail = excluded.detail,
-      raised_at = excluded.raised_at, told_at = null, resolved_at = null, resolved_by = null, note = null, assignee = null
+      raised_at = excluded.raised_at, told_at = null, posted_at = null, mailed_at = null, resolved_at = null, resolved_by = null, note = null, assignee = null
     where $8::boolean and alert.resolved_at is not null
     returning 1`,
 };

@@ -1,6 +1,6 @@
 /**
  * Alerts: what a person at the operator must look at. A closed list: a new kind needs a line here,
- * in the check `alert_kind` and in the enum of the graph. A fact happened once and stays resolved;
+ * in the check `alert_kind`, in the enum of the graph and in `placeOf`. A fact happened once and stays resolved;
  * a state that is found again after it was resolved is raised again.
  */
 export const alertKinds = {
@@ -26,6 +26,16 @@ export const alertKinds = {
   dead_letter: 'state',
   /** A cash register refused a receipt: it may fail again when it is sent again. */
   receipt_failed: 'state',
+  /** Many calls to a bank fail. */
+  bank_degraded: 'state',
+  /** Fewer of a merchant's payments succeed than before. */
+  success_falls: 'state',
+  /** Nothing has been delivered to a webhook endpoint for a day. */
+  endpoint_fails: 'state',
+  /** A payout has no result for hours. */
+  payout_stuck: 'state',
+  /** An API key that is in use ends soon. */
+  key_expires: 'state',
 } as const satisfies Record<string, 'fact' | 'state'>;
 
 export type AlertKind = keyof typeof alertKinds;
@@ -42,6 +52,56 @@ export const alertSeverities = {
   balance_at_bound: 'critical',
   dead_letter: 'warning',
   receipt_failed: 'warning',
+  bank_degraded: 'critical',
+  success_falls: 'warning',
+  endpoint_fails: 'warning',
+  payout_stuck: 'critical',
+  key_expires: 'warning',
 } as const satisfies Record<AlertKind, 'critical' | 'warning'>;
 
 export type AlertSeverity = (typeof alertSeverities)[AlertKind];
+
+/** What an alert is about, as far as its way there needs it. */
+interface About {
+  readonly kind: AlertKind;
+  /** Null: the platform itself. */
+  readonly merchantId: string | null;
+  readonly mode: string | null;
+  readonly subjectId: string;
+}
+
+/** The page of the console, with its search, that shows what an alert is about. */
+export const placeOf = ({ kind, merchantId, mode, subjectId }: About): string => {
+  const search = new URLSearchParams(mode === null ? {} : { mode });
+  if (merchantId !== null) search.set('merchant', merchantId);
+  switch (kind) {
+    case 'bank_degraded':
+      return `/banks?${search}`;
+    case 'success_falls':
+      search.set('by', 'status');
+      search.set('span', 'day');
+      return `/reports?${search}`;
+    case 'endpoint_fails':
+    case 'event_without_delivery':
+      return `/webhooks?${search}`;
+    case 'payout_stuck':
+      search.set('open', `${merchantId}/${subjectId}`);
+      return `/payouts?${search}`;
+    case 'key_expires':
+      return `/developers?${search}`;
+    case 'reconciliation_difference':
+      search.set('code', subjectId);
+      return `/reconciliation?${search}`;
+    case 'books_differ':
+      return merchantId === null ? `/alerts?${search}` : `/balance?${search}`;
+    case 'receipt_failed':
+      return `/receipts?${search}`;
+    case 'late_success':
+    case 'link_exhausted':
+    case 'bank_answer_contradicts':
+    case 'bank_echo_differs':
+    case 'balance_at_bound':
+    case 'work_set_aside':
+      return `/alerts?${search}`;
+  }
+};

@@ -11,7 +11,7 @@ import { type Alert, AlertEntity } from '../../kernel/alerts/entities.ts';
 import { listAlerts } from '../../kernel/alerts/find-alerts.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { alertSeverities } from '../../kernel/rules/alert.ts';
+import { alertSeverities, placeOf } from '../../kernel/rules/alert.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
 import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
 import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
@@ -211,6 +211,8 @@ export const alertFields = ({ database }: { readonly database: Pick<Database, 'p
       merchantId: ({ merchantId }: Alert) =>
         merchantId === platformMerchantId ? null : merchantId,
       severity: ({ kind }: Alert) => alertSeverities[kind],
+      place: ({ merchantId, ...about }: Alert) =>
+        placeOf({ ...about, merchantId: merchantId === platformMerchantId ? null : merchantId }),
       payment: (alert, _, context) => paymentOf(context).load(alert),
     },
   } satisfies Pick<Resolvers, 'Alert'>;

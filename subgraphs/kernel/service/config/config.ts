@@ -140,6 +140,32 @@ const readConsoleLogin = (reader: Reader, oidc: OidcConfig | null) => {
 };
 export type ConsoleLogin = NonNullable<ReturnType<typeof readConsoleLogin>>;
 
+/** Where alerts go besides the console. */
+const readAlertChannels = (reader: Reader) => {
+  const { webhookUrl, webhookSecret, smtpUrl, from, to } = reader.read({
+    webhookUrl: ['ALERT_WEBHOOK_URL', url('http:', 'https:')],
+    /** Signs what is posted there. */
+    webhookSecret: ['ALERT_WEBHOOK_SECRET', text],
+    /** With the name and the password of the server's user, when it has one. */
+    smtpUrl: ['ALERT_SMTP_URL', url('smtp:', 'smtps:')],
+    from: ['ALERT_EMAIL_FROM', text],
+    /** Addresses, separated by commas. */
+    to: ['ALERT_EMAIL_TO', text],
+  });
+  if ((webhookUrl === null) !== (webhookSecret === null))
+    reader.mistakes.push('ALERT_WEBHOOK_URL and ALERT_WEBHOOK_SECRET are set together');
+  if (new Set([smtpUrl, from, to].map((value) => value === null)).size > 1)
+    reader.mistakes.push('ALERT_SMTP_URL, ALERT_EMAIL_FROM and ALERT_EMAIL_TO are set together');
+  return {
+    webhook:
+      webhookUrl === null || webhookSecret === null
+        ? null
+        : { url: webhookUrl, secret: webhookSecret },
+    mail: smtpUrl === null || from === null || to === null ? null : { smtpUrl, from, to },
+  };
+};
+export type AlertChannels = ReturnType<typeof readAlertChannels>;
+
 const readOwn = (reader: Reader) => {
   const { databasePassword, redisPassword, ...settings } = reader.read(serviceSettings);
   /** Where each subgraph that is not in this process listens. */
@@ -168,6 +194,7 @@ const readOwn = (reader: Reader) => {
     /** Null: no issuer's tokens are accepted. */
     oidc,
     consoleLogin: readConsoleLogin(reader, oidc),
+    alertChannels: readAlertChannels(reader),
     /** The destination of traces; null: no tracing. */
     tracing: readTracing(reader),
   };

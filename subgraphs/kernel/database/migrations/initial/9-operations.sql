@@ -107,6 +107,8 @@ create table alert (
   detail text not null,
   raised_at timestamptz(3) not null,
   told_at timestamptz(3),
+  posted_at timestamptz(3),
+  mailed_at timestamptz(3),
   resolved_at timestamptz(3),
   resolved_by text,
   note text,
@@ -121,13 +123,16 @@ create table alert (
     kind in (
       'late_success', 'link_exhausted', 'books_differ', 'reconciliation_difference',
       'event_without_delivery', 'bank_answer_contradicts', 'bank_echo_differs',
-      'balance_at_bound', 'dead_letter', 'receipt_failed'
+      'balance_at_bound', 'dead_letter', 'receipt_failed', 'bank_degraded', 'success_falls',
+      'endpoint_fails', 'payout_stuck', 'key_expires'
     )
   )
 );
 create index alert_list on alert (raised_at, id);
 create index alert_unresolved on alert (kind, raised_at) where resolved_at is null;
 create index alert_untold on alert (raised_at) where told_at is null;
+create index alert_unposted on alert (raised_at) where posted_at is null;
+create index alert_unmailed on alert (raised_at) where mailed_at is null;
 
 -- An action in the cabinet or by an operator. The zero merchant stands for the platform. `at` may
 -- be the time of a test clock; `written_at`, which chooses the partition, is the real one.
