@@ -44,6 +44,8 @@ export interface SubgraphsDeps {
   /** How long events, their deliveries and attempts are kept. */
   readonly eventsKept_days: number;
   readonly alertChannels: AlertChannels;
+  /** The issuer at which people log in to the console; null: by links. */
+  readonly issuer: string | null;
   /** The real time. */
   readonly now: () => Temporal.Instant;
   readonly log: Logger;
@@ -174,6 +176,8 @@ const buildSchema = (name: SubgraphName, deps: SubgraphsDeps): GraphQLSchema => 
         merchantsSubgraph({
           ...common,
           bus: deps.bus,
+          publicUrl,
+          issuer: deps.issuer,
           vaultKey: secrets.vault,
           fingerprintKey: secrets.fingerprint,
           privateTargets: deps.privateTargets,

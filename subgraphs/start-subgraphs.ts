@@ -131,6 +131,7 @@ const openShared = async (
     publicUrl,
     privateTargets: targets.areAllowed,
     alertChannels,
+    issuer: config.consoleLogin === null ? null : (config.oidc?.issuer ?? null),
     eventsKept_days,
     now,
     log,

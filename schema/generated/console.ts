@@ -510,6 +510,8 @@ export type Permission =
   | 'savedViewSave'
   | 'savedViewDelete'
   | 'personSessionEnd'
+  | 'personInvite'
+  | 'personInvitationWithdraw'
   | 'bankAskAgain'
   | 'personalDataErase';
 
@@ -1052,7 +1054,7 @@ export type AuditQueryVariables = Exact<{
 }>;
 
 
-export type AuditQuery = { auditLog: { nodes: Array<{ id: string, merchantId: string | null, at: string, actor: string, role: string, action: string, subjectKind: string, subjectId: string, before: Record<string, unknown> | null, after: Record<string, unknown> | null, requestId: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
+export type AuditQuery = { auditLog: { nodes: Array<{ id: string, merchantId: string | null, at: string, actor: string, actorName: string | null, role: string, action: string, subjectKind: string, subjectId: string, subjectName: string | null, before: Record<string, unknown> | null, after: Record<string, unknown> | null, requestId: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type BankHealthOfQueryVariables = Exact<{
   hours: number;
@@ -1884,6 +1886,33 @@ export type EndSessionMutation = { personSessionEnd:
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
+export type InvitationsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type InvitationsQuery = { personInvitations: Array<{ id: string, subject: string, role: Role, merchantId: string | null, invitedBy: string, expiresAt: string }> };
+
+export type InvitePersonMutationVariables = Exact<{
+  email: string;
+  role: Role;
+  merchantId?: string | number | null | undefined;
+}>;
+
+
+export type InvitePersonMutation = { personInvite:
+    | { __typename: 'PersonInvited', url: string, invitation: { id: string, expiresAt: string } }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
+export type WithdrawInvitationMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type WithdrawInvitationMutation = { personInvitationWithdraw:
+    | { __typename: 'PersonInvitation', id: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
 export type PolicyShopsQueryVariables = Exact<{
   merchantId: string | number;
 }>;
@@ -2478,7 +2507,7 @@ export type TotalsQuery = { totals: { currency: string, complete: boolean, parts
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ViewerQuery = { viewer: { subject: string, role: Role, merchantId: string | null, merchant: { id: string, name: string } | null, permissions: Array<{ name: Permission, granted: boolean, leastRole: Role, platformOnly: boolean }> } };
+export type ViewerQuery = { viewer: { subject: string, role: Role, merchantId: string | null, issuer: string | null, merchant: { id: string, name: string } | null, permissions: Array<{ name: Permission, granted: boolean, leastRole: Role, platformOnly: boolean }> } };
 
 export type SavedViewsQueryVariables = Exact<{
   section: string;
@@ -2619,7 +2648,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '193f31417258014a';
+export const operationsVersion = '852d2d284d822357';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2640,7 +2669,7 @@ export const RetryRefund = typed<RetryRefundMutation, RetryRefundMutationVariabl
   "mutation RetryRefund($merchantId: ID!, $id: ID!) {\n  refundRetry(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on RefundRetried {\n      refund {\n        id\n        merchantId\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Audit = typed<AuditQuery, AuditQueryVariables>(
-  "query Audit($merchantId: ID, $action: String, $actor: String, $subjectId: String, $since: DateTime, $until: DateTime, $first: Int, $after: String, $last: Int, $before: String) {\n  auditLog(\n    merchantId: $merchantId\n    action: $action\n    actor: $actor\n    subjectId: $subjectId\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      at\n      actor\n      role\n      action\n      subjectKind\n      subjectId\n      before\n      after\n      requestId\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Audit($merchantId: ID, $action: String, $actor: String, $subjectId: String, $since: DateTime, $until: DateTime, $first: Int, $after: String, $last: Int, $before: String) {\n  auditLog(\n    merchantId: $merchantId\n    action: $action\n    actor: $actor\n    subjectId: $subjectId\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      at\n      actor\n      actorName\n      role\n      action\n      subjectKind\n      subjectId\n      subjectName\n      before\n      after\n      requestId\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const BankHealthOf = typed<BankHealthOfQuery, BankHealthOfQueryVariables>(
   "query BankHealthOf($hours: Int!) {\n  bankHealth(hours: $hours) {\n    from\n    intervalMinutes\n    rows {\n      connector\n      mode\n      operation\n      method\n      calls\n      failures\n      successRateBps\n      p50Ms\n      p95Ms\n      series {\n        at\n        calls\n        failures\n      }\n    }\n    breakers {\n      connector\n      process\n      state\n      since\n      seenAt\n    }\n  }\n}",
@@ -2864,6 +2893,15 @@ export const People = typed<PeopleQuery, PeopleQueryVariables>(
 export const EndSession = typed<EndSessionMutation, EndSessionMutationVariables>(
   "mutation EndSession($id: ID!) {\n  personSessionEnd(id: $id) {\n    __typename\n    ... on PersonSession {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
+export const Invitations = typed<InvitationsQuery, InvitationsQueryVariables>(
+  "query Invitations {\n  personInvitations {\n    id\n    subject\n    role\n    merchantId\n    invitedBy\n    expiresAt\n  }\n}",
+);
+export const InvitePerson = typed<InvitePersonMutation, InvitePersonMutationVariables>(
+  "mutation InvitePerson($email: String!, $role: Role!, $merchantId: ID) {\n  personInvite(email: $email, role: $role, merchantId: $merchantId) {\n    __typename\n    ... on PersonInvited {\n      url\n      invitation {\n        id\n        expiresAt\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
+export const WithdrawInvitation = typed<WithdrawInvitationMutation, WithdrawInvitationMutationVariables>(
+  "mutation WithdrawInvitation($id: ID!) {\n  personInvitationWithdraw(id: $id) {\n    __typename\n    ... on PersonInvitation {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
 export const PolicyShops = typed<PolicyShopsQuery, PolicyShopsQueryVariables>(
   "query PolicyShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    shops {\n      id\n      name\n    }\n  }\n}",
 );
@@ -3012,7 +3050,7 @@ export const Totals = typed<TotalsQuery, TotalsQueryVariables>(
   "query Totals($merchantId: ID, $mode: Mode, $of: TotalsOf!, $from: DateTime!, $to: DateTime!, $interval: TotalsInterval, $timeZone: String!, $groupBy: TotalsGroup) {\n  totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: $of\n    from: $from\n    to: $to\n    interval: $interval\n    timeZone: $timeZone\n    groupBy: $groupBy\n  ) {\n    currency\n    complete\n    parts {\n      from\n      to\n      rows {\n        group\n        count\n        amount\n        succeeded\n        failed\n        moved\n        fee\n      }\n    }\n  }\n}",
 );
 export const Viewer = typed<ViewerQuery, ViewerQueryVariables>(
-  "query Viewer {\n  viewer {\n    subject\n    role\n    merchantId\n    merchant {\n      id\n      name\n    }\n    permissions {\n      name\n      granted\n      leastRole\n      platformOnly\n    }\n  }\n}",
+  "query Viewer {\n  viewer {\n    subject\n    role\n    merchantId\n    issuer\n    merchant {\n      id\n      name\n    }\n    permissions {\n      name\n      granted\n      leastRole\n      platformOnly\n    }\n  }\n}",
 );
 export const SavedViews = typed<SavedViewsQuery, SavedViewsQueryVariables>(
   "query SavedViews($section: String!) {\n  savedViews(section: $section) {\n    id\n    name\n    search\n  }\n}",

@@ -960,6 +960,34 @@ export type SavedViewSaveResult = SavedView | Refused;
 
 export type SavedViewDeleteResult = SavedViewDeleted | Refused;
 
+/** An invitation to the console that has not been used. */
+export type PersonInvitation = {
+  /** Unique. */
+  id: Scalars['ID']['output'];
+  /** The e-mail address: the person's name in the audit log. */
+  subject: Scalars['String']['output'];
+  /** The role that the person will have. */
+  role: Role;
+  /** Null for an operator, who reaches all merchants. */
+  merchantId: Maybe<Scalars['ID']['output']>;
+  /** Who invited. */
+  invitedBy: Scalars['String']['output'];
+  /** Until when its link can be used. */
+  expiresAt: Scalars['DateTime']['output'];
+};
+
+/** The invitation, with its link, which is shown once and lets the person in once. */
+export type PersonInvited = {
+  /** What was made. */
+  invitation: PersonInvitation;
+  /** The link to pass on. */
+  url: Scalars['String']['output'];
+};
+
+export type PersonInviteResult = PersonInvited | Refused;
+
+export type PersonInvitationWithdrawResult = PersonInvitation | Refused;
+
 /** A person who is logged in to the console. */
 export type PersonSession = {
   /** Unique. */
@@ -1182,6 +1210,8 @@ export type AuditEntry = {
   at: Scalars['DateTime']['output'];
   /** The operator's subject, the key's id or the service's name. */
   actor: Scalars['String']['output'];
+  /** The present name of a key; null for others, and for a key that is gone. */
+  actorName: Maybe<Scalars['String']['output']>;
   /** What the actor was: an operator's role, `key` or `service`. */
   role: Scalars['String']['output'];
   /** Such as `shop.rename`. */
@@ -1190,6 +1220,8 @@ export type AuditEntry = {
   subjectKind: Scalars['String']['output'];
   /** Its id. */
   subjectId: Scalars['String']['output'];
+  /** Its present name; null when it has none, or is gone. */
+  subjectName: Maybe<Scalars['String']['output']>;
   /** Null when there was nothing before. A reason or a note that was erased is `[erased]`. */
   before: Maybe<Scalars['JSONObject']['output']>;
   /** Null when there is nothing after. */
@@ -1888,6 +1920,8 @@ export type Permission =
   | 'savedViewSave'
   | 'savedViewDelete'
   | 'personSessionEnd'
+  | 'personInvite'
+  | 'personInvitationWithdraw'
   | 'bankAskAgain'
   | 'personalDataErase';
 
@@ -1913,6 +1947,8 @@ export type Viewer = {
   merchantId: Maybe<Scalars['ID']['output']>;
   /** The merchant of a cabinet user; null for an operator, and when there is no such merchant. */
   merchant: Maybe<Merchant>;
+  /** The issuer that says who people are, and their roles and merchants; null where people are invited. */
+  issuer: Maybe<Scalars['String']['output']>;
   /** All that there are, in the order of the list. */
   permissions: Array<ViewerPermission>;
 };
@@ -2179,6 +2215,8 @@ export type Query = {
   savedViews: Array<SavedView>;
   /** Sessions of the console, the last used first; at most 200. An operator sees all, an administrator of a merchant its own people. */
   personSessions: Array<PersonSession>;
+  /** Invitations that wait, newest first; at most 200. The reach is that of personSessions. */
+  personInvitations: Array<PersonInvitation>;
   /** Registries of acquirers that were compared with our operations, newest first. For the platform's operators. */
   reconciliationRuns: ReconciliationRunConnection;
   /** Differences between registries and our operations, the last found first, narrowed by whatever is given. For the platform's operators. */
@@ -2668,6 +2706,13 @@ export type Mutation = {
   savedViewSave: SavedViewSaveResult;
   /** Removes one of the caller's own views. Refuses with not_found. */
   savedViewDelete: SavedViewDeleteResult;
+  /**
+   * Invites a person to the console, to a merchant or, without one, to the platform's staff. The link of the answer lets the person in once, within 3 days; a newer
+   * one of the same person replaces it. Refuses with bad_request, also where an issuer says who people are, and with not_found.
+   */
+  personInvite: PersonInviteResult;
+  /** Withdraws an invitation: its link works no more. */
+  personInvitationWithdraw: PersonInvitationWithdrawResult;
   /** Ends a person's session at the console, in every process within a second. Refuses with not_found when there is none within the caller's reach, or it is over. */
   personSessionEnd: PersonSessionEndResult;
   /**
@@ -3044,6 +3089,18 @@ export type MutationsavedViewDeleteArgs = {
 };
 
 
+export type MutationpersonInviteArgs = {
+  email: Scalars['String']['input'];
+  role: Role;
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+};
+
+
+export type MutationpersonInvitationWithdrawArgs = {
+  id: Scalars['ID']['input'];
+};
+
+
 export type MutationpersonSessionEndArgs = {
   id: Scalars['ID']['input'];
 };
@@ -3402,6 +3459,14 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( SavedViewDeleted )
     | ( Refused )
   ;
+  PersonInviteResult:
+    | ( PersonInvited )
+    | ( Refused )
+  ;
+  PersonInvitationWithdrawResult:
+    | ( PersonInvitation )
+    | ( Refused )
+  ;
   PersonSessionEndResult:
     | ( PersonSessionRow )
     | ( Refused )
@@ -3661,6 +3726,10 @@ export type ResolversTypes = {
   SavedViewDeleted: ResolverTypeWrapper<SavedViewDeleted>;
   SavedViewSaveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SavedViewSaveResult']>;
   SavedViewDeleteResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SavedViewDeleteResult']>;
+  PersonInvitation: ResolverTypeWrapper<PersonInvitation>;
+  PersonInvited: ResolverTypeWrapper<PersonInvited>;
+  PersonInviteResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PersonInviteResult']>;
+  PersonInvitationWithdrawResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PersonInvitationWithdrawResult']>;
   PersonSession: ResolverTypeWrapper<PersonSessionRow>;
   PersonSessionEndResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PersonSessionEndResult']>;
   ConsoleSession: ResolverTypeWrapper<SessionRow>;
@@ -3866,6 +3935,10 @@ export type ResolversParentTypes = {
   SavedViewDeleted: SavedViewDeleted;
   SavedViewSaveResult: ResolversUnionTypes<ResolversParentTypes>['SavedViewSaveResult'];
   SavedViewDeleteResult: ResolversUnionTypes<ResolversParentTypes>['SavedViewDeleteResult'];
+  PersonInvitation: PersonInvitation;
+  PersonInvited: PersonInvited;
+  PersonInviteResult: ResolversUnionTypes<ResolversParentTypes>['PersonInviteResult'];
+  PersonInvitationWithdrawResult: ResolversUnionTypes<ResolversParentTypes>['PersonInvitationWithdrawResult'];
   PersonSession: PersonSessionRow;
   PersonSessionEndResult: ResolversUnionTypes<ResolversParentTypes>['PersonSessionEndResult'];
   ConsoleSession: SessionRow;
@@ -4444,6 +4517,30 @@ export type SavedViewDeleteResultResolvers<ContextType = SubgraphContext, Parent
   __resolveType: TypeResolveFn<'SavedViewDeleted' | 'Refused', ParentType, ContextType>;
 };
 
+export type PersonInvitationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PersonInvitation'] = ResolversParentTypes['PersonInvitation']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  subject?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  role?: Resolver<ResolversTypes['Role'], ParentType, ContextType>;
+  merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  invitedBy?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PersonInvitedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PersonInvited'] = ResolversParentTypes['PersonInvited']> = {
+  invitation?: Resolver<ResolversTypes['PersonInvitation'], ParentType, ContextType>;
+  url?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PersonInviteResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PersonInviteResult'] = ResolversParentTypes['PersonInviteResult']> = {
+  __resolveType: TypeResolveFn<'PersonInvited' | 'Refused', ParentType, ContextType>;
+};
+
+export type PersonInvitationWithdrawResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PersonInvitationWithdrawResult'] = ResolversParentTypes['PersonInvitationWithdrawResult']> = {
+  __resolveType: TypeResolveFn<'PersonInvitation' | 'Refused', ParentType, ContextType>;
+};
+
 export type PersonSessionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PersonSession'] = ResolversParentTypes['PersonSession']> = {
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   subject?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -4611,10 +4708,12 @@ export type AuditEntryResolvers<ContextType = SubgraphContext, ParentType extend
   merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   actor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  actorName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   role?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   action?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   subjectKind?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   subjectId?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  subjectName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   before?: Resolver<Maybe<ResolversTypes['JSONObject']>, ParentType, ContextType>;
   after?: Resolver<Maybe<ResolversTypes['JSONObject']>, ParentType, ContextType>;
   requestId?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -5075,6 +5174,7 @@ export type ViewerResolvers<ContextType = SubgraphContext, ParentType extends Re
   role?: Resolver<ResolversTypes['Role'], ParentType, ContextType>;
   merchantId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   merchant?: Resolver<Maybe<ResolversTypes['Merchant']>, ParentType, ContextType>;
+  issuer?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   permissions?: Resolver<Array<ResolversTypes['ViewerPermission']>, ParentType, ContextType>;
 };
 
@@ -5178,6 +5278,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   bankHealth?: Resolver<ResolversTypes['BankHealth'], ParentType, ContextType, RequireFields<QuerybankHealthArgs, 'hours'>>;
   savedViews?: Resolver<Array<ResolversTypes['SavedView']>, ParentType, ContextType, Partial<QuerysavedViewsArgs>>;
   personSessions?: Resolver<Array<ResolversTypes['PersonSession']>, ParentType, ContextType>;
+  personInvitations?: Resolver<Array<ResolversTypes['PersonInvitation']>, ParentType, ContextType>;
   reconciliationRuns?: Resolver<ResolversTypes['ReconciliationRunConnection'], ParentType, ContextType, Partial<QueryreconciliationRunsArgs>>;
   reconciliationDifferences?: Resolver<ResolversTypes['ReconciliationDifferenceConnection'], ParentType, ContextType, Partial<QueryreconciliationDifferencesArgs>>;
   balance?: Resolver<ResolversTypes['Balance'], ParentType, ContextType, RequireFields<QuerybalanceArgs, 'currency'>>;
@@ -5245,6 +5346,8 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   webhookEndpointTest?: Resolver<ResolversTypes['WebhookEndpointTestResult'], ParentType, ContextType, RequireFields<MutationwebhookEndpointTestArgs, 'merchantId' | 'id'>>;
   savedViewSave?: Resolver<ResolversTypes['SavedViewSaveResult'], ParentType, ContextType, RequireFields<MutationsavedViewSaveArgs, 'section' | 'name' | 'search'>>;
   savedViewDelete?: Resolver<ResolversTypes['SavedViewDeleteResult'], ParentType, ContextType, RequireFields<MutationsavedViewDeleteArgs, 'id'>>;
+  personInvite?: Resolver<ResolversTypes['PersonInviteResult'], ParentType, ContextType, RequireFields<MutationpersonInviteArgs, 'email' | 'role'>>;
+  personInvitationWithdraw?: Resolver<ResolversTypes['PersonInvitationWithdrawResult'], ParentType, ContextType, RequireFields<MutationpersonInvitationWithdrawArgs, 'id'>>;
   personSessionEnd?: Resolver<ResolversTypes['PersonSessionEndResult'], ParentType, ContextType, RequireFields<MutationpersonSessionEndArgs, 'id'>>;
   bankAskAgain?: Resolver<ResolversTypes['BankAskAgainResult'], ParentType, ContextType, RequireFields<MutationbankAskAgainArgs, 'merchantId' | 'id'>>;
   personalDataErase?: Resolver<ResolversTypes['PersonalDataEraseResult'], ParentType, ContextType, RequireFields<MutationpersonalDataEraseArgs, 'merchantId' | 'subject' | 'id' | 'reason'>>;
@@ -5342,6 +5445,10 @@ export type Resolvers<ContextType = SubgraphContext> = {
   SavedViewDeleted?: SavedViewDeletedResolvers<ContextType>;
   SavedViewSaveResult?: SavedViewSaveResultResolvers<ContextType>;
   SavedViewDeleteResult?: SavedViewDeleteResultResolvers<ContextType>;
+  PersonInvitation?: PersonInvitationResolvers<ContextType>;
+  PersonInvited?: PersonInvitedResolvers<ContextType>;
+  PersonInviteResult?: PersonInviteResultResolvers<ContextType>;
+  PersonInvitationWithdrawResult?: PersonInvitationWithdrawResultResolvers<ContextType>;
   PersonSession?: PersonSessionResolvers<ContextType>;
   PersonSessionEndResult?: PersonSessionEndResultResolvers<ContextType>;
   ConsoleSession?: ConsoleSessionResolvers<ContextType>;

@@ -14,6 +14,7 @@ import { isRefused, type Refused } from '../kernel/rules/refusal.ts';
 import { mayReadMerchant } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/graph/per-call.ts';
 import { merchantOf, orThrow } from '../kernel/service/access/reach.ts';
+import { findNames, type Named } from './audit-names.ts';
 import { listAuditEntries } from './audit.ts';
 import {
   createEndpoint,
@@ -164,6 +165,10 @@ export const cabinetFields = ({ database }: Pick<CabinetDeps, 'database'>) => {
   const attemptsOf = perCall<WebhookDelivery, WebhookAttempt[]>((deliveries) =>
     findAttempts(database.pool, deliveries),
   );
+  const nameOf = perCall<Named, string | null, string>(
+    (things) => findNames(database.pool, things),
+    ({ merchantId, id }) => `${merchantId}/${id}`,
+  );
   return {
     Shop: {
       webhookEndpoints: (shop, _, context) => endpointsOf(context).load(shop),
@@ -183,6 +188,10 @@ export const cabinetFields = ({ database }: Pick<CabinetDeps, 'database'>) => {
     WebhookAttempt: { durationMs: ({ duration_ms }) => duration_ms },
     AuditEntry: {
       merchantId: ({ merchantId }) => (merchantId === platformMerchantId ? null : merchantId),
+      actorName: ({ merchantId, actor: id, role }, _, context) =>
+        role === 'key' ? nameOf(context).load({ merchantId, id }) : null,
+      subjectName: ({ merchantId, subjectId: id }, _, context) =>
+        nameOf(context).load({ merchantId, id }),
     },
   } satisfies Pick<
     Resolvers,

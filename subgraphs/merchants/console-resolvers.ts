@@ -12,6 +12,7 @@ import { viewMutations, viewQueries } from './views/resolvers.ts';
 import { viewerFields, viewerQueries } from './viewer/resolvers.ts';
 
 export interface ConsoleDeps {
+  readonly issuer: string | null;
   readonly database: Database;
 }
 

@@ -74,6 +74,9 @@ import type { WakeLanes } from './webhooks/deliverer.ts';
 import type { Keys } from '../kernel/service/access/keys.ts';
 
 export interface MerchantsDeps extends ClockVerbs {
+  readonly publicUrl: string;
+  /** The issuer at which people log in to the console; null: by links. */
+  readonly issuer: string | null;
   readonly database: Database;
   /** Notified when cached keys of a merchant are stale. */
   readonly bus: Bus;

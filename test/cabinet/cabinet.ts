@@ -78,6 +78,8 @@ export const openCabinet = async (now = (): Temporal.Instant => Temporal.Now.ins
       database: harness.database,
       bus,
       policies: openPolicies({ pool: harness.pool, bus, fingerprintKey: harness.vaultKey }),
+      publicUrl: 'http://console.test',
+      issuer: null,
       vaultKey: harness.vaultKey,
       fingerprintKey: harness.vaultKey,
       privateTargets: () => true,

@@ -208,6 +208,13 @@ export const examples: Readonly<
   savedViewSave: () => 'section: "payments", name: "Failed today", search: "status=failed"',
   savedViewDelete: async (_, cabinet) =>
     `id: ${await made(cabinet, 'savedViewSave(section: "payments", name: "One", search: "")', 'SavedView')}`,
+  personInvite: (fixture) => `${merchant(fixture)}, email: "anna@example.com", role: finance`,
+  personInvitationWithdraw: async (fixture, cabinet) => {
+    const { answer } = await cabinet.ask(
+      `mutation { answer: personInvite(${merchant(fixture)}, email: "boris@example.com", role: viewer) { ... on PersonInvited { invitation { id } } ... on Refused { message } } }`,
+    );
+    return `id: ${text(answer.invitation?.id ?? randomUUID())}`;
+  },
   personSessionEnd: async ({ merchantId }, cabinet) =>
     `id: ${text(await loggedIn(cabinet, merchantId))}`,
   bankAskAgain: async (fixture, cabinet) =>

@@ -253,6 +253,14 @@ describe("another person's session", () => {
       await logIn(visitor);
       return visitor;
     };
+    const invited = await askGraph(
+      { graph: one.graph },
+      'mutation { personInvite(email: "olga@example.com", role: viewer) { ... on Refused { code message } } }',
+      {},
+      operatorToken,
+    );
+    assert.equal(invited.personInvite.code, 'bad_request');
+    assert.match(invited.personInvite.message, /people come from http/);
     const lost = await logInAs({ sub: 'lost-laptop', roles: ['finance'], platform: true });
     await logInAs({ sub: 'of-the-merchant', roles: ['viewer'], merchant_id: merchantCreate.id });
     const ask = async (query: string, variables: object, token: object): Promise<any> =>

@@ -18,6 +18,7 @@ import { openPlainService, type ServiceInUse } from '../support/plain-service.ts
 import { go, makeSession, openConsole } from './console-window.ts';
 import { comesTo, eventually } from '../support/eventually.ts';
 import { isLong } from '../support/size.ts';
+import { openVisitor } from './visitor.ts';
 
 let service: ServiceInUse;
 let database: pg.Client;
@@ -232,7 +233,24 @@ describe('who is logged in', { skip: noChromium }, () => {
     const other = await makeSession(service, 'viewer', merchant.id);
     const page = await openAt('audit', merchant.id);
     await page.getByRole('button', { name: /^Person/ }).click();
-    await page.getByRole('menuitem', { name: 'Sessions' }).click();
+    await page.getByRole('menuitem', { name: 'People' }).click();
+    const invite = page.getByRole('dialog', { name: 'Invite a person' });
+    await page.getByRole('button', { name: 'Invite a person' }).click();
+    await invite.getByLabel('E-mail address').fill('Olga@example.com');
+    await invite.getByLabel('Role').selectOption('Finance');
+    await invite.getByRole('button', { name: 'Invite a person' }).click();
+    const link = await invite.getByText(/\/console\/enter#/).innerText();
+    await invite.getByRole('button', { name: 'Close' }).last().click();
+    const waiting = page.getByRole('table', { name: 'Invited, not yet here' });
+    await waiting.getByRole('row', { name: /olga@example\.com.*Finance/ }).waitFor();
+    const olga = openVisitor(service.rest);
+    assert.equal(await olga.enter(link), 201);
+    const { viewer } = (await olga.ask('Viewer')).data;
+    assert.deepEqual(
+      [viewer.subject, viewer.role, viewer.merchantId],
+      ['olga@example.com', 'finance', merchant.id],
+    );
+    assert.equal(await openVisitor(service.rest).enter(link), 401, 'it lets in once');
     const row = page.getByRole('row', { name: /a viewer/ });
     await row.getByRole('button', { name: 'End session' }).click();
     const dialog = page.getByRole('dialog', { name: 'End session' });
@@ -254,5 +272,12 @@ describe('who is logged in', { skip: noChromium }, () => {
     assert.equal(await ended.count(), 1);
     await ended.click();
     await page.getByRole('dialog').getByText('console_session.end').waitFor();
+    const changes = page.getByRole('dialog').getByRole('table', { name: 'Before → After' });
+    await changes.getByRole('row', { name: /subject a viewer/ }).waitFor();
+    await go(page, `${service.rest}/console/audit?action=merchant.create`);
+    await page
+      .getByRole('cell', { name: /^Merchant Merchant$/ })
+      .first()
+      .waitFor();
   });
 });

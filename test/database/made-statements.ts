@@ -39,6 +39,7 @@ const anyPart = anything as never;
 const parts = {
   publicUrl: 'https://pay.example',
   alertChannels: { webhook: null, mail: null },
+  issuer: null,
   eventsKept_days: 30,
   privateTargets: () => false,
   now: () => Temporal.Now.instant(),

@@ -81,6 +81,7 @@ export const openGraphHarness = async () => {
     publicUrl: 'https://pay.example',
     privateTargets: () => true,
     alertChannels: { webhook: null, mail: null },
+    issuer: null,
     eventsKept_days: 90,
     now,
     log,

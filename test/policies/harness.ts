@@ -40,6 +40,7 @@ export const finance = operator('finance');
 export const admin = operator('admin');
 
 const quiet = {
+  issuer: null,
   openings: { note: () => {} },
   wakeClock: () => {},
   wakeRelay: () => {},
@@ -91,6 +92,7 @@ export const openHarness = async (connectors: (simulator: Bank) => readonly Bank
   const contextOf = (call: Call) => ({ ...call, now: realNow });
   const clocks = openTestClocks({ pool: database.pool, bus, now: realNow });
   const merchantsParts = {
+    publicUrl: 'https://pay.example',
     database,
     bus,
     policies,

@@ -12,8 +12,10 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useViewer } from '../viewer.tsx';
 import { useAlertWords } from '../words/alerts.ts';
+import { useSubjectWords } from '../words/audit-subjects.ts';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
+import { Changes } from './changes.tsx';
 import { useActionName, useActionNames } from './action-name.ts';
 
 type Row = AuditQuery['auditLog']['nodes'][number];
@@ -32,13 +34,28 @@ interface Speech {
   readonly actionName: ReturnType<typeof useActionName>;
 }
 
+/** What was changed, by its name. */
+const Subject = ({ entry }: { readonly entry: Row }) => {
+  const { kinds } = useSubjectWords();
+  const { subjectKind, subjectId, subjectName } = entry;
+  const kind = (kinds as Readonly<Record<string, string>>)[subjectKind] ?? subjectKind;
+  const isReadable = !/^[0-9a-f-]{36}$/i.test(subjectId);
+  const name = subjectName ?? (isReadable ? subjectId : null);
+  return (
+    <span className="two">
+      <span className="cut">{name ?? kind}</span>
+      {name !== null && <span className="quiet">{kind}</span>}
+    </span>
+  );
+};
+
 const columnsOf = ({ words, roleOf, actionName }: Speech): readonly Column<Row>[] => [
   { name: words.columns.at, cell: ({ at }) => <Moment at={at} /> },
   {
     name: words.columns.actor,
-    cell: ({ actor, role }) => (
+    cell: ({ actor, actorName, role }) => (
       <span className="two">
-        <span className="cut">{actor}</span>
+        <span className="cut">{actorName ?? actor}</span>
         <span className="quiet">{roleOf(role)}</span>
       </span>
     ),
@@ -47,19 +64,9 @@ const columnsOf = ({ words, roleOf, actionName }: Speech): readonly Column<Row>[
   {
     name: words.columns.subject,
     isWide: true,
-    cell: ({ subjectId }) => <Id id={subjectId} />,
+    cell: (entry) => <Subject entry={entry} />,
   },
 ];
-
-const State = ({ title, state }: { readonly title: string; readonly state: object | null }) =>
-  state && (
-    <section>
-      <h2>{title}</h2>
-      <pre className="record" tabIndex={0}>
-        {JSON.stringify(state, null, 2)}
-      </pre>
-    </section>
-  );
 
 const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => void }) => {
   const roleOf = useRoles();
@@ -78,7 +85,7 @@ const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => vo
           <div>
             <dt>{columns.actor}</dt>
             <dd>
-              {entry.actor} ({roleOf(entry.role)})
+              {entry.actorName ?? entry.actor} ({roleOf(entry.role)})
             </dd>
           </div>
           <div>
@@ -90,7 +97,7 @@ const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => vo
           <div>
             <dt>{columns.subject}</dt>
             <dd>
-              {entry.subjectKind} <Id id={entry.subjectId} whole />
+              <Subject entry={entry} /> <Id id={entry.subjectId} whole />
             </dd>
           </div>
           <div>
@@ -100,8 +107,7 @@ const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => vo
             </dd>
           </div>
         </dl>
-        <State title={auditLog.before} state={entry.before} />
-        <State title={auditLog.after} state={entry.after} />
+        <Changes before={entry.before} after={entry.after} />
       </div>
     </Modal>
   );

@@ -1,5 +1,5 @@
 /** One merchant: who it is, its money, its shops with their fees, keys and webhook endpoints. */
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Merchant, type MerchantQuery } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -10,6 +10,7 @@ import { Id, Moment } from '../parts/texts.tsx';
 import { EraseAct } from '../erasure/dialog.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
+import { usePeopleWords } from '../words/people.ts';
 import { useErasureWords } from '../words/erasure.ts';
 import { useWords } from '../words/words.ts';
 import { LiveSwitch } from './live-switch.tsx';
@@ -113,6 +114,7 @@ const ShopCard = ({
 export const MerchantPage = () => {
   const words = useWords();
   const erasure = useErasureWords();
+  const people = usePeopleWords();
   const { id = '' }: { id?: string } = useParams({ strict: false });
   const { data, error, again } = useAsk(Merchant, { id });
   if (error && !data) return <Failure error={error} again={again} />;
@@ -128,6 +130,9 @@ export const MerchantPage = () => {
         </Status>
         <Id id={merchant.id} />
         <LiveSwitch merchant={merchant} again={again} />
+        <Link className="button" to="/people" search={{ merchant: merchant.id }}>
+          {people.title}
+        </Link>
       </header>
       <div className="cards">
         <ProfileCard merchant={merchant} again={again} />

@@ -1,4 +1,4 @@
-/** The people logged in to the console, and ending a session. */
+/** The people of the console: invited ones, and those logged in, whose sessions can be ended. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { EndSession, People, type PeopleQuery } from '../../../schema/generated/console.ts';
@@ -10,9 +10,11 @@ import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
+import { useWhose } from '../parts/whose.tsx';
 import { usePermission } from '../viewer.tsx';
 import { usePeopleWords } from '../words/people.ts';
 import { useWords } from '../words/words.ts';
+import { InvitationsPart } from './invite.tsx';
 
 type Row = PeopleQuery['personSessions'][number];
 
@@ -70,18 +72,23 @@ const List = () => {
   const { data, error, again } = useAsk(People, {});
   useFollow(again, { every_ms: look_ms });
   const columns = useColumns(choose);
-  const rows = data?.personSessions ?? [];
+  const whose = useWhose();
+  const rows = (data?.personSessions ?? []).filter(
+    (row) => whose === null || row.merchantId === whose,
+  );
   return (
     <>
       <header className="page-head">
         <h1>{words.title}</h1>
       </header>
+      <InvitationsPart />
+      <h2 className="part-title">{words.now}</h2>
       <p className="quiet">{words.text}</p>
       {error && !data && <Failure error={error} again={again} />}
       {!data && !error && <Skeleton />}
       {data && rows.length === 0 && <Empty title={words.none} />}
       {rows.length > 0 && (
-        <Table label={words.title} columns={columns} rows={rows} keyOf={({ id }) => id} />
+        <Table label={words.now} columns={columns} rows={rows} keyOf={({ id }) => id} />
       )}
       {chosen && (
         <EndDialog

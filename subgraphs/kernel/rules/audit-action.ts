@@ -41,6 +41,8 @@ export const auditActions = [
   'payout_draft.expire',
   'payout_draft.refuse',
   'payout_draft.reject',
+  'person.invite',
+  'person.invite_withdraw',
   'personal_data.erase',
   'rate.set',
   'receipt.close',

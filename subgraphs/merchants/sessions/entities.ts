@@ -34,6 +34,9 @@ const ConsoleLinkEntity = defineEntity({
   properties: {
     /** SHA-256 of the link's secret, hex. */
     digest: p.text().primary(),
+    /** Null, like who invited: no person asked for the link. */
+    id: p.uuid().strictNullable(),
+    invitedBy: p.text().strictNullable(),
     expiresAt: instant(),
     usedAt: instant().strictNullable(),
     /** The person it logs in; null: an administrator of all merchants without a name. */

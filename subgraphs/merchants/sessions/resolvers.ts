@@ -12,6 +12,12 @@ import {
   type Role,
 } from '../../kernel/service/access/principal.ts';
 import { merchantOf, refusal } from '../../kernel/service/access/reach.ts';
+import {
+  findInvitations,
+  invitePerson,
+  withdrawInvitation,
+  type InvitationDeps,
+} from './invitations.ts';
 import { endPersonSession, findPeople } from './people.ts';
 import { endOf } from './rules.ts';
 import {
@@ -23,6 +29,8 @@ import {
   useLink,
   type SessionDeps,
 } from './sessions.ts';
+
+export type PeopleDeps = SessionDeps & InvitationDeps;
 
 const roleOf = (name: string): Role => {
   const role = roles.find((known) => known === name);
@@ -42,8 +50,10 @@ const personOf = (principal: Principal): OperatorPrincipal => {
 };
 
 export const sessionQueries = (
-  deps: SessionDeps,
-): Pick<QueryResolvers, 'consoleSession' | 'personSessions'> => ({
+  deps: PeopleDeps,
+): Pick<QueryResolvers, 'consoleSession' | 'personSessions' | 'personInvitations'> => ({
+  personInvitations: (_, __, { principal, now }) =>
+    findInvitations(deps, personOf(principal), now()),
   personSessions: (_, __, { principal, now }) => findPeople(deps, personOf(principal), now()),
   consoleSession: (_, { digest }, { now }) => findSessionBy(deps, digest, now()),
 });
@@ -56,9 +66,21 @@ type SessionMutations = Pick<
   | 'consoleLinkMake'
   | 'consoleLinkUse'
   | 'personSessionEnd'
+  | 'personInvite'
+  | 'personInvitationWithdraw'
 >;
 
-export const sessionMutations = (deps: SessionDeps): SessionMutations => ({
+export const sessionMutations = (deps: PeopleDeps): SessionMutations => ({
+  personInvite: async (_, { email, role, merchantId = null }, { requestId, now, principal }) => {
+    const acting = { requestId, now, principal: personOf(principal) };
+    const invited = await invitePerson(deps, acting, { email, role, merchantId });
+    return isRefused(invited) ? invited : { ...invited, __typename: 'PersonInvited' };
+  },
+  personInvitationWithdraw: async (_, { id }, { requestId, now, principal }) => {
+    const acting = { requestId, now, principal: personOf(principal) };
+    const gone = await withdrawInvitation(deps, acting, id);
+    return isRefused(gone) ? gone : { ...gone, __typename: 'PersonInvitation' };
+  },
   consoleSessionOpen: (_, { digest, subject, role, merchantId }, context) =>
     openSession(deps, context, digest, {
       subject,

@@ -6,6 +6,8 @@ export const sessionLife_h = 12;
 export const sessionIdle_min = 60;
 /** How long a one-time link can be used. */
 export const linkLife_min = 10;
+/** How long an invitation can be used. */
+export const invitationLife_h = 72;
 /** Ended sessions and links are removed so long after their end. */
 export const sessionKept_days = 30;
 

@@ -101,6 +101,8 @@ export const permissions = [
   'savedViewSave',
   'savedViewDelete',
   'personSessionEnd',
+  'personInvite',
+  'personInvitationWithdraw',
   'bankAskAgain',
   'personalDataErase',
 ] as const satisfies readonly Permission[];
@@ -128,9 +130,16 @@ export const viewerQueries = {
 } satisfies QueryResolvers;
 
 /** Fields derived from the person's identity. */
-export const viewerFields = ({ database }: { readonly database: Pick<Database, 'emOf'> }) =>
+export const viewerFields = ({
+  database,
+  issuer,
+}: {
+  readonly database: Pick<Database, 'emOf'>;
+  readonly issuer: string | null;
+}) =>
   ({
     Viewer: {
+      issuer: () => issuer,
       merchant: async ({ merchantId }, _, context) => {
         // A token may name something that does not exist.
         if (merchantId === null || !isUuid(merchantId)) return null;

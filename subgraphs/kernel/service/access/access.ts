@@ -132,6 +132,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Query.bankHealth': { operator: 'viewer', platform: true },
   'Query.savedViews': { operator: 'viewer' },
   'Query.personSessions': { operator: 'admin' },
+  'Query.personInvitations': { operator: 'admin' },
   'Query.reconciliationRuns': { operator: 'viewer', platform: true },
   'Query.reconciliationDifferences': { operator: 'viewer', platform: true },
   'Query.balance': { key: { allOf: ['api:balance:read'] }, operator: 'viewer' },
@@ -221,6 +222,8 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.savedViewSave': { operator: 'viewer' },
   'Mutation.savedViewDelete': { operator: 'viewer' },
   'Mutation.personSessionEnd': { operator: 'admin' },
+  'Mutation.personInvite': { operator: 'admin' },
+  'Mutation.personInvitationWithdraw': { operator: 'admin' },
   'Mutation.bankAskAgain': { operator: 'finance', platform: true },
   'Mutation.personalDataErase': { operator: 'admin' },
   // Never on the stream of merchants.

@@ -140,9 +140,12 @@ create table console_session (
 );
 create index console_session_ends on console_session (ends_at);
 
--- A one-time link that lets an administrator into the console.
+-- A one-time link that lets a person into the console. An administrator's invitation has an id and
+-- who invited; it can be withdrawn.
 create table console_link (
   digest text not null,
+  id uuid,
+  invited_by text,
   expires_at timestamptz(3) not null,
   used_at timestamptz(3),
   subject text,
