@@ -14,7 +14,7 @@ const namesOf = (about: string, merchant: string): string =>
   `select ${merchant}::uuid as "merchantId", about.id, coalesce(merchant.name, shop.name, nullif(api_key.name, ''), api_key.prefix || '...',
       webhook_endpoint.url, concat_ws(' ', payment.public_id, payment.order_id), subscription.plan_name) as name
     from ${about}
-      left join merchant on merchant.id = about.id
+      left join merchant on merchant.id = ${merchant} and merchant.id = about.id
       left join shop on shop.merchant_id = ${merchant} and shop.id = about.id
       left join api_key on api_key.merchant_id = ${merchant} and api_key.id = about.id
       left join webhook_endpoint on webhook_endpoint.merchant_id = ${merchant} and webhook_endpoint.id = about.id

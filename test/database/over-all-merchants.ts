@@ -156,6 +156,16 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   ],
   'whether a consumer has something to do': ['consumer.waiting'],
   'finds the merchant of a public address': ['payment_link.by_address'],
+  'finds what goes wrong slowly, a page at most': [
+    'watch.endpoints',
+    'watch.payouts',
+    'watch.successes',
+    'watch.unresolved',
+  ],
+  'finds the alerts that a channel has not had, a page at most': [
+    'alert.not_mailed_at',
+    'alert.not_posted_at',
+  ],
 };
 
 /** The reason by the statement's name. */
@@ -191,6 +201,7 @@ export const inOneDatabase: Readonly<Record<string, string>> = {
   'reconciliation.active_shops': 'reconciliation.is_active',
   'receipt_terms.read': 'receipt_terms.read_of_merchant',
   'alert.payments': 'alert.payments_of_merchant',
+  'audit.names': 'audit.names_of_merchant',
   'payment_link.load': 'payment_link.load_of_merchant',
   'payment.refunds': 'payment.refunds_of_merchant',
   'receipt.of_payments': 'receipt.of_payments_of_merchant',

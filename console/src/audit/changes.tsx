@@ -17,7 +17,7 @@ const textOf = (value: unknown): string => {
 };
 
 /** Every field of both states; those that differ come first. */
-export const changedFields = (before: State, after: State): readonly Row[] =>
+const changedFields = (before: State, after: State): readonly Row[] =>
   [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .map((field) => ({ field, before: textOf(before[field]), after: textOf(after[field]) }))
     .toSorted(

@@ -60,6 +60,9 @@ const mark = (column: Channel['column']): Statement => ({
   text: `update alert set ${column} = $3 where merchant_id = $1 and id = $2 and raised_at = $4`,
 });
 
+const unsentOf = { posted_at: unsent('posted_at'), mailed_at: unsent('mailed_at') } as const;
+const markOf = { posted_at: mark('posted_at'), mailed_at: mark('mailed_at') } as const;
+
 const noticeOf = (
   { id, kind, merchantId, merchantName, mode, subjectId, detail, raisedAt }: Row,
   publicUrl: string,
@@ -127,7 +130,7 @@ const sendOver = async (
   { column, send }: Channel,
 ): Promise<boolean> => {
   for (;;) {
-    const alerts = await run<Row>(pool, unsent(column), [now().subtract({ hours: sent_max_h })]);
+    const alerts = await run<Row>(pool, unsentOf[column], [now().subtract({ hours: sent_max_h })]);
     for (const alert of alerts) {
       try {
         await send(noticeOf(alert, publicUrl));
@@ -135,7 +138,7 @@ const sendOver = async (
         return false;
       }
       // Raised anew meanwhile, it is sent again.
-      await run(pool, mark(column), [alert.merchantId, alert.id, now(), alert.raisedAt]);
+      await run(pool, markOf[column], [alert.merchantId, alert.id, now(), alert.raisedAt]);
     }
     if (alerts.length < batch_max) return true;
   }

@@ -5,7 +5,7 @@
 import type pg from 'pg';
 import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
 import { noteListChange } from '../../kernel/database/list-changes.ts';
-import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
+import { run, type Statement } from '../../kernel/database/statement.ts';
 import { done, type Job } from '../../kernel/queue/run-job.ts';
 import type { AlertKind } from '../../kernel/rules/alert.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
@@ -133,11 +133,33 @@ const watches: readonly Watch[] = [
   },
 ];
 
-// Over all merchants: what was found is a small list.
+const unresolved: Statement = {
+  name: 'watch.unresolved',
+  text: `select merchant_id as "merchantId", id, subject_id as "subjectId" from alert where kind = $1 and resolved_at is null
+    order by raised_at limit ${found_max}`,
+};
 const clear: Statement = {
   name: 'watch.clear',
-  text: `update alert set resolved_at = $2, resolved_by = 'service', note = 'It has passed'
-    where kind = $1 and resolved_at is null and not (concat(merchant_id, '/', subject_id) = any ($3::text[])) returning 1`,
+  text: `update alert set resolved_at = $3, resolved_by = 'service', note = 'It has passed'
+    where merchant_id = $1 and id = $2 and resolved_at is null`,
+};
+
+/** Resolves the alerts of a kind whose subject is well again. */
+const clearPassed = async (
+  pool: pg.Pool,
+  kind: AlertKind,
+  found: readonly Found[],
+  at: Temporal.Instant,
+): Promise<void> => {
+  const nameOf = (merchantId: string | null, subjectId: string): string =>
+    `${merchantId ?? platformMerchantId}/${subjectId}`;
+  const still = new Set(found.map(({ merchantId, subjectId }) => nameOf(merchantId, subjectId)));
+  type Raised = Readonly<Record<'merchantId' | 'id' | 'subjectId', string>>;
+  for (const { merchantId, id, subjectId } of await run<Raised>(pool, unresolved, [kind])) {
+    if (still.has(nameOf(merchantId, subjectId))) continue;
+    await run(pool, clear, [merchantId, id, at]);
+    noteListChange(pool, { list: 'alerts', merchantId });
+  }
 };
 
 /** Looks at everything once; gives how many alerts are new. */
@@ -147,14 +169,8 @@ export const watchAll = async ({ pool, now }: WatchDeps): Promise<number> => {
     const at = now();
     const found = await run<Found>(pool, statement, [...values(at)]);
     for (const one of found) if (await raiseAlert(pool, { ...one, kind, at })) raised += 1;
-    if (found.length === found_max) continue;
-    const names = found.map(
-      ({ merchantId, subjectId }) => `${merchantId ?? platformMerchantId}/${subjectId}`,
-    );
-    await inTransaction(pool, async (client) => {
-      const cleared = await run(client, clear, [kind, at, names]);
-      if (cleared.length > 0) noteListChange(client, { list: 'alerts', merchantId: null });
-    });
+    // A full page may have left out what still stands.
+    if (found.length < found_max) await clearPassed(pool, kind, found, at);
   }
   return raised;
 };
