@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Marked, Token, Tokens } from 'marked';
 import { html, markupText, type Html } from '../checkout/html.ts';
 import { guidePath, type GuideLanguage, type GuideName } from './pages.ts';
+import { inOtherLanguages } from './other-languages.ts';
 import { readBlock, tabName, type Block } from './snippets.ts';
 import { guideTables, isGuideTable } from './tables.ts';
 import { guideWords } from './words.ts';
@@ -69,8 +70,9 @@ const codeOf = (block: Block, language: GuideLanguage): Html => {
 
 /** A snippet: the same in several languages, then the answer. */
 const snippetOf = (blocks: readonly Block[], language: GuideLanguage): string => {
+  const order = ['sh', 'ts', 'py', 'php'];
   const [tabs, answers] = [
-    blocks.filter((block) => block.language !== 'json'),
+    order.flatMap((wanted) => blocks.filter((block) => block.language === wanted)),
     blocks.filter((block) => block.language === 'json'),
   ];
   return markupText(
@@ -82,18 +84,15 @@ const snippetOf = (blocks: readonly Block[], language: GuideLanguage): string =>
 
 /** The English text's snippets by name, and the steps of a test. */
 const snippetsOf = (tokens: readonly Token[]) => {
-  const steps: (Block | string)[] = [];
-  const byName = new Map<string, Block[]>();
+  const written: (Block | string)[] = [];
   for (const token of tokens) {
-    if (isCode(token)) {
-      const block = readBlock(token.lang ?? '', token.text);
-      steps.push(block);
-      byName.set(block.name, [...(byName.get(block.name) ?? []), block]);
-    }
+    if (isCode(token)) written.push(readBlock(token.lang ?? '', token.text));
     const [, action] = runLine.exec(token.raw) ?? [];
-    if (token.type === 'html' && action) steps.push(action);
+    if (token.type === 'html' && action) written.push(action);
   }
-  return { steps, byName };
+  const steps = inOtherLanguages(written);
+  const blocks = steps.filter((step) => typeof step !== 'string');
+  return { steps, byName: Map.groupBy(blocks, ({ name }) => name) };
 };
 
 /** Markdown of a language: links to other guides lead to their pages; tables can be scrolled. */

@@ -1,7 +1,8 @@
 /**
  * The snippets of the guides. They stand in the English text, as fenced blocks whose first words
  * are a language and a name; other languages take them by a line `{{name}}`. Blocks of one name are
- * one snippet: `sh` and `ts` do the same, `json` is what the service answers.
+ * one snippet: `sh`, `ts`, `py` and `php` do the same, `json` is what the service answers. What is
+ * shown in Python and PHP is made of the call that curl makes, where a guide has no block for it.
  *
  *     ```sh create PAYMENT_ID=payment.id
  *
@@ -9,7 +10,7 @@
  * refuses; `background` goes on beside what follows. A line `<!-- run: ... -->` is what somebody
  * else does in between, as the test that runs them all reads it.
  */
-type SnippetLanguage = 'sh' | 'ts' | 'json';
+export type SnippetLanguage = 'sh' | 'ts' | 'py' | 'php' | 'json';
 
 export interface Block {
   readonly language: SnippetLanguage;
@@ -22,14 +23,20 @@ export interface Block {
   readonly isBackground: boolean;
 }
 
-const known: readonly string[] = ['sh', 'ts', 'json'] satisfies readonly SnippetLanguage[];
+const known: readonly string[] = [
+  'sh',
+  'ts',
+  'py',
+  'php',
+  'json',
+] satisfies readonly SnippetLanguage[];
 const isLanguage = (text: string): text is SnippetLanguage => known.includes(text);
 
 /** Reads a fenced block. Throws when its first line is not of the form above. */
 export const readBlock = (info: string, code: string): Block => {
   const [language = '', name = '', ...rest] = info.split(/\s+/);
   if (!isLanguage(language) || !/^[a-z][a-z0-9-]*$/.test(name))
-    throw new Error(`a block needs sh, ts or json and a name, not "${info}"`);
+    throw new Error(`a block needs sh, ts, py, php or json and a name, not "${info}"`);
   let refused: string | null = null;
   const values: (readonly [string, string])[] = [];
   for (const word of rest) {
@@ -43,7 +50,7 @@ export const readBlock = (info: string, code: string): Block => {
 
 /** What a tab of it is called. */
 export const tabName = ({ language, code }: Block): string => {
-  if (language === 'ts') return 'TypeScript';
-  if (language === 'json') return 'JSON';
+  if (language !== 'sh')
+    return { ts: 'TypeScript', py: 'Python', php: 'PHP', json: 'JSON' }[language];
   return /\bcurl\b/.test(code) ? 'curl' : /\bpsp\b/.test(code) ? 'psp' : 'shell';
 };

@@ -38,7 +38,19 @@ final class PaymentService
         return $this->call('GET', '/payments/' . rawurlencode($id));
     }
 
-    private function call(string $method, string $path, ?array $body = null, ?string $idempotencyKey = null): array
+    /** Makes any other call of the API: call('GET', '/balance'). */
+    public function call(string $method, string $path, ?array $body = null, ?string $idempotencyKey = null): array
+    {
+        return $this->send($method, "/v1/public$path", $body, $idempotencyKey);
+    }
+
+    /** Runs an operation of the graph; with a person's token in place of the key, theirs, too. */
+    public function graph(string $query, array $variables = []): array
+    {
+        return $this->send('POST', '/graphql', ['query' => $query, 'variables' => (object) $variables]);
+    }
+
+    private function send(string $method, string $path, ?array $body = null, ?string $idempotencyKey = null): array
     {
         $headers = ["Authorization: Bearer $this->apiKey"];
         $http = ['method' => $method, 'timeout' => $this->timeoutSeconds, 'ignore_errors' => true, 'follow_location' => 0];
@@ -50,7 +62,7 @@ final class PaymentService
             $headers[] = "Idempotency-Key: $idempotencyKey";
         }
         $context = stream_context_create(['http' => ['header' => $headers] + $http]);
-        $text = @file_get_contents(rtrim($this->baseUrl, '/') . "/v1/public$path", false, $context);
+        $text = @file_get_contents(rtrim($this->baseUrl, '/') . $path, false, $context);
         if ($text === false) {
             throw new RuntimeException('the service did not answer: repeat the call with the same key');
         }

@@ -29,20 +29,28 @@ class PaymentService:
 
         Keep `idempotency_key` with the order. A call that had no answer is repeated with the same key and body, and gives the same payment.
         """
-        return self._call("POST", "/payments", body, idempotency_key or str(uuid.uuid4()))
+        return self.call("POST", "/payments", body, idempotency_key or str(uuid.uuid4()))
 
     def get_payment(self, payment_id: str) -> Dict[str, Any]:
         """Reads a payment by its id or its public number (`P-100063`)."""
-        return self._call("GET", "/payments/" + urllib.parse.quote(payment_id, safe=""))
+        return self.call("GET", "/payments/" + urllib.parse.quote(payment_id, safe=""))
 
-    def _call(self, method: str, path: str, body: Any = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
+    def call(self, method: str, path: str, body: Any = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
+        """Makes any other call of the API: `call("GET", "/balance")`."""
+        return self._send(method, f"/v1/public{path}", body, idempotency_key)
+
+    def graph(self, query: str, variables: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
+        """Runs an operation of the graph; with a person's token in place of the key, theirs, too."""
+        return self._send("POST", "/graphql", {"query": query, "variables": variables or {}})
+
+    def _send(self, method: str, path: str, body: Any = None, idempotency_key: Optional[str] = None) -> Dict[str, Any]:
         headers = {"Authorization": f"Bearer {self._api_key}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(f"{self._base_url}/v1/public{path}", data, headers, method=method)
+        request = urllib.request.Request(self._base_url + path, data, headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=self._timeout_s) as response:
                 return json.load(response)

@@ -4,6 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { tabName, type Block } from '../../rest-facade/guides/snippets.ts';
 import type { Guide } from '../../rest-facade/guides/read-guide.ts';
@@ -149,11 +150,69 @@ export const programOf = ({ steps }: Guide): string => {
   return `${acting}\n${hasClient ? '' : opening}\n${whole}\nprocess.exit();\n`;
 };
 
+/** How a program in Python or PHP asks somebody else to act, and shows its answer. */
+const otherActing = {
+  py: `import json, os, sys, urllib.request
+sys.path.insert(0, os.environ["SDK"] + "/python")
+def act(*args):
+    urllib.request.urlopen(urllib.request.Request(os.environ["ACT"], json.dumps(args).encode()))
+`,
+  php: `<?php
+set_include_path(getenv('SDK') . '/php');
+function act(...$args) {
+    file_get_contents(getenv('ACT'), false, stream_context_create(['http' => ['method' => 'POST', 'content' => json_encode($args)]]));
+}
+`,
+} as const;
+
+/** What a guide shows in one of them, as one program. What it does not show there is left out. */
+export const otherProgramOf = ({ steps }: Guide, language: 'py' | 'php', setup: string): string => {
+  const isPython = language === 'py';
+  const end = isPython ? '' : ';';
+  let last: Block | null = null;
+  const parts = steps.map((step) => {
+    if (typeof step === 'string') {
+      const [name = '', first = '', ...rest] = step.split(' ');
+      if (name.startsWith('ts:')) return '';
+      const camel = (text: string): string =>
+        text.toLowerCase().replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      const variable = (text: string): string =>
+        isPython ? text.toLowerCase().slice(1) : `$${camel(text.slice(1))}`;
+      const args = first.startsWith('$')
+        ? [variable(first)]
+        : rest.slice(1).map((one) => `"${one}"`);
+      return `act(${[`"${name}"`, ...args].join(', ')})${end}`;
+    }
+    if (step.language === language) last = step;
+    if (step.language === language) return step.code;
+    // An answer is shown behind the call that it belongs to.
+    if (step.language !== 'json' || last?.name !== step.name || last.refused !== null) return '';
+    return isPython
+      ? `act("shown", "${step.name}", json.dumps(answer))`
+      : `act("shown", "${step.name}", json_encode($answer))${end}`;
+  });
+  const opened = parts.includes(setup) ? '' : setup;
+  return `${otherActing[language]}\n${opened}\n${parts.join('\n')}\n`;
+};
+
 /** Runs a program that was made of a guide. */
-export const runProgram = async (path: string, { scene, folder, env }: Reader) => {
+export const runProgram = async (
+  command: readonly [program: string, ...args: string[]],
+  { scene, folder, env }: Reader,
+  { steps }: Guide,
+) => {
+  const [program, ...given] = command;
   const server = createServer((request, response) => {
     const answer = async (): Promise<void> => {
       const [name, ...args]: string[] = JSON.parse(await text(request));
+      if (name === 'shown') {
+        const shown = steps.find(
+          (step) => typeof step !== 'string' && step.language === 'json' && step.name === args[0],
+        );
+        assert.ok(typeof shown === 'object');
+        assertShown(JSON.parse(shown.code), JSON.parse(args[1] ?? ''), shown.name);
+      }
+      if (name === 'shown') return void response.end();
       response.end((await perform(scene, name ?? '', args)) ?? '');
     };
     answer().catch((error: unknown) => response.writeHead(500).end(String(error)));
@@ -161,15 +220,16 @@ export const runProgram = async (path: string, { scene, folder, env }: Reader) =
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const child = spawn(process.execPath, ['--enable-source-maps', path], {
+  const sdk = join(import.meta.dirname, '../../sdk');
+  const child = spawn(program, given, {
     cwd: folder,
-    env: { ...env, ACT: `http://127.0.0.1:${port}` },
+    env: { ...env, ACT: `http://127.0.0.1:${port}`, SDK: sdk },
   });
   const printed = collect(child);
   const [status] = (await once(child, 'close')) as [number | null];
   server.closeAllConnections();
   server.close();
   const { out, err } = printed();
-  assert.equal(status, 0, `${path} ended with ${status}\n${out}${err}`);
+  assert.equal(status, 0, `${command.join(' ')} ended with ${status}\n${out}${err}`);
   assert.ok(!/undefined|NaN/.test(out), `it printed ${out}`);
 };

@@ -1,4 +1,4 @@
-/** Every snippet of the guides runs against the service, by bash and by Node. */
+/** Every snippet of the guides runs against the service: by bash, by Node, by Python and by PHP. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { guideLanguages, guideNames } from '../../rest-facade/guides/pages.ts';
 import { readGuide, type Guide } from '../../rest-facade/guides/read-guide.ts';
 import { freePort } from '../support/free-port.ts';
+import type { SnippetLanguage } from '../../rest-facade/guides/snippets.ts';
 import { openReceiver } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { readText } from '../tidy/tree.ts';
@@ -14,7 +15,14 @@ import { inherited, operatorToken } from '../support/service.ts';
 import { makeFundedMerchant } from '../sdk/funded.ts';
 import { installPackage, runNode } from '../sdk/packed.ts';
 import { isLong } from '../support/size.ts';
-import { assertShown, programOf, runProgram, runShells, type Reader } from './run-guide.ts';
+import {
+  assertShown,
+  otherProgramOf,
+  programOf,
+  runProgram,
+  runShells,
+  type Reader,
+} from './run-guide.ts';
 
 const root = join(import.meta.dirname, '../..');
 const service = await openPlainService();
@@ -22,6 +30,16 @@ after(() => service.stop());
 
 const guides = new Map<(typeof guideNames)[number], Guide>();
 for (const name of guideNames) guides.set(name, await readGuide('en', name));
+
+/** How the quickstart begins in a language: all other guides rely on it. */
+const setupOf = (language: SnippetLanguage): string => {
+  const block = guides
+    .get('quickstart')
+    ?.steps.find(
+      (step) => typeof step !== 'string' && step.language === language && step.name === 'setup',
+    );
+  return typeof block === 'object' ? block.code : assert.fail(`no setup in ${language}`);
+};
 
 const codeIds = (guide: Guide): readonly string[] =>
   [...guide.main.matchAll(/ id="(code-[a-z0-9-]+)"/g)].map(([, id = '']) => id);
@@ -53,6 +71,11 @@ describe('the guides', { concurrency: true }, () => {
       const program = programOf(guide);
       writeFileSync(join(folder, `${name}.ts`), program);
       writeFileSync(join(folder, `${name}.mjs`), stripTypeScriptTypes(program));
+      for (const language of ['py', 'php'] as const)
+        writeFileSync(
+          join(folder, `${name}.${language}`),
+          otherProgramOf(guide, language, setupOf(language)),
+        );
     }
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -80,12 +103,16 @@ describe('the guides', { concurrency: true }, () => {
     return { scene, folder, env, receiver: new URL(url).origin, close };
   };
 
-  test('have every example in TypeScript beside the one for a shell, and answers behind those', () => {
+  /** Answers that are no JSON, which the files do not read; and what another guide has. */
+  const notInAll = ['reconciliation: file', 'webhooks: stream', 'webhooks: verify'];
+
+  test('have every example in all languages beside the one for a shell, and answers behind those', () => {
     for (const [name, { steps }] of guides) {
       const blocks = steps.filter((step) => typeof step !== 'string');
       for (const { language, name: block, code } of blocks) {
         const isCommand = language === 'sh' && !/\bcurl\b/.test(code);
-        const wanted = language === 'json' ? ['sh'] : isCommand ? [] : ['sh', 'ts'];
+        const all = notInAll.includes(`${name}: ${block}`) ? [] : ['py', 'php'];
+        const wanted = language === 'json' ? ['sh'] : isCommand ? [] : ['sh', 'ts', ...all];
         for (const other of wanted)
           assert.ok(
             blocks.some((one) => one.name === block && one.language === other),
@@ -107,13 +134,23 @@ describe('the guides', { concurrency: true }, () => {
       );
       assert.equal(await runShells(guide, reader), written.length);
     },
-    TypeScript: (reader: Reader, name: string) => runProgram(join(folder, `${name}.mjs`), reader),
+    TypeScript: (reader: Reader, name: string, guide: Guide) =>
+      runProgram(
+        [process.execPath, '--enable-source-maps', join(folder, `${name}.mjs`)],
+        reader,
+        guide,
+      ),
+    Python: (reader: Reader, name: string, guide: Guide) =>
+      runProgram([process.env['PYTHON'] ?? '', join(folder, `${name}.py`)], reader, guide),
+    PHP: (reader: Reader, name: string, guide: Guide) =>
+      runProgram([process.env['PHP'] ?? '', join(folder, `${name}.php`)], reader, guide),
   };
+  const ways = ['curl and psp', 'TypeScript', 'Python', 'PHP'] as const;
   // A reader follows them from the first to the last with one shop. In short each guide is followed
-  // once, by turns of the two ways, and several readers with a shop each do so at the same time.
+  // once, by turns of the ways, and several readers with a shop each do so at the same time.
   const entries = [...guides].map(([name, guide], index) => ({ name, guide, index }));
   const readers = isLong
-    ? [0, 1].map((first) => ({ first, read: entries }))
+    ? ways.map((_, first) => ({ first, read: entries }))
     : Array.from({ length: 10 }, (_, turn) => ({
         first: 0,
         read: entries.filter(({ index }) => index % 10 === turn),
@@ -127,8 +164,11 @@ describe('the guides', { concurrency: true }, () => {
         before(async () => void (reader = await openReader()));
         after(() => reader.close());
         for (const { name, guide, index } of read) {
-          const of = (index + first) % 2 === 0 ? 'curl and psp' : 'TypeScript';
-          test(`${name}: ${of}`, () => runs[of](reader, name, guide));
+          const of = ways[(index + first) % ways.length] ?? 'TypeScript';
+          const skip =
+            (of === 'Python' && !process.env['PYTHON'] && 'python3 is not installed') ||
+            (of === 'PHP' && !process.env['PHP'] && 'php-cli is not installed');
+          test(`${name}: ${of}`, { skip }, () => runs[of](reader, name, guide));
         }
       },
     );

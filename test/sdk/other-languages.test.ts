@@ -13,14 +13,14 @@ after(() => service.stop());
 const run = promisify(execFile);
 
 const languages = [
-  { name: 'Python', command: 'python3', file: 'check.py', folder: 'python' },
+  { name: 'Python', command: process.env['PYTHON'], file: 'check.py', folder: 'python' },
   { name: 'PHP', command: process.env['PHP'], file: 'check.php', folder: 'php' },
 ];
 
 for (const { name, command, file, folder } of languages)
   test(
     `a shop in ${name} creates, repeats and reads a payment, and is told what is wrong`,
-    { skip: command === undefined && 'php-cli is not installed' },
+    { skip: command === undefined && `${name} is not installed` },
     async () => {
       const { key, call } = await makeMerchant(service);
       const program = join(import.meta.dirname, 'other-languages', file);

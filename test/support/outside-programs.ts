@@ -1,6 +1,6 @@
 /**
  * The programs that tests need and npm does not bring: redis-server, HAProxy, PgBouncer, Chromium,
- * PHP, an older PostgreSQL, Patroni and etcd. Taken from PATH, else installed where that is possible.
+ * Python, PHP, an older PostgreSQL, Patroni and etcd. Taken from PATH, else installed where that is possible.
  */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
@@ -14,6 +14,7 @@ interface OutsideProgram {
     | 'HAPROXY'
     | 'PGBOUNCER'
     | 'CHROMIUM'
+    | 'PYTHON'
     | 'PHP'
     | 'OLDER_POSTGRES'
     | 'PATRONI'
@@ -57,10 +58,16 @@ const programs: readonly OutsideProgram[] = [
     half: 'the hosted page in a real browser',
   },
   {
+    variable: 'PYTHON',
+    names: ['python3'],
+    packages: ['python3'],
+    half: 'the examples and the copyable files for Python',
+  },
+  {
     variable: 'PHP',
     names: ['php'],
     packages: ['php-cli'],
-    half: 'the copyable files for PHP',
+    half: 'the examples and the copyable files for PHP',
   },
   {
     variable: 'OLDER_POSTGRES',
@@ -136,8 +143,8 @@ const install = (wanted: readonly OutsideProgram[]): void => {
 };
 
 /**
- * Sets REDIS_SERVER, HAPROXY, PGBOUNCER, CHROMIUM, PHP, OLDER_POSTGRES, PATRONI and ETCD for the tests,
- * each to a path that exists, and gives what cannot be tested here. With `mayInstall`, root on a
+ * Sets REDIS_SERVER, HAPROXY, PGBOUNCER, CHROMIUM, PYTHON, PHP, OLDER_POSTGRES, PATRONI and ETCD for
+ * the tests, each to a path that exists, and gives what cannot be tested here. With `mayInstall`, root on a
  * Debian installs what is missing. A variable that is set already is left alone. `npm run
  * test:long` needs them all.
  */
