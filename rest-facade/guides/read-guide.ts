@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Marked, Token, Tokens } from 'marked';
+import { webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
 import { html, markupText, type Html } from '../checkout/html.ts';
+import { examplesOf, readContract } from '../read-contract.ts';
 import { guidePath, type GuideLanguage, type GuideName } from './pages.ts';
 import { inOtherLanguages } from './other-languages.ts';
 import { readBlock, tabName, type Block } from './snippets.ts';
@@ -79,6 +81,27 @@ const snippetOf = (blocks: readonly Block[], language: GuideLanguage): string =>
     html`<div class="snippet" id="${`code-${blocks[0]?.name ?? ''}`}">
       ${tabs.length > 0 && html`<div class="tabs">${tabs.map((block) => codeOf(block, language))}</div>`}${answers.map((block) => codeOf(block, language))}
     </div>`,
+  );
+};
+
+/** What each event's webhook carries, as the API's description shows it. */
+const eventExamples = (language: GuideLanguage): string => {
+  const { webhooks } = readContract().described;
+  return markupText(
+    html`${webhookEvents.map((event) => {
+      const [{ value } = { value: null }] = examplesOf(
+        webhooks[event]?.post.requestBody?.content ?? {},
+      );
+      const data = typeof value === 'object' && value !== null && 'data' in value && value.data;
+      if (!data) throw new Error(`the description has no example of ${event}`);
+      return html`<details>
+        <summary><code>${event}</code></summary>
+        <div class="code" id="${`data-${event}`}" data-name="${guideWords[language].data}">
+          <p class="name">${guideWords[language].data}</p>
+          <pre tabindex="0"><code>${JSON.stringify(data, null, 2)}</code></pre>
+        </div>
+      </details>`;
+    })}`,
   );
 };
 
@@ -162,6 +185,7 @@ const drawn = (
   const shown = new Set<string>();
   const parts = tokens.map((token) => {
     const [, taken] = /^\{\{([a-z0-9-]+)\}\}\s*$/.exec(token.raw) ?? [];
+    if (token.raw.trim() === '{{examples:events}}') return eventExamples(language);
     const name = isCode(token) ? readBlock(token.lang ?? '', token.text).name : taken;
     if (name === undefined) return markdown.parser([token]);
     const blocks = byName.get(name);

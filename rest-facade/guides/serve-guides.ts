@@ -18,6 +18,7 @@ import {
   type GuideName,
   type OtherPage,
 } from './pages.ts';
+import { readContract } from '../read-contract.ts';
 import { readGuide, type Guide } from './read-guide.ts';
 import { guideWords } from './words.ts';
 
@@ -133,7 +134,30 @@ const makeGuide = async (language: GuideLanguage, name: GuideName): Promise<stri
   );
 };
 
-/** The search index: each section with its address and words. */
+/** The operations of the reference, which is in English: their addresses and words. */
+const operationsOf = (language: GuideLanguage) => {
+  const { paths, tags } = readContract().described;
+  const anchors = new Map(tags.map(({ name }) => [name, name.toLowerCase().replaceAll(' ', '-')]));
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(
+      ([
+        method,
+        {
+          summary,
+          description = '',
+          tags: [tag = ''],
+        },
+      ]) => ({
+        u: `/docs/reference/#tag/${anchors.get(tag) ?? ''}/${method.toUpperCase()}${path}`,
+        p: guideWords[language].pages['/docs/reference/'],
+        t: summary,
+        x: `${method.toUpperCase()} ${path} ${description.replaceAll(/\s+/g, ' ')}`,
+      }),
+    ),
+  );
+};
+
+/** The search index: each section with its address and words, then each operation. */
 const makeIndex = async (language: GuideLanguage): Promise<string> => {
   const guides = await guidesOf(language);
   const sections = guideNames.flatMap((name) =>
@@ -144,7 +168,7 @@ const makeIndex = async (language: GuideLanguage): Promise<string> => {
       x: text.trim(),
     })),
   );
-  return JSON.stringify(sections);
+  return JSON.stringify([...sections, ...operationsOf(language)]);
 };
 
 /** Adds an address, with and without the slash at its end, made at the first look. */

@@ -50,7 +50,7 @@ const events = (language: GuideLanguage): string => {
   return tableOf([
     [heads.event, heads.says],
     ...webhookEvents.map((event) => [
-      `\`${event}\`${named.has(event) ? ' \\*' : ''}`,
+      `[\`${event}\`](#data-${event})${named.has(event) ? ' \\*' : ''}`,
       entries[event],
     ]),
   ]);

@@ -18,6 +18,8 @@ interface Words {
   /** What follows a placeholder below a snippet: where in the answer its value is. */
   readonly valueOf: string;
   readonly answer: string;
+  /** The name of an example of an event's `data`. */
+  readonly data: string;
   /** The group of the pages in English alone. */
   readonly reference: string;
   readonly description: string;
@@ -51,6 +53,7 @@ export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
     table: 'Table',
     valueOf: 'of the answer',
     answer: 'Answer',
+    data: 'Example of data',
     reference: 'Reference',
     description: 'OpenAPI description',
     postman: 'Postman collection',
@@ -91,6 +94,7 @@ export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
     table: 'Таблица',
     valueOf: 'из ответа',
     answer: 'Ответ',
+    data: 'Пример data',
     reference: 'Справочник',
     description: 'Описание OpenAPI',
     postman: 'Коллекция Postman',

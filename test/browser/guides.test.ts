@@ -103,7 +103,9 @@ describe('the guides in a browser', { skip: noChromium }, () => {
       for (const [, href = ''] of main.matchAll(/ href="([^"]+)"/g)) {
         links += 1;
         const url = new URL(href, service.rest + path);
-        assert.ok(!/^\/docs\/(en|ru)\//.test(url.pathname) || href.startsWith(path.slice(0, 9)));
+        assert.ok(
+          !/^\/docs\/(en|ru)\//.test(url.pathname) || url.pathname.startsWith(path.slice(0, 9)),
+        );
         if (url.origin !== service.rest || url.pathname.startsWith('/console')) continue;
         const text = await textOf(url.pathname);
         assert.match(text, /^(<!doctype html>|\{)/i, `${path} leads to ${href}`);
@@ -134,6 +136,20 @@ describe('the guides in a browser', { skip: noChromium }, () => {
       assert.equal(await page.getAttribute('html', 'lang'), language);
       await page.locator('a.language').click();
       await page.waitForURL(`**/docs/${language === 'ru' ? 'en' : 'ru'}/`);
+      await page.context().close();
+    }
+  });
+
+  test('search leads to an operation of the reference', async () => {
+    for (const [path, typed] of [
+      ['/docs/en/', 'POST payouts/batch'],
+      ['/docs/ru/', 'payouts/batch'],
+    ] as const) {
+      const { page } = await open(path);
+      await page.getByRole('searchbox').fill(typed);
+      await page.locator('.found a[href^="/docs/reference/"]').first().click();
+      await page.waitForURL('**/docs/reference/#tag/**');
+      await page.getByRole('heading', { name: 'Create a batch of payouts' }).first().waitFor();
       await page.context().close();
     }
   });

@@ -6,6 +6,8 @@ import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
 import { guideLanguages, guideNames } from '../../rest-facade/guides/pages.ts';
 import { readGuide, type Guide } from '../../rest-facade/guides/read-guide.ts';
+import { examplesOf, readContract } from '../../rest-facade/read-contract.ts';
+import { webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
 import { freePort } from '../support/free-port.ts';
 import type { SnippetLanguage } from '../../rest-facade/guides/snippets.ts';
 import { openReceiver } from '../support/merchant.ts';
@@ -118,6 +120,21 @@ describe('the guides', { concurrency: true }, () => {
             blocks.some((one) => one.name === block && one.language === other),
             `${name}: ${block} is not there as ${other}`,
           );
+      }
+    }
+  });
+
+  test('show what each event carries, as the description of the API does', async () => {
+    const { webhooks } = readContract().described;
+    for (const language of guideLanguages) {
+      const { main } = await readGuide(language, 'webhooks');
+      for (const event of webhookEvents) {
+        const [, shown = ''] =
+          main.split(` id="data-${event}"`)[1]?.match(/<code>([^<]+)<\/code>/) ?? [];
+        const [example] = examplesOf(webhooks[event]?.post.requestBody?.content ?? {});
+        const data = JSON.parse(shown.replaceAll('&quot;', '"').replaceAll('&amp;', '&'));
+        assert.deepEqual(data, (example?.value as any).data, event);
+        assert.ok(main.includes(`href="#data-${event}"`), event);
       }
     }
   });

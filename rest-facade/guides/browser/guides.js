@@ -124,6 +124,17 @@ const addCopying = (code) => {
 if (/^\/docs\/?$/.test(location.pathname) && /^#(tag|model|description)\b/.test(location.hash))
   location.replace(`/docs/reference/${location.hash}`);
 
+/** Opens what the address leads into; not every browser does so. */
+const openTarget = () => {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const details = target?.closest('details');
+  if (!details || details.open) return;
+  details.open = true;
+  target?.scrollIntoView();
+};
+addEventListener('hashchange', openTarget);
+openTarget();
+
 for (const group of document.querySelectorAll('.tabs'))
   if (group instanceof HTMLElement) makeTabs(group);
 for (const code of document.querySelectorAll('.code'))
