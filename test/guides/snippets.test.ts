@@ -112,6 +112,8 @@ describe('the guides', { concurrency: true }, () => {
     for (const [name, { steps }] of guides) {
       const blocks = steps.filter((step) => typeof step !== 'string');
       for (const { language, name: block, code } of blocks) {
+        // A `psp` that is not installed would be fetched by a bare name.
+        if (language === 'sh') assert.doesNotMatch(code, /(?<!npx --no )\bpsp [a-z]/, block);
         const isCommand = language === 'sh' && !/\bcurl\b/.test(code);
         const all = notInAll.includes(`${name}: ${block}`) ? [] : ['py', 'php'];
         const wanted = language === 'json' ? ['sh'] : isCommand ? [] : ['sh', 'ts', ...all];
