@@ -4,7 +4,6 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readFileSync } from 'node:fs';
 import fastify, { type FastifyInstance } from 'fastify';
 import { html as markup, markupText } from './checkout/html.ts';
 import { prepareAnswer, sendAnswer, type FixedAnswer } from './fixed-answer.ts';
@@ -15,8 +14,7 @@ import {
   examplesOf,
   type DescribedOperation,
 } from './read-contract.ts';
-import { serveGuide } from './webhook-guide/serve-guide.ts';
-import { codeBlock } from './guide-page.ts';
+import { serveVerifiers } from './webhook-guide/verifiers.ts';
 
 /* `/docs/postman.json`: the API as a Postman collection (format 2.1), made of its description. */
 
@@ -110,38 +108,6 @@ const postmanCollection = ({ info, paths, tags }: Described, publicUrl: string) 
     .filter(({ item }) => item.length > 0),
 });
 
-/* `/docs/notes/`: the two files of api-notes/ as one page. */
-
-/** The anchor of a heading, as GitHub makes it. */
-const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^\w\s-]/g, '')
-    .replaceAll(/\s/g, '-');
-
-/** Markdown as HTML, with a list of its sections below the title. */
-const renderNotes = async (markdown: string): Promise<string> => {
-  const { Marked } = await import('marked');
-  const sections: string[] = [];
-  const renderer = {
-    heading: ({ depth, text }: { readonly depth: number; readonly text: string }) => {
-      if (depth === 2) sections.push(`<a href="#${anchorOf(text)}">${text}</a>`);
-      return `<h${depth} id="${anchorOf(text)}">${text}</h${depth}>\n`;
-    },
-    code: ({ text }: { readonly text: string }) => codeBlock(text),
-  };
-  const html = new Marked({ async: false, renderer }).parse(markdown, { async: false });
-  return html.replace('</h1>', `</h1><p>${sections.join(', ')}.</p>`);
-};
-
-/** Adds the page. */
-const serveNotes = (app: FastifyInstance, cacheControl: string): void => {
-  const notes = ['api-notes/API-NOTES.md', 'api-notes/RECEIPTS.md']
-    .map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'))
-    .join('\n');
-  serveOtherPage(app, '/docs/notes/', () => renderNotes(notes), cacheControl);
-};
-
 const documentPath = '/v1/public/openapi.json';
 const cacheControl = 'public, max-age=300';
 
@@ -172,7 +138,7 @@ const page = `<!doctype html>
 <script src="/docs/js/scalar.js" defer></script>
 </head>
 <body>
-<noscript>The reference needs JavaScript. The description is at <a href="${documentPath}">${documentPath}</a>, guides at <a href="/docs/">/docs/</a>, notes on the API at <a href="/docs/notes/">/docs/notes/</a>, how to verify webhooks at <a href="/docs/webhooks/">/docs/webhooks/</a>.</noscript>
+<noscript>The reference needs JavaScript. The description is at <a href="${documentPath}">${documentPath}</a>, guides at <a href="/docs/">/docs/</a>.</noscript>
 <div id="app"></div>
 </body>
 </html>
@@ -250,8 +216,7 @@ export const serveDocs = async (
   app.get(documentPath, (request, reply) =>
     sendAnswer(request, reply.headers(app.ownAnswers.headersOf(request.raw)), description),
   );
-  await serveGuide(app, cacheControl);
-  serveNotes(app, cacheControl);
+  await serveVerifiers(app, cacheControl);
   serveOtherPage(app, '/docs/changelog/', () => changesPage(described), cacheControl);
   serveMade(app, '/docs/postman.json', () =>
     prepareAnswer(JSON.stringify(postmanCollection(described, publicUrl)), json),

@@ -8,7 +8,10 @@ export const guideGroups = [
   { group: 'start', names: ['quickstart', 'testing', 'going-live'] },
   { group: 'payments', names: ['accept-a-payment', 'two-step', 'refunds', 'receipts', 'links'] },
   { group: 'more', names: ['saved-methods', 'payouts', 'reconciliation'] },
-  { group: 'integration', names: ['webhooks', 'idempotency', 'errors'] },
+  {
+    group: 'integration',
+    names: ['webhooks', 'verify-webhooks', 'idempotency', 'errors', 'details'],
+  },
   { group: 'people', names: ['operators'] },
 ] as const;
 
@@ -23,10 +26,11 @@ export const guidePath = (language: GuideLanguage, name: GuideName): string =>
   `/docs/${language}/${name}/`;
 
 /** Pages outside the guides, in English only: the reference and its companions. */
-export const otherPages = [
-  '/docs/reference/',
-  '/docs/notes/',
-  '/docs/webhooks/',
-  '/docs/changelog/',
-] as const;
+export const otherPages = ['/docs/reference/', '/docs/changelog/'] as const;
 export type OtherPage = (typeof otherPages)[number];
+
+/** Addresses without a language, which the reference and the schema name. */
+export const shortPaths = {
+  '/docs/webhooks': 'verify-webhooks',
+  '/docs/notes': 'details',
+} as const satisfies Readonly<Record<string, GuideName>>;

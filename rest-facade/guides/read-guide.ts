@@ -10,6 +10,7 @@ import { inOtherLanguages } from './other-languages.ts';
 import { readBlock, tabName, type Block } from './snippets.ts';
 import { guideTables, isGuideTable } from './tables.ts';
 import { guideWords } from './words.ts';
+import { verifierSnippets } from '../webhook-guide/verifiers.ts';
 
 /** A part of a page that search leads to. */
 export interface Section {
@@ -72,7 +73,7 @@ const codeOf = (block: Block, language: GuideLanguage): Html => {
 
 /** A snippet: the same in several languages, then the answer. */
 const snippetOf = (blocks: readonly Block[], language: GuideLanguage): string => {
-  const order = ['sh', 'ts', 'py', 'php'];
+  const order = ['sh', 'ts', 'py', 'php', 'go'];
   const [tabs, answers] = [
     order.flatMap((wanted) => blocks.filter((block) => block.language === wanted)),
     blocks.filter((block) => block.language === 'json'),
@@ -106,7 +107,7 @@ const eventExamples = (language: GuideLanguage): string => {
 };
 
 /** The English text's snippets by name, and the steps of a test. */
-const snippetsOf = (tokens: readonly Token[]) => {
+const snippetsOf = (name: GuideName, tokens: readonly Token[]) => {
   const written: (Block | string)[] = [];
   for (const token of tokens) {
     if (isCode(token)) written.push(readBlock(token.lang ?? '', token.text));
@@ -114,8 +115,11 @@ const snippetsOf = (tokens: readonly Token[]) => {
     if (token.type === 'html' && action) written.push(action);
   }
   const steps = inOtherLanguages(written);
-  const blocks = steps.filter((step) => typeof step !== 'string');
-  return { steps, byName: Map.groupBy(blocks, ({ name }) => name) };
+  const blocks = [
+    ...steps.filter((step) => typeof step !== 'string'),
+    ...(name === 'verify-webhooks' ? verifierSnippets() : []),
+  ];
+  return { steps, byName: Map.groupBy(blocks, (block) => block.name) };
 };
 
 /** Markdown of a language: links to other guides lead to their pages; tables can be scrolled. */
@@ -204,6 +208,7 @@ export const readGuide = async (language: GuideLanguage, name: GuideName): Promi
   const markdown = await openMarkdown(language);
   const tokens = markdown.lexer(withTables(textOf(language, name), language));
   const { steps, byName } = snippetsOf(
+    name,
     language === 'en' ? tokens : markdown.lexer(withTables(textOf('en', name), 'en')),
   );
   const summary = tokens.find(({ type }) => type === 'paragraph')?.raw ?? '';

@@ -14,6 +14,7 @@ import {
   guideLanguages,
   guideNames,
   guidePath,
+  shortPaths,
   type GuideLanguage,
   type GuideName,
   type OtherPage,
@@ -217,6 +218,17 @@ const serveStart = (app: FastifyInstance, cacheControl: string): void => {
     });
 };
 
+/** Leads from an address without a language to the guide in the reader's. */
+const serveShort = (app: FastifyInstance): void => {
+  for (const [path, name] of Object.entries(shortPaths))
+    for (const address of [path, `${path}/`])
+      app.get(address, (request, reply) => {
+        const wanted = request.headers['accept-language'];
+        const language = wanted === undefined ? 'en' : preferredLanguage(wanted);
+        return reply.header('vary', 'accept-language').redirect(guidePath(language, name), 302);
+      });
+};
+
 /** A browser that asks for a page that is not there gets one that leads on; programs get JSON. */
 const serveNowhere = (app: FastifyInstance): void => {
   app.get('/docs/*', async (request, reply) => {
@@ -243,6 +255,7 @@ const serveNowhere = (app: FastifyInstance): void => {
 export const serveGuides = (app: FastifyInstance, cacheControl: string): void => {
   const headers = headersOf(cacheControl);
   serveStart(app, cacheControl);
+  serveShort(app);
   serveNowhere(app);
   for (const language of guideLanguages) {
     serveMade(app, `/docs/${language}/`, async () =>

@@ -10,7 +10,7 @@
  * refuses; `background` goes on beside what follows. A line `<!-- run: ... -->` is what somebody
  * else does in between, as the test that runs them all reads it.
  */
-export type SnippetLanguage = 'sh' | 'ts' | 'py' | 'php' | 'json';
+export type SnippetLanguage = 'sh' | 'ts' | 'py' | 'php' | 'go' | 'json';
 
 export interface Block {
   readonly language: SnippetLanguage;
@@ -36,7 +36,7 @@ const isLanguage = (text: string): text is SnippetLanguage => known.includes(tex
 export const readBlock = (info: string, code: string): Block => {
   const [language = '', name = '', ...rest] = info.split(/\s+/);
   if (!isLanguage(language) || !/^[a-z][a-z0-9-]*$/.test(name))
-    throw new Error(`a block needs sh, ts, py, php or json and a name, not "${info}"`);
+    throw new Error(`a block needs sh, ts, py, php, go or json and a name, not "${info}"`);
   let refused: string | null = null;
   const values: (readonly [string, string])[] = [];
   for (const word of rest) {
@@ -51,6 +51,6 @@ export const readBlock = (info: string, code: string): Block => {
 /** What a tab of it is called. */
 export const tabName = ({ language, code }: Block): string => {
   if (language !== 'sh')
-    return { ts: 'TypeScript', py: 'Python', php: 'PHP', json: 'JSON' }[language];
+    return { ts: 'TypeScript', py: 'Python', php: 'PHP', go: 'Go', json: 'JSON' }[language];
   return /\bcurl\b/.test(code) ? 'curl' : /\bpsp\b/.test(code) ? 'psp' : 'shell';
 };

@@ -66,8 +66,6 @@ export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
     },
     pages: {
       '/docs/reference/': 'API reference',
-      '/docs/notes/': 'Notes on the API',
-      '/docs/webhooks/': 'Verifying webhooks',
       '/docs/changelog/': 'Changelog of the API',
     },
     script: {
@@ -107,8 +105,6 @@ export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
     },
     pages: {
       '/docs/reference/': 'Справочник API (англ.)',
-      '/docs/notes/': 'Заметки об API (англ.)',
-      '/docs/webhooks/': 'Проверка подписи вебхуков (англ.)',
       '/docs/changelog/': 'История изменений API',
     },
     script: {

@@ -17,7 +17,7 @@ after(() => service.stop());
 const api = `${service.rest}/v1/public`;
 const openShop = (required = true) => openSigningShop(service, required);
 
-/** What a signature of the whole request is over (API-NOTES.md, "Signing requests"). */
+/** What a signature of the whole request is over (guides/en/details.md, "Signing requests"). */
 interface SignedDeps {
   readonly method: string;
   /** The path with its query. */
@@ -37,14 +37,14 @@ const signedWhole = (
   return `t=${t},s2=${createHmac('sha256', secret).update(`${t}\n${method}\n${target}\n${key}\n`).update(body).digest('hex')}`;
 };
 
-/** The example of the notes on the API, as a merchant pastes it. */
+/** The example of the guide, as a merchant pastes it. */
 const pastedExample = (): string => {
   const notes = readFileSync(
-    new URL('../../rest-facade/api-notes/API-NOTES.md', import.meta.url),
+    new URL('../../rest-facade/guides/en/details.md', import.meta.url),
     'utf8',
   );
-  const [, example] = /## Signing requests[^]*?```sh\n([^]*?)```/.exec(notes) ?? [];
-  return example ?? assert.fail('the notes have no example');
+  const [, example] = /## Signing requests[^]*?```sh signed\n([^]*?)```/.exec(notes) ?? [];
+  return example ?? assert.fail('the guide has no example');
 };
 
 describe('a signature of the whole request', async () => {
@@ -200,14 +200,18 @@ describe('a signature of the whole request', async () => {
     );
   });
 
-  test('is made by the notes’ example with openssl, and sent by curl', () => {
-    const example = pastedExample().replace(
-      /^KEY=.*$/m,
-      `KEY=${merchant.key} SECRET=${secret} BASE=${service.rest}`,
-    );
-    const { stdout, status } = spawnSync('sh', ['-e', '-c', example], { encoding: 'utf8' });
+  test('is made by the guide’s example with openssl, and sent by curl', () => {
+    const { stdout, status } = spawnSync('sh', ['-e', '-c', pastedExample()], {
+      encoding: 'utf8',
+      env: {
+        PATH: process.env['PATH'],
+        PSP_URL: service.rest,
+        PSP_API_KEY: merchant.key,
+        PSP_SIGNING_SECRET: secret,
+      },
+    });
     assert.equal(status, 0);
-    assert.equal(JSON.parse(stdout).payment.order_id, 'order-1');
+    assert.equal(JSON.parse(stdout).payment.order_id, '8001');
   });
 });
 

@@ -3,10 +3,7 @@
  * webhooks, stream.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
 import { receiptOf } from '../support/receipts.ts';
 import { makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
@@ -222,23 +219,6 @@ describe('a payment that is captured by hand', { concurrency: true }, () => {
       400,
       'bad_request',
     ]);
-  });
-
-  test('runs as the notes on the API show it', async () => {
-    const file = new URL('../../rest-facade/api-notes/API-NOTES.md', import.meta.url);
-    const [, example = ''] =
-      /### Two-step payments[^]*?```sh\n([^]*?)```/.exec(readFileSync(file, 'utf8')) ?? [];
-    const [setting = '', making = '', capturing = ''] = example.split(/\n(?=curl)|# Pay.*\n/);
-    const set = setting
-      .replace('sk_test_...', merchant.key)
-      .replace('http://127.0.0.1:4000', service.rest);
-    const run = async (script: string): Promise<any> =>
-      JSON.parse((await promisify(execFile)('sh', ['-c', `${set}\n${script}`])).stdout);
-    const { payment, payment_url: url } = await run(making);
-    await payByCard(url);
-    await until(payment.id, 'authorized');
-    const { payment: captured } = await run(`ID=${payment.id}\n${capturing}`);
-    assert.deepEqual([captured.status, captured.amount_captured], ['succeeded', 8_000]);
   });
 
   test('is found by its status, and not by another shop', async () => {

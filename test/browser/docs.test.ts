@@ -70,17 +70,23 @@ describe('the documentation', { skip: noChromium }, () => {
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), view.width);
   };
 
-  test('the reference runs scripts of its own files alone, and leads to the notes and to the webhooks, and back', async () => {
+  test('the reference runs scripts of its own files alone, and leads to the guides by their short addresses, and back', async () => {
     const { headers } = await fetch(`${service.rest}/docs/reference`);
     const policy = (headers.get('content-security-policy') ?? '').split('; ');
     assert.ok(policy.includes("script-src 'self'"), String(policy));
     assert.ok(policy.includes("default-src 'none'"), String(policy));
-    for (const [name, path] of [
-      ['Notes on the API', '/docs/notes/'],
-      ['Verifying webhooks', '/docs/webhooks/'],
+    for (const [name, path, guide] of [
+      ['Details of the API', '/docs/notes/', 'details'],
+      ['Verify webhooks', '/docs/webhooks/', 'verify-webhooks'],
     ] as const) {
       assert.equal(await page.getByRole('link', { name }).first().getAttribute('href'), path);
-      const text = await (await fetch(service.rest + path)).text();
+      for (const language of ['en', 'ru']) {
+        const headers = { 'accept-language': language };
+        const { url } = await fetch(service.rest + path, { headers });
+        assert.equal(url, `${service.rest}/docs/${language}/${guide}/`);
+      }
+      const headers = { 'accept-language': 'en' };
+      const text = await (await fetch(service.rest + path, { headers })).text();
       assert.match(text, /<a [^>]*href="\/docs\/reference\/"[^>]*>API reference<\/a>/);
     }
     assertQuiet();
@@ -100,7 +106,7 @@ describe('the documentation', { skip: noChromium }, () => {
     test(`the reference is clean for axe at ${JSON.stringify(view)}`, async () => {
       // The reference keeps more than its style of the look that it was loaded in.
       if (isLong) {
-        await page.goto(`${service.rest}/docs/notes`);
+        await page.goto(`${service.rest}/docs/changelog`);
         await show(view);
         await page.goto(`${service.rest}/docs/reference${operation}`);
       }
@@ -137,7 +143,7 @@ describe('the documentation', { skip: noChromium }, () => {
     assertQuiet();
   });
 
-  for (const path of ['/docs/notes', '/docs/webhooks', '/docs/changelog'])
+  for (const path of ['/docs/changelog'])
     test(`${path} is clean for axe and fits`, async () => {
       await page.goto(service.rest + path);
       for (const view of views) await assertClean(view);

@@ -10,7 +10,7 @@ import { examplesOf, readContract } from '../../rest-facade/read-contract.ts';
 import { webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
 import { freePort } from '../support/free-port.ts';
 import type { SnippetLanguage } from '../../rest-facade/guides/snippets.ts';
-import { openReceiver } from '../support/merchant.ts';
+import { askGraph, openReceiver } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { readText } from '../tidy/tree.ts';
 import { inherited, operatorToken } from '../support/service.ts';
@@ -86,6 +86,12 @@ describe('the guides', { concurrency: true }, () => {
   const openReader = async (): Promise<Reader & { readonly close: () => Promise<void> }> => {
     const [merchant, { url, close }] = [await makeFundedMerchant(service), await openReceiver()];
     const [port, webhookSecret] = [await freePort(), 'whs_example'];
+    const { shopSigningSecretRotate: rotated } = await askGraph(
+      service,
+      `mutation ($m: ID!, $s: ID!) { shopSigningSecretRotate(merchantId: $m, shopId: $s) {
+        ... on ShopSigningSecretRotated { secret } } }`,
+      { m: merchant.id, s: merchant.shopId },
+    );
     const path = [join(folder, 'node_modules/.bin'), dirname(process.execPath)];
     const env = {
       ...inherited,
@@ -99,6 +105,7 @@ describe('the guides', { concurrency: true }, () => {
       MERCHANT_ID: merchant.id,
       SHOP_ID: merchant.shopId,
       PSP_WEBHOOK_SECRET: webhookSecret,
+      PSP_SIGNING_SECRET: rotated.secret,
       PORT: String(port),
     };
     const scene = { merchant, graph: service.graph, port, webhookSecret };
@@ -106,7 +113,12 @@ describe('the guides', { concurrency: true }, () => {
   };
 
   /** Answers that are no JSON, which the files do not read; and what another guide has. */
-  const notInAll = ['reconciliation: file', 'webhooks: stream', 'webhooks: verify'];
+  const notInAll = [
+    'reconciliation: file',
+    'webhooks: stream',
+    'webhooks: verify',
+    'details: signed',
+  ];
 
   test('have every example in all languages beside the one for a shell, and answers behind those', () => {
     for (const [name, { steps }] of guides) {

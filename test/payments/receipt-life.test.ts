@@ -1,10 +1,8 @@
 /** Closing receipts, receipts that are sent again, and what the page shows of them, over HTTP. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { vatRates } from '../../subgraphs/kernel/rules/receipt.ts';
 import { pay } from '../support/buyer.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
@@ -178,24 +176,9 @@ describe('receipts', { concurrency: true }, () => {
     assert.equal(Date.parse(receipt.registered_at) - Date.parse(captured_at), 2_000);
   });
 
-  test('the notes on the API show an example that runs, and the codes of VAT', async () => {
-    const file = new URL('../../rest-facade/api-notes/RECEIPTS.md', import.meta.url);
+  test('the guide shows the codes of VAT, with their days', () => {
+    const file = new URL('../../rest-facade/guides/en/details.md', import.meta.url);
     const notes = readFileSync(file, 'utf8');
-    const [, example = ''] = /## Receipts\n[^]*?```sh\n([^]*?)```/.exec(notes) ?? [];
-    const [setting = '', making = '', reading = '', closing = ''] = example.split(
-      /\n(?=curl)|# (?:Pay|When).*\n/,
-    );
-    const set = setting
-      .replace('sk_test_...', merchant.key)
-      .replace('http://127.0.0.1:4000', service.rest);
-    const run = async (script: string): Promise<any> =>
-      JSON.parse((await promisify(execFile)('sh', ['-c', `${set}\n${script}`])).stdout);
-    const { payment, payment_url: url } = await run(making);
-    await pay(url);
-    await ended(payment.id, 1);
-    const of = `ID=${payment.id}\n`;
-    assert.equal((await run(of + reading)).items[0].status, 'registered');
-    assert.equal((await run(of + closing)).receipt.type, 'closing');
     const [, table = ''] = /\| `vat_code` [^\n]*\n\|---[^\n]*\n([^]*)$/.exec(notes) ?? [];
     const listed = table
       .trim()

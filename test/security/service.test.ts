@@ -31,8 +31,8 @@ test('every page and every answer, whatever its status, keeps browsers careful a
     [`${page}/state`, {}],
     [`${service.rest}/pay/nobody`, { headers: html }],
     [`${service.rest}/docs`, { headers: html }],
-    [`${service.rest}/docs/notes`, { headers: html }],
-    [`${service.rest}/docs/webhooks`, { headers: html }],
+    [`${service.rest}/docs/en/details/`, { headers: html }],
+    [`${service.rest}/docs/en/verify-webhooks/`, { headers: html }],
     [`${service.graph}/graphql`, { headers: html }],
     [
       `${service.graph}/graphql`,

@@ -11,7 +11,9 @@ import {
   WebhookError,
   type Delivery,
 } from '../../sdk/src/index.ts';
-import { serveGuide } from '../../rest-facade/webhook-guide/serve-guide.ts';
+import { guideLanguages } from '../../rest-facade/guides/pages.ts';
+import { readGuide } from '../../rest-facade/guides/read-guide.ts';
+import { serveVerifiers } from '../../rest-facade/webhook-guide/verifiers.ts';
 import type { Relay } from '../../subgraphs/kernel/events/relay.ts';
 import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
 import { shownSecret, type SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
@@ -228,29 +230,28 @@ describe('the functions of the webhook page distinguish a genuine delivery from 
   }
 });
 
-test('the webhook page shows each function as it was run here, loads nothing, and gives it as a file', async () => {
+test('the guide shows each function as it was run here, in each language, and gives it as a file', async () => {
   const app = fastify();
-  await serveGuide(app, 'no-store');
-  const page = await app.inject('/docs/webhooks');
-  assert.deepEqual(
-    [page.statusCode, page.headers['content-type']],
-    [200, 'text/html; charset=utf-8'],
-  );
-  assert.match(String(page.headers['content-security-policy']), /^default-src 'none'/);
-  assert.deepEqual([...page.body.matchAll(/<script|(?:src|href)="(?:https?:|\/\/)/g)], []);
-  const shown = page.body.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
-  const files = [
-    'verify-webhook.ts',
-    'verify_webhook.py',
-    'verify-webhook.php',
-    'verify_webhook.go',
-  ];
-  for (const file of files) {
-    const source = readFileSync(
-      new URL(`../../rest-facade/webhook-guide/${file}`, import.meta.url),
-      'utf8',
-    );
-    assert.ok(shown.includes(source), file);
-    assert.equal((await app.inject(`/docs/webhooks/${file}`)).body, source);
+  await serveVerifiers(app, 'no-store');
+  for (const language of guideLanguages) {
+    const { main } = await readGuide(language, 'verify-webhooks');
+    const shown = ['&lt; <', '&gt; >', '&quot; "', "&#39; '", '&amp; &'].reduce((text, pair) => {
+      const [entity = '', character = ''] = pair.split(' ');
+      return text.replaceAll(entity, character);
+    }, main);
+    for (const file of [
+      'verify-webhook.ts',
+      'verify_webhook.py',
+      'verify-webhook.php',
+      'verify_webhook.go',
+    ]) {
+      const source = readFileSync(
+        new URL(`../../rest-facade/webhook-guide/${file}`, import.meta.url),
+        'utf8',
+      );
+      assert.ok(shown.includes(source.trimEnd()), `${file} in ${language}`);
+      assert.equal((await app.inject(`/docs/webhooks/${file}`)).body, source);
+      assert.ok(main.includes(`href="/docs/webhooks/${file}"`), file);
+    }
   }
 });

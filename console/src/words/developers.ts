@@ -15,7 +15,7 @@ const en = {
   guides: [
     ['/docs/en/', 'Guides'],
     ['/docs/reference/', 'API reference'],
-    ['/docs/notes/', 'Notes on the API'],
+    ['/docs/notes/', 'Details of the API'],
     ['/docs/webhooks/', 'Verifying webhooks'],
     ['/graphql', 'GraphQL'],
   ] as readonly (readonly [string, string])[],
@@ -141,7 +141,7 @@ const ru: typeof en = {
   guides: [
     ['/docs/ru/', 'Руководства'],
     ['/docs/reference/', 'Справочник API'],
-    ['/docs/notes/', 'Заметки об API'],
+    ['/docs/notes/', 'Подробности API'],
     ['/docs/webhooks/', 'Проверка вебхуков'],
     ['/graphql', 'GraphQL'],
   ],
