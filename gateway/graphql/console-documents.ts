@@ -47,6 +47,9 @@ export const consoleDocument = ({
   );
 };
 
+/** The version of the console's operations, which a page names with each of them. */
+export const consoleVersion = (): string => readManifest().version;
+
 /** The text of an operation of the console, for any page; null if there is none. */
 export const consoleOperation = (name: string): string | null => {
   const { operations } = readManifest();

@@ -1,4 +1,5 @@
 /** What every page of the documentation but the reference has around its text. */
+import { consoleVersion } from '../../gateway/graphql/console-documents.ts';
 import { html, markupText, type Html } from '../checkout/html.ts';
 import { guideGroups, guidePath, otherPages, type GuideLanguage, type GuideName } from './pages.ts';
 import { guideWords } from './words.ts';
@@ -103,7 +104,7 @@ export const framed = (page: FramedPage, titles: GuideTitles): string => {
           ${elsewhere !== null && html`<link rel="alternate" hreflang="${other}" href="${elsewhere}" />`}
           ${elsewhere !== null && html`<script src="/docs/assets/guides.js" type="module"></script>`}
         </head>
-        <body data-words="${JSON.stringify(words.script)}">
+        <body data-words="${JSON.stringify(words.script)}" data-console="${consoleVersion()}">
           <a class="skip" href="#text">${words.skip}</a>
           ${topOf(page)}
           <div class="columns">

@@ -44,6 +44,7 @@ const headersOf = (cacheControl: string): Readonly<Record<string, string>> => ({
 /** What pages load, by the files that it is made of. */
 const assets = [
   ['guides.js', ['./browser/guides.js'], 'text/javascript; charset=utf-8'],
+  ['own-key.js', ['./browser/own-key.js'], 'text/javascript; charset=utf-8'],
   ['search.js', ['./browser/search.js'], 'text/javascript; charset=utf-8'],
   [
     'guides.css',

@@ -33,6 +33,21 @@ interface Words {
     readonly found: string;
     readonly nothing: string;
     readonly tabs: string;
+    readonly key: Readonly<
+      Record<
+        | 'text'
+        | 'label'
+        | 'put'
+        | 'make'
+        | 'live'
+        | 'placed'
+        | 'logIn'
+        | 'noShop'
+        | 'refused'
+        | 'name',
+        string
+      >
+    >;
   };
 }
 
@@ -74,6 +89,18 @@ export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
       found: 'found',
       nothing: 'Nothing found',
       tabs: 'Language of the example',
+      key: {
+        text: 'Put your test key into the examples, or create one with your session of the console. It stays in this tab.',
+        label: 'Test key',
+        put: 'Put it there',
+        make: 'Create a test key',
+        live: 'That is not a test key: it begins with sk_test_. A live key does not belong here.',
+        placed: 'The examples have your key and the address of this service.',
+        logIn: 'Log in to the console first, then come back.',
+        noShop: 'Your session is not of a merchant with a shop: create the key in the console.',
+        refused: 'The key was not created. Create it in the console.',
+        name: 'Documentation',
+      },
     },
   },
   ru: {
@@ -113,6 +140,18 @@ export const guideWords: Readonly<Record<GuideLanguage, Words>> = {
       found: 'найдено',
       nothing: 'Ничего не найдено',
       tabs: 'Язык примера',
+      key: {
+        text: 'Подставьте в примеры свой тестовый ключ или создайте его, если вы вошли в консоль. Он останется в этой вкладке.',
+        label: 'Тестовый ключ',
+        put: 'Подставить',
+        make: 'Создать тестовый ключ',
+        live: 'Это не тестовый ключ: тот начинается с sk_test_. Боевому ключу здесь не место.',
+        placed: 'В примерах теперь ваш ключ и адрес этого сервиса.',
+        logIn: 'Сначала войдите в консоль, потом вернитесь сюда.',
+        noShop: 'В вашей сессии нет мерчанта с магазином: создайте ключ в консоли.',
+        refused: 'Создать ключ не удалось. Создайте его в консоли.',
+        name: 'Документация',
+      },
     },
   },
 };

@@ -2,6 +2,7 @@
  * What the documentation's pages have with script: tabs of snippets, their copying. Without it
  * every snippet is shown in each language.
  */
+import { openOwnKey } from './own-key.js';
 import { openSearch } from './search.js';
 
 /**
@@ -11,6 +12,7 @@ import { openSearch } from './search.js';
  * @property {string} found
  * @property {string} nothing
  * @property {string} tabs
+ * @property {import('./own-key.js').KeyWords} key
  */
 
 /** @type {Words} */
@@ -142,3 +144,4 @@ for (const code of document.querySelectorAll('.code'))
 const kept = chosen();
 if (kept !== null) for (const one of choices) one(kept);
 openSearch(words);
+openOwnKey(words.key);
