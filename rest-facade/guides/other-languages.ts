@@ -38,7 +38,7 @@ const readValue = (value: unknown): Value => {
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, readValue(of)]));
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
-  throw new Error(`a body has ${String(value)}`);
+  throw new Error(`a body has a value of the type ${typeof value}`);
 };
 
 const bodyOf = (code: string): Value | undefined => {
