@@ -973,6 +973,29 @@ export type WebhookEvent =
   /** A saved method was revoked, or was not confirmed. */
   | 'token_cancelled';
 
+/** Why a webhook was not answered, or not sent. */
+export type WebhookFault =
+  /** No complete answer came in time. */
+  | 'timeout'
+  /** Nothing listens at the address. */
+  | 'connection_refused'
+  /** The connection ended before the answer. */
+  | 'connection_lost'
+  /** There is no way to the address. */
+  | 'unreachable'
+  /** The name has no address. */
+  | 'name_unknown'
+  /** The address is not public, or is not https. */
+  | 'target_forbidden'
+  /** The certificate or the handshake failed. */
+  | 'tls'
+  /** The endpoint was disabled or deleted. */
+  | 'endpoint_gone'
+  /** The endpoint's secret cannot be read. */
+  | 'secret_unreadable'
+  /** Anything else; the error says more. */
+  | 'other';
+
 /** How a webhook is signed. */
 export type WebhookSignature =
   /** `t=<unix>,v1=<HMAC of the body>,v2=<HMAC of t.body>`: recommended. */
@@ -1771,7 +1794,7 @@ export type PaymentQuery = { payment: { terminalName: string, capture: CaptureMo
       | { __typename: 'TimelinePosting', at: string, posting: { id: string, type: LedgerEntryType, amount: number, currency: string, description: string } }
       | { __typename: 'TimelineRefund', amount: number, at: string, refundStatus: RefundStatus, refund: { id: string, reason: string | null, failReason: string, createdAt: string, completedAt: string | null } }
       | { __typename: 'TimelineStatus', at: string, paymentStatus: PaymentStatus }
-      | { __typename: 'TimelineWebhookAttempt', at: string, delivery: { id: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus }, attempt: { number: number, durationMs: number, status: number | null, error: string | null, responseHead: string | null } }
+      | { __typename: 'TimelineWebhookAttempt', at: string, delivery: { id: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus }, attempt: { number: number, durationMs: number, status: number | null, fault: WebhookFault | null, responseHead: string | null } }
     > } | null };
 
 export type AddNoteMutationVariables = Exact<{
@@ -2450,7 +2473,7 @@ export type PaymentLifeFragment = { webhookDeliveries: Array<{ id: string, event
     | { __typename: 'TimelinePosting', at: string, posting: { id: string, type: LedgerEntryType, amount: number, currency: string, description: string } }
     | { __typename: 'TimelineRefund', amount: number, at: string, refundStatus: RefundStatus, refund: { id: string, reason: string | null, failReason: string, createdAt: string, completedAt: string | null } }
     | { __typename: 'TimelineStatus', at: string, paymentStatus: PaymentStatus }
-    | { __typename: 'TimelineWebhookAttempt', at: string, delivery: { id: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus }, attempt: { number: number, durationMs: number, status: number | null, error: string | null, responseHead: string | null } }
+    | { __typename: 'TimelineWebhookAttempt', at: string, delivery: { id: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus }, attempt: { number: number, durationMs: number, status: number | null, fault: WebhookFault | null, responseHead: string | null } }
   > };
 
 export type AskBankAgainMutationVariables = Exact<{
@@ -2571,7 +2594,7 @@ export type DeliveryQueryVariables = Exact<{
 }>;
 
 
-export type DeliveryQuery = { webhookDelivery: { id: string, merchantId: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, createdAt: string, attemptLog: Array<{ number: number, at: string, durationMs: number, status: number | null, error: string | null, responseHead: string | null }>, request: { body: string, signature: WebhookSignature, headers: Array<{ name: string, value: string }> } | null } | null };
+export type DeliveryQuery = { webhookDelivery: { id: string, merchantId: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, createdAt: string, attemptLog: Array<{ number: number, at: string, durationMs: number, status: number | null, fault: WebhookFault | null, responseHead: string | null }>, request: { body: string, signature: WebhookSignature, headers: Array<{ name: string, value: string }> } | null } | null };
 
 export type EndpointsQueryVariables = Exact<{
   merchantId: string | number;
@@ -2589,7 +2612,7 @@ export type TestEndpointMutationVariables = Exact<{
 
 
 export type TestEndpointMutation = { webhookEndpointTest:
-    | { __typename: 'WebhookEndpointTested', status: number | null, error: string | null, responseHead: string | null, durationMs: number }
+    | { __typename: 'WebhookEndpointTested', status: number | null, fault: WebhookFault | null, responseHead: string | null, durationMs: number }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -2648,7 +2671,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '852d2d284d822357';
+export const operationsVersion = 'd4730410605be22a';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2861,7 +2884,7 @@ export const Search = typed<SearchQuery, SearchQueryVariables>(
   "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Search($text: String!, $merchantId: ID, $timeZone: String!) {\n  search(text: $text, merchantId: $merchantId, timeZone: $timeZone) {\n    kind\n    merchantId\n    id\n    at\n    payment {\n      ...PaymentRow\n      merchant {\n        id\n        name\n      }\n    }\n    refund {\n      id\n      paymentId\n      amount\n      status\n    }\n    payout {\n      id\n      amount\n      currency\n      status\n      mode\n    }\n    subscription {\n      id\n      amount\n      currency\n      status\n      mode\n      customerRef\n    }\n  }\n}",
 );
 export const Payment = typed<PaymentQuery, PaymentQueryVariables>(
-  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payment($merchantId: ID!, $id: ID!) {\n  payment(id: $id, merchantId: $merchantId) {\n    ...PaymentRow\n    merchant {\n      id\n      name\n      supportRefundMax\n    }\n    terminalName\n    capture\n    amountCapturable\n    amountCaptured\n    captureBefore\n    rrn\n    returnUrl\n    description\n    capturedAt\n    finalizedAt\n    expiresAt\n    metadata\n    customerCardBrand\n    customerCardHolder\n    customerPayerBank\n    fee\n    feeRateBps\n    net\n    paymentUrl\n    notes {\n      id\n      author\n      createdAt\n      text\n    }\n    ...PaymentLife\n  }\n}\n\nfragment PaymentLife on Payment {\n  webhookDeliveries {\n    id\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n  }\n  receipts {\n    id\n    type\n    status\n    amount\n    currency\n    fiscalStorageNumber\n    fiscalDocumentNumber\n    fiscalAttribute\n    registeredAt\n    failureReason\n    createdAt\n    items {\n      paymentMode\n    }\n  }\n  timeline {\n    __typename\n    at\n    ... on TimelineCreated {\n      by\n      makerId\n      keyPrefix\n    }\n    ... on TimelineStatus {\n      paymentStatus: status\n    }\n    ... on TimelineBankCall {\n      connector\n      call\n      operationId\n      asked: amount\n      currency\n      answer\n      reference\n      failureCode\n      bankCode\n      durationMs\n    }\n    ... on TimelineRefund {\n      refundStatus: status\n      amount\n      refund {\n        id\n        reason\n        failReason\n        createdAt\n        completedAt\n      }\n    }\n    ... on TimelineWebhookAttempt {\n      delivery {\n        id\n        event\n        eventId\n        url\n        status\n      }\n      attempt {\n        number\n        durationMs\n        status\n        error\n        responseHead\n      }\n    }\n    ... on TimelinePosting {\n      posting: entry {\n        id\n        type\n        amount\n        currency\n        description\n      }\n    }\n    ... on TimelineAudit {\n      audit: entry {\n        id\n        actor\n        role\n        action\n        subjectKind\n        subjectId\n        before\n        after\n        requestId\n      }\n    }\n  }\n}",
+  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payment($merchantId: ID!, $id: ID!) {\n  payment(id: $id, merchantId: $merchantId) {\n    ...PaymentRow\n    merchant {\n      id\n      name\n      supportRefundMax\n    }\n    terminalName\n    capture\n    amountCapturable\n    amountCaptured\n    captureBefore\n    rrn\n    returnUrl\n    description\n    capturedAt\n    finalizedAt\n    expiresAt\n    metadata\n    customerCardBrand\n    customerCardHolder\n    customerPayerBank\n    fee\n    feeRateBps\n    net\n    paymentUrl\n    notes {\n      id\n      author\n      createdAt\n      text\n    }\n    ...PaymentLife\n  }\n}\n\nfragment PaymentLife on Payment {\n  webhookDeliveries {\n    id\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n  }\n  receipts {\n    id\n    type\n    status\n    amount\n    currency\n    fiscalStorageNumber\n    fiscalDocumentNumber\n    fiscalAttribute\n    registeredAt\n    failureReason\n    createdAt\n    items {\n      paymentMode\n    }\n  }\n  timeline {\n    __typename\n    at\n    ... on TimelineCreated {\n      by\n      makerId\n      keyPrefix\n    }\n    ... on TimelineStatus {\n      paymentStatus: status\n    }\n    ... on TimelineBankCall {\n      connector\n      call\n      operationId\n      asked: amount\n      currency\n      answer\n      reference\n      failureCode\n      bankCode\n      durationMs\n    }\n    ... on TimelineRefund {\n      refundStatus: status\n      amount\n      refund {\n        id\n        reason\n        failReason\n        createdAt\n        completedAt\n      }\n    }\n    ... on TimelineWebhookAttempt {\n      delivery {\n        id\n        event\n        eventId\n        url\n        status\n      }\n      attempt {\n        number\n        durationMs\n        status\n        fault\n        responseHead\n      }\n    }\n    ... on TimelinePosting {\n      posting: entry {\n        id\n        type\n        amount\n        currency\n        description\n      }\n    }\n    ... on TimelineAudit {\n      audit: entry {\n        id\n        actor\n        role\n        action\n        subjectKind\n        subjectId\n        before\n        after\n        requestId\n      }\n    }\n  }\n}",
 );
 export const AddNote = typed<AddNoteMutation, AddNoteMutationVariables>(
   "mutation AddNote($merchantId: ID!, $id: ID!, $text: String!, $key: String!) {\n  paymentNoteAdd(\n    id: $id\n    merchantId: $merchantId\n    text: $text\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PaymentNoteAdded {\n      note {\n        id\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -3068,13 +3091,13 @@ export const ResendDelivery = typed<ResendDeliveryMutation, ResendDeliveryMutati
   "mutation ResendDelivery($merchantId: ID!, $id: ID!) {\n  webhookDeliveryResend(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookDelivery {\n      id\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Delivery = typed<DeliveryQuery, DeliveryQueryVariables>(
-  "query Delivery($merchantId: ID!, $id: ID!) {\n  webhookDelivery(merchantId: $merchantId, id: $id) {\n    id\n    merchantId\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n    attemptLog {\n      number\n      at\n      durationMs\n      status\n      error\n      responseHead\n    }\n    request {\n      body\n      signature\n      headers {\n        name\n        value\n      }\n    }\n  }\n}",
+  "query Delivery($merchantId: ID!, $id: ID!) {\n  webhookDelivery(merchantId: $merchantId, id: $id) {\n    id\n    merchantId\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n    attemptLog {\n      number\n      at\n      durationMs\n      status\n      fault\n      responseHead\n    }\n    request {\n      body\n      signature\n      headers {\n        name\n        value\n      }\n    }\n  }\n}",
 );
 export const Endpoints = typed<EndpointsQuery, EndpointsQueryVariables>(
   "query Endpoints($merchantId: ID!, $mode: Mode!, $failedSince: DateTime!) {\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      endpointId\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  merchant(id: $merchantId) {\n    id\n    shops {\n      id\n      merchantId\n      name\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n        health {\n          delivered\n          failed\n          pending\n          failing\n          oldestPendingAt\n          nextAttemptAt\n        }\n      }\n    }\n  }\n}",
 );
 export const TestEndpoint = typed<TestEndpointMutation, TestEndpointMutationVariables>(
-  "mutation TestEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointTest(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpointTested {\n      status\n      error\n      responseHead\n      durationMs\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation TestEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointTest(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpointTested {\n      status\n      fault\n      responseHead\n      durationMs\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const FailedDeliveries = typed<FailedDeliveriesQuery, FailedDeliveriesQueryVariables>(
   "query FailedDeliveries($merchantId: ID!, $mode: Mode!, $since: DateTime!, $endpointId: ID) {\n  webhookDeliveries(\n    merchantId: $merchantId\n    mode: $mode\n    status: failed\n    since: $since\n    endpointId: $endpointId\n    first: 1\n  ) {\n    totalCount {\n      count\n      isExact\n    }\n  }\n}",

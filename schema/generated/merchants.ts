@@ -476,9 +476,34 @@ export type WebhookAttempt = {
   status: Maybe<Scalars['Int']['output']>;
   /** Why it failed without an answer, or why nothing was sent; null otherwise. */
   error: Maybe<Scalars['String']['output']>;
+  /** The kind of the error. */
+  fault: Maybe<WebhookFault>;
   /** The beginning of the answer's body; null without one. */
   responseHead: Maybe<Scalars['String']['output']>;
 };
+
+/** Why a webhook was not answered, or not sent. */
+export type WebhookFault =
+  /** No complete answer came in time. */
+  | 'timeout'
+  /** Nothing listens at the address. */
+  | 'connection_refused'
+  /** The connection ended before the answer. */
+  | 'connection_lost'
+  /** There is no way to the address. */
+  | 'unreachable'
+  /** The name has no address. */
+  | 'name_unknown'
+  /** The address is not public, or is not https. */
+  | 'target_forbidden'
+  /** The certificate or the handshake failed. */
+  | 'tls'
+  /** The endpoint was disabled or deleted. */
+  | 'endpoint_gone'
+  /** The endpoint's secret cannot be read. */
+  | 'secret_unreadable'
+  /** Anything else; the error says more. */
+  | 'other';
 
 /** A webhook event as it was frozen, whether or not there was an endpoint for it. */
 export type LoggedEvent = {
@@ -1262,6 +1287,8 @@ export type WebhookEndpointTested = {
   status: Maybe<Scalars['Int']['output']>;
   /** Why there was no answer, or not all of it; null otherwise. */
   error: Maybe<Scalars['String']['output']>;
+  /** The kind of the error. */
+  fault: Maybe<WebhookFault>;
   /** The beginning of the answer's body; null without one. */
   responseHead: Maybe<Scalars['String']['output']>;
   /** Milliseconds. */
@@ -3684,6 +3711,7 @@ export type ResolversTypes = {
   WebhookHeader: ResolverTypeWrapper<WebhookHeader>;
   WebhookDelivery: ResolverTypeWrapper<WebhookDeliveryRow>;
   WebhookAttempt: ResolverTypeWrapper<WebhookAttemptRow>;
+  WebhookFault: WebhookFault;
   LoggedEvent: ResolverTypeWrapper<LoggedEventRow>;
   EventLogPage: ResolverTypeWrapper<Omit<EventLogPage, 'items'> & { items: Array<ResolversTypes['LoggedEvent']> }>;
   Payment: ResolverTypeWrapper<EntityReference>;
@@ -4256,6 +4284,7 @@ export type WebhookAttemptResolvers<ContextType = SubgraphContext, ParentType ex
   durationMs?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   status?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   error?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  fault?: Resolver<Maybe<ResolversTypes['WebhookFault']>, ParentType, ContextType>;
   responseHead?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
@@ -4758,6 +4787,7 @@ export type WebhookEndpointTestedResolvers<ContextType = SubgraphContext, Parent
   request?: Resolver<ResolversTypes['WebhookRequest'], ParentType, ContextType>;
   status?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   error?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  fault?: Resolver<Maybe<ResolversTypes['WebhookFault']>, ParentType, ContextType>;
   responseHead?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   durationMs?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;

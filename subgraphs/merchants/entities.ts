@@ -7,6 +7,7 @@ import type { Mode } from '../kernel/rules/mode.ts';
 import type { WebhookEvent } from '../kernel/rules/event.ts';
 import type { Scope } from '../kernel/service/access/principal.ts';
 import { defaultRateLimit } from './rules/rate-limit.ts';
+import type { WebhookFault } from './webhooks/faults.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
@@ -197,6 +198,8 @@ export const WebhookAttemptEntity = defineEntity({
     /** HTTP status; null when there was no answer. */
     status: p.integer().strictNullable(),
     error: p.text().strictNullable(),
+    /** The kind of the error. */
+    fault: p.text().$type<WebhookFault>().strictNullable(),
     responseHead: p.text().strictNullable(),
     /** That of its delivery; both are removed together. */
     createdAt: instant().primary(),

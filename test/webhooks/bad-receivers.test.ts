@@ -68,7 +68,7 @@ describe('an attempt ends at its deadline', { concurrency: true }, () => {
     );
     assert.deepEqual(
       { ...(await postHastily(`http://127.0.0.1:${port}/`)), duration_ms: 0 },
-      { status: null, error: late, head: null, duration_ms: 0 },
+      { status: null, error: late, fault: 'timeout', head: null, duration_ms: 0 },
     );
   });
 

@@ -236,10 +236,10 @@ describe('a connection', () => {
 
   test('is not opened to a private address in any notation', async () => {
     for (const host of privateHosts) {
-      const { status, error } = await post(`https://${host}:${port}/`);
+      const { status, error, fault } = await post(`https://${host}:${port}/`);
       assert.deepEqual(
-        { status, error },
-        { status: null, error: 'the address is not public' },
+        { status, error, fault },
+        { status: null, error: 'the address is not public', fault: 'target_forbidden' },
         host,
       );
     }

@@ -4,6 +4,7 @@ import { duration } from '../format.ts';
 import type { Tone } from '../parts/status.tsx';
 import type { TimelineWords } from '../words/timeline.ts';
 import type { Words } from '../words/en.ts';
+import type { WebhookWords } from '../words/webhooks.ts';
 import type { PaymentDetails } from './payment-details.ts';
 
 /** The kinds that a person may look at alone. */
@@ -38,6 +39,7 @@ interface Speech {
   readonly actionName: (action: string) => string;
   /** A failure code in words. */
   readonly failureOf: (code: string) => string;
+  readonly faults: WebhookWords['faults'];
 }
 
 type Entry = PaymentDetails['timeline'][number];
@@ -88,9 +90,13 @@ const refundLine = (entry: Of<'TimelineRefund'>, { words, line }: Speech, curren
   } satisfies Line;
 };
 
-const webhookLine = (entry: Of<'TimelineWebhookAttempt'>, { words, line }: Speech): Line => {
+const webhookLine = (
+  entry: Of<'TimelineWebhookAttempt'>,
+  { words, line, faults }: Speech,
+): Line => {
   const { delivery, attempt, at } = entry;
-  const answer = attempt.status ?? attempt.error ?? words.payment.noAnswer;
+  const { status, fault } = attempt;
+  const answer = status ?? (fault === null ? words.payment.noAnswer : faults[fault]);
   const time = duration(attempt.durationMs, words.locale);
   const isTaken = attempt.status !== null && attempt.status < 300;
   return {

@@ -5,6 +5,7 @@ import { Raw } from '../parts/raw.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useFailureName } from '../words/failures.tsx';
 import { useTimelineWords } from '../words/timeline.ts';
+import { useWebhookWords } from '../words/webhooks.ts';
 import { useWords } from '../words/words.ts';
 import { lineKinds, linesOf, type Line, type LineKind } from './timeline-lines.ts';
 import type { PaymentDetails } from './payment-details.ts';
@@ -75,7 +76,13 @@ export const Timeline = ({ payment }: { readonly payment: PaymentDetails }) => {
   const line = useTimelineWords();
   const { search } = useAddress();
   const actionName = useActionName();
-  const lines = linesOf(payment, { words, line, actionName, failureOf: useFailureName() });
+  const lines = linesOf(payment, {
+    words,
+    line,
+    actionName,
+    failureOf: useFailureName(),
+    faults: useWebhookWords().faults,
+  });
   const chosen = listOf(search.kinds, lineKinds);
   const shown = chosen.length === 0 ? lines : lines.filter(({ kind }) => chosen.includes(kind));
   return (

@@ -23,16 +23,21 @@ type Request = NonNullable<Row['request']>;
 
 const Attempts = ({ delivery }: { readonly delivery: Row }) => {
   const words = useWords();
+  const own = useWebhookWords();
   if (delivery.attemptLog.length === 0) return <p>{words.delivery.noAttempts}</p>;
   return (
     <ol className="timeline">
-      {delivery.attemptLog.map(({ number, at, durationMs, status, error, responseHead }) => (
+      {delivery.attemptLog.map(({ number, at, durationMs, status, fault, responseHead }) => (
         <li key={number} data-tone={status !== null && status < 300 ? 'good' : 'bad'}>
           <div className="line">
             <span>
               {words.payment.attempt(
                 number,
-                status === null ? (error ?? words.payment.noAnswer) : String(status),
+                status === null
+                  ? fault === null
+                    ? words.payment.noAnswer
+                    : own.faults[fault]
+                  : String(status),
                 duration(durationMs, words.locale),
               )}
             </span>

@@ -74,7 +74,7 @@ const useAtOnce = (merchantId: string, id: string, again: () => void) => {
     const { status, durationMs } = result;
     return setOutcome(
       status === null
-        ? words.noAnswer(result.error ?? '')
+        ? words.noAnswer(words.faults[result.fault ?? 'other'])
         : words.answered(status, duration(durationMs, locale)),
     );
   };

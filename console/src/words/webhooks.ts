@@ -15,6 +15,18 @@ const en = {
   testing: 'Sending ...',
   answered: (status: number, ms: string) => `The receiver answered ${status} in ${ms}`,
   noAnswer: (why: string) => `No answer: ${why}`,
+  faults: {
+    timeout: 'no answer in time',
+    connection_refused: 'nothing listens at the address',
+    connection_lost: 'the connection broke off',
+    unreachable: 'no way to the address',
+    name_unknown: 'the name has no address',
+    target_forbidden: 'the address is not public or not https',
+    tls: 'the certificate does not fit',
+    endpoint_gone: 'not sent, the endpoint is off or deleted',
+    secret_unreadable: 'not sent, the secret cannot be read',
+    other: 'a network error',
+  },
   replay: 'Replay failed ...',
   replayCount: (count: string) => `Replay ${count} failed ...`,
   replayNone: 'Nothing has failed in 7 days',
@@ -61,6 +73,18 @@ const ru: typeof en = {
   testing: 'Отправляем ...',
   answered: (status, ms) => `Получатель ответил ${status} за ${ms}`,
   noAnswer: (why) => `Ответа нет: ${why}`,
+  faults: {
+    timeout: 'не ответил вовремя',
+    connection_refused: 'по адресу никто не отвечает',
+    connection_lost: 'соединение оборвалось',
+    unreachable: 'до адреса нет пути',
+    name_unknown: 'имя не находится',
+    target_forbidden: 'адрес не публичный или не https',
+    tls: 'сертификат не подходит',
+    endpoint_gone: 'не отправлен, адрес отключён или удалён',
+    secret_unreadable: 'не отправлен, секрет не читается',
+    other: 'ошибка сети',
+  },
   replay: 'Повторить неудачные ...',
   replayCount: (count) => `Повторить неудачные: ${count} ...`,
   replayNone: 'За 7 дней неудачных нет',
@@ -91,6 +115,8 @@ const ru: typeof en = {
   verify: 'Проверить подпись',
   verifyMore: 'На других языках',
 };
+
+export type WebhookWords = typeof en;
 
 /** The words. */
 export const useWebhookWords = sectionWords(en, ru);

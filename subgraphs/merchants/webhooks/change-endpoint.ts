@@ -48,8 +48,8 @@ const endPending: Statement = {
       where merchant_id = $1 and lane = $2 and status = 'pending' and (lease_until is null or lease_until <= statement_timestamp())
       returning merchant_id, id, attempts, created_at
     ), noted as (
-      insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, error, created_at)
-      select merchant_id, id, attempts, $3, 0, $4, created_at from ended
+      insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, error, fault, created_at)
+      select merchant_id, id, attempts, $3, 0, $4, 'endpoint_gone', created_at from ended
       returning number
     )
     select count(*)::int as ended from noted`,

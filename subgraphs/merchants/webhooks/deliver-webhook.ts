@@ -15,6 +15,7 @@ import {
   type DeliveryLimits,
   type Message,
 } from './claim-deliveries.ts';
+import type { WebhookFault } from './faults.ts';
 import { signedHeaders } from './message-headers.ts';
 import { type Answer, postWebhook } from './post-webhook.ts';
 import {
@@ -111,18 +112,25 @@ const attempt = async (
 /** Why a delivery without an endpoint ends. */
 export const notSent = 'not sent: the endpoint is disabled or deleted';
 
-const unsent = (error: string): Answer => ({ status: null, error, head: null, duration_ms: 0 });
+const unsent = (error: string, fault: WebhookFault): Answer => ({
+  status: null,
+  error,
+  fault,
+  head: null,
+  duration_ms: 0,
+});
 
 const send = async (
   deps: DeliveryDeps,
   { url, eventId, message }: ClaimedDelivery,
 ): Promise<{ attempted: Attempted; answer: Answer }> => {
-  if (!message) return { attempted: { kind: 'pointless' }, answer: unsent(notSent) };
+  if (!message)
+    return { attempted: { kind: 'pointless' }, answer: unsent(notSent, 'endpoint_gone') };
   const headers = headersOf(deps, eventId, message);
   if (!headers)
     return {
       attempted: { kind: 'no_answer' },
-      answer: unsent('not sent: the secret cannot be read'),
+      answer: unsent('not sent: the secret cannot be read', 'secret_unreadable'),
     };
   const answer = await postWebhook(deps.targets, {
     url,
@@ -176,5 +184,6 @@ const store = (
     duration_ms: answer.duration_ms,
     answerStatus: answer.status,
     error: answer.error,
+    fault: answer.fault,
     answerHead: answer.head,
   });

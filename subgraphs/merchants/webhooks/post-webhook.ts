@@ -5,6 +5,7 @@
 import type { Dispatcher } from 'undici';
 import { webhookAnswerKept_max_chars, webhookAnswerRead_max_bytes } from './rules.ts';
 import { errorCode } from '../../kernel/service/error-code.ts';
+import { faultOf, type WebhookFault } from './faults.ts';
 
 /** The receiver's answer, or why there is none. */
 export interface Answer {
@@ -12,10 +13,14 @@ export interface Answer {
   readonly status: number | null;
   /** Null when the answer was read to its end, or to the limit. */
   readonly error: string | null;
+  /** The kind of the error. */
+  readonly fault: WebhookFault | null;
   /** The beginning of the answer's body. */
   readonly head: string | null;
   readonly duration_ms: number;
 }
+
+const answered = { error: null, fault: null } as const;
 
 export interface Post {
   readonly url: string;
@@ -85,12 +90,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#chunks.push(chunk);
     this.#read_bytes += chunk.length;
     if (this.#read_bytes < webhookAnswerRead_max_bytes || this.#isOver) return;
-    this.#end(null);
+    this.#end(answered);
     this.#controller?.abort(new Error('enough has been read'));
   }
 
   onResponseEnd(): void {
-    this.#end(null);
+    this.#end(answered);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -99,7 +104,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   /** Ends it with what went wrong. */
   fail(error: unknown): void {
-    this.#end(inWords(error, this.#deadline_ms));
+    this.#end({ error: inWords(error, this.#deadline_ms), fault: faultOf(error) });
   }
 
   #drop(reason: Error): void {
@@ -107,14 +112,14 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(reason);
   }
 
-  #end(error: string | null): void {
+  #end(failure: Pick<Answer, 'error' | 'fault'>): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    const head = error === null ? keptOf(this.#chunks) : null;
+    const head = failure.error === null ? keptOf(this.#chunks) : null;
     this.#resolve({
       status: this.#status,
-      error,
+      ...failure,
       head,
       duration_ms: Math.round(performance.now() - this.#started_ms),
     });

@@ -8,6 +8,7 @@ import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { batched } from '../../kernel/database/batch-calls.ts';
 import { noteListChange } from '../../kernel/database/list-changes.ts';
 import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
+import type { WebhookFault } from './faults.ts';
 
 /** One attempt's result, and what follows for its delivery. */
 interface AttemptResult {
@@ -24,6 +25,7 @@ interface AttemptResult {
   readonly duration_ms: number;
   readonly answerStatus: number | null;
   readonly error: string | null;
+  readonly fault: WebhookFault | null;
   readonly answerHead: string | null;
 }
 
@@ -62,6 +64,7 @@ const columnsOf = (results: readonly AttemptResult[]): readonly unknown[] => {
     column(({ duration_ms }) => duration_ms),
     column(({ answerStatus }) => answerStatus),
     column(({ error }) => error),
+    column(({ fault }) => fault),
     column(({ answerHead }) => answerHead),
     column(({ createdAt }) => textOf(createdAt)),
   ];
@@ -69,8 +72,8 @@ const columnsOf = (results: readonly AttemptResult[]): readonly unknown[] => {
 
 /** SQL: the parameters behind the merchants, and the columns that they are. */
 const given = `$2::uuid[], $3::timestamptz[], $4::text[], $5::timestamptz[], $6::timestamptz[],
-        $7::timestamptz[], $8::int[], $9::int[], $10::text[], $11::text[], $12::timestamptz[]`;
-const givenColumns = `id, lease_until, status, next_attempt_at, delivered_at, at, duration_ms, answer_status, error, response_head, created_at`;
+        $7::timestamptz[], $8::int[], $9::int[], $10::text[], $11::text[], $12::text[], $13::timestamptz[]`;
+const givenColumns = `id, lease_until, status, next_attempt_at, delivered_at, at, duration_ms, answer_status, error, fault, response_head, created_at`;
 
 /**
  * SQL: the delivery's retries follow the test clock of its shop. The clock's row is locked, so that
@@ -93,8 +96,8 @@ const storeText = (results: string, merchant: string): string => `
         and delivery.lease_until = result.lease_until and delivery.status = 'pending'
       returning delivery.merchant_id, delivery.id, attempts
     )
-    insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, status, error, response_head, created_at)
-    select merchant_id, id, attempts, at, duration_ms, answer_status, error, response_head, created_at from settled join result using (merchant_id, id)
+    insert into webhook_attempt (merchant_id, delivery_id, number, at, duration_ms, status, error, fault, response_head, created_at)
+    select merchant_id, id, attempts, at, duration_ms, answer_status, error, fault, response_head, created_at from settled join result using (merchant_id, id)
     returning delivery_id as "deliveryId"`;
 
 const storeAttempts: ShardedStatement = {

@@ -15,6 +15,7 @@ import {
   type WebhookEndpoint,
 } from '../entities.ts';
 import type { EndpointKey, EndpointDeps } from './change-endpoint.ts';
+import type { WebhookFault } from './faults.ts';
 import { listHeaders, signedHeaders } from './message-headers.ts';
 import { postWebhook } from './post-webhook.ts';
 import type { WebhookRequest } from './read-requests.ts';
@@ -31,6 +32,7 @@ interface EndpointTested {
   readonly request: WebhookRequest;
   readonly status: number | null;
   readonly error: string | null;
+  readonly fault: WebhookFault | null;
   readonly responseHead: string | null;
   readonly durationMs: number;
 }
@@ -95,6 +97,7 @@ export const testEndpoint = async (
       request: { body, headers: listHeaders(headers), signature },
       status: answer.status,
       error: answer.error,
+      fault: answer.fault,
       responseHead: answer.head,
       durationMs: answer.duration_ms,
     };

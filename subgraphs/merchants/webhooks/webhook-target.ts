@@ -15,14 +15,7 @@ import {
   type TargetSwitch,
 } from '../../kernel/service/webhook-url.ts';
 import { webhookDeadline_ms, webhookSocketsPerOrigin_max } from './rules.ts';
-
-/** The target may not be connected to. */
-class RefusedTarget extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'RefusedTarget';
-  }
-}
+import { RefusedTarget } from './faults.ts';
 
 type Addresses = (hostname: string) => Promise<readonly string[]>;
 
@@ -51,9 +44,12 @@ const askSystem: Addresses = async (hostname) =>
 const guardedLookup = (ask: Addresses, mayReach: MayReach): LookupFunction => {
   const resolve = async (hostname: string): Promise<{ address: string; family: number }[]> => {
     const addresses = await ask(hostname);
-    if (addresses.length === 0) throw new RefusedTarget('the name has no address');
+    if (addresses.length === 0) throw new RefusedTarget('the name has no address', 'name_unknown');
     if (!addresses.every(mayReach))
-      throw new RefusedTarget('the name resolves to an address that is not public');
+      throw new RefusedTarget(
+        'the name resolves to an address that is not public',
+        'target_forbidden',
+      );
     return addresses.map((address) => ({ address, family: isIP(address) }));
   };
   const answer = callbackify(resolve);
@@ -74,10 +70,10 @@ const refusalOf = (
 ): RefusedTarget | null => {
   const host = withoutBrackets(hostname);
   if (protocol !== 'https:' && !rules.privateTargets)
-    return new RefusedTarget('only https is allowed');
+    return new RefusedTarget('only https is allowed', 'target_forbidden');
   // A literal address never passes the lookup.
   return isIP(host) !== 0 && !mayReachWith(rules)(host)
-    ? new RefusedTarget('the address is not public')
+    ? new RefusedTarget('the address is not public', 'target_forbidden')
     : null;
 };
 
@@ -105,7 +101,7 @@ const guardedConnector = (
       const [error, socket] = result;
       if (error === null && !mayReach(socket.remoteAddress ?? '')) {
         socket.destroy();
-        callback(new RefusedTarget('the address is not public'), null);
+        callback(new RefusedTarget('the address is not public', 'target_forbidden'), null);
       } else callback(...result);
     });
   };

@@ -7,12 +7,7 @@ import { run, type Statement } from '../../database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import type { Recipient } from '../../rules/recipient.ts';
 import { takeOrder, type Taken } from './take-orders.ts';
-import type {
-  PayoutAnswer,
-  PayoutBank,
-  PayoutQuestion,
-  RecipientVerdict,
-} from '../payout-bank.ts';
+import type { PayoutAnswer, PayoutBank, PayoutQuestion, RecipientVerdict } from '../payout-bank.ts';
 
 /**
  * A recipient whose order is not answered: it has arrived, and a query finds it; or it was lost on

@@ -6,14 +6,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../../database/orm.ts';
 import { inTransaction } from '../../database/statement.ts';
-import type {
-  Bank,
-  Card,
-  Question,
-  SessionAnswer,
-  SessionOrder,
-  RefundAnswer,
-} from '../bank.ts';
+import type { Bank, Card, Question, SessionAnswer, SessionOrder, RefundAnswer } from '../bank.ts';
 import type { Accepted, BankAnswer, PayerTraits } from '../bank-answer.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import { brandOf, holderOf } from '../../rules/card.ts';

@@ -133,6 +133,7 @@ create table webhook_attempt (
   duration_ms int not null,
   status int,
   error text,
+  fault text,
   response_head text,
   created_at timestamptz(3) not null,
   primary key (merchant_id, delivery_id, number, created_at)
