@@ -91,6 +91,19 @@ const actsOf = (merchant: Merchant): Pick<Harness, 'cancel' | 'capture' | 'refun
   },
 });
 
+/** Sets the merchant's profile, as the platform. */
+const setterOf =
+  (service: Parameters<typeof askGraph>[0], merchant: Merchant): Harness['setProfile'] =>
+  async (profile) => {
+    await askGraph(
+      service,
+      `mutation ($m: ID!, $p: MerchantProfileInput!) {
+        merchantProfileSet(merchantId: $m, profile: $p) { ... on Merchant { id } }
+      }`,
+      { m: merchant.id, p: profile },
+    );
+  };
+
 /**
  * A merchant of the service and its database. With settings the service is this file's own.
  */
@@ -127,15 +140,7 @@ export const openHarness = async (
       const { id } = made.body.initial_payment;
       return { id, url: made.body.pay_url, read: () => read(id) };
     },
-    setProfile: async (profile) => {
-      await askGraph(
-        service,
-        `mutation ($m: ID!, $p: MerchantProfileInput!) {
-          merchantProfileSet(merchantId: $m, profile: $p) { ... on Merchant { id } }
-        }`,
-        { m: merchant.id, p: profile },
-      );
-    },
+    setProfile: setterOf(service, merchant),
     link: async (body = {}) => {
       const made = await merchant.call('POST', '/links', { amount: 125_000, ...body });
       if (made.status !== 201)
