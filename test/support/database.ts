@@ -1,6 +1,6 @@
 /** A real PostgreSQL for a test file. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -47,29 +47,18 @@ export const startTestDatabase = async ({ migrated = false } = {}): Promise<Test
 };
 
 /**
- * Where Linux keeps files in memory, when 4 GB are free there: a run needs less than one. Half of
- * what PostgreSQL does for the tests is to make, fill and remove files of some hundred databases.
- */
-const folderOfServers = (): string => {
-  const inMemory = '/dev/shm';
-  if (!existsSync(inMemory)) return tmpdir();
-  const { bavail, bsize } = statfsSync(inMemory);
-  return bavail * bsize >= 4 * 2 ** 30 ? inMemory : tmpdir();
-};
-
-/**
  * The machine will not crash under a server whose data is thrown away, so that it need not write to
  * disk in earnest. What survives crashes has a server with its own settings (test/crash).
  */
 const startOwnServer = async (): Promise<{ readonly url: string; stop(): Promise<void> }> => {
-  const dataDir = mkdtempSync(join(folderOfServers(), 'payments-test-'));
+  const dataDir = mkdtempSync(join(tmpdir(), 'payments-test-'));
   const server = await startEmbeddedPostgres({ dataDir, progress: () => {} });
   const settings = {
     fsync: 'off',
     full_page_writes: 'off',
     synchronous_commit: 'off',
     wal_compression: 'off',
-    max_wal_size: '1GB',
+    max_wal_size: '4GB',
     checkpoint_timeout: '1h',
   };
   for (const [name, value] of Object.entries(settings))
