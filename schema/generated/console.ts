@@ -1307,16 +1307,23 @@ export type DraftQuery = { payoutDraft: { id: string, merchantId: string, shopId
 
 export type PayoutFormQueryVariables = Exact<{
   merchantId: string | number;
+  mode: Mode;
 }>;
 
 
-export type PayoutFormQuery = { merchant: { id: string, name: string, shops: Array<{ id: string, name: string }> } | null, sbpBanks: Array<{ memberId: string, name: string, nameEn: string }> };
+export type PayoutFormQuery = { merchant: { id: string, name: string, shops: Array<{ id: string, name: string }> } | null, paidRecipients: Array<{ id: string, merchantId: string, method: PayoutMethod, createdAt: string, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, fullName: string | null } }> };
+
+export type SbpBanksQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SbpBanksQuery = { sbpBanks: Array<{ memberId: string, name: string, nameEn: string }> };
 
 export type CreateDraftMutationVariables = Exact<{
   merchantId: string | number;
   shopId: string | number;
   mode: Mode;
   input: PayoutCreateInput;
+  recipientOf?: string | number | null | undefined;
   reason?: string | null | undefined;
   key: string;
 }>;
@@ -2671,7 +2678,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = 'd4730410605be22a';
+export const operationsVersion = '9ef03d3ce267cbd9';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2758,10 +2765,13 @@ export const Draft = typed<DraftQuery, DraftQueryVariables>(
   "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nquery Draft($merchantId: ID!, $id: ID!) {\n  payoutDraft(merchantId: $merchantId, id: $id) {\n    ...DraftRow\n  }\n}",
 );
 export const PayoutForm = typed<PayoutFormQuery, PayoutFormQueryVariables>(
-  "query PayoutForm($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    name\n    shops {\n      id\n      name\n    }\n  }\n  sbpBanks {\n    memberId\n    name\n    nameEn\n  }\n}",
+  "query PayoutForm($merchantId: ID!, $mode: Mode!) {\n  merchant(id: $merchantId) {\n    id\n    name\n    shops {\n      id\n      name\n    }\n  }\n  paidRecipients(merchantId: $merchantId, mode: $mode) {\n    id\n    merchantId\n    method\n    recipient {\n      phone\n      bankId\n      accountNumber\n      bik\n      fullName\n    }\n    createdAt\n  }\n}",
+);
+export const SbpBanks = typed<SbpBanksQuery, SbpBanksQueryVariables>(
+  "query SbpBanks {\n  sbpBanks {\n    memberId\n    name\n    nameEn\n  }\n}",
 );
 export const CreateDraft = typed<CreateDraftMutation, CreateDraftMutationVariables>(
-  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nmutation CreateDraft($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PayoutCreateInput!, $reason: String, $key: String!) {\n  payoutDraftCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    reason: $reason\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PayoutDraftCreated {\n      draft {\n        ...DraftRow\n      }\n    }\n    ... on Refused {\n      code\n      message\n      fields {\n        path\n      }\n    }\n  }\n}",
+  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nmutation CreateDraft($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PayoutCreateInput!, $recipientOf: ID, $reason: String, $key: String!) {\n  payoutDraftCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    recipientOf: $recipientOf\n    reason: $reason\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PayoutDraftCreated {\n      draft {\n        ...DraftRow\n      }\n    }\n    ... on Refused {\n      code\n      message\n      fields {\n        path\n      }\n    }\n  }\n}",
 );
 export const ApproveDraft = typed<ApproveDraftMutation, ApproveDraftMutationVariables>(
   "mutation ApproveDraft($merchantId: ID!, $id: ID!, $cardPan: String) {\n  payoutDraftApprove(merchantId: $merchantId, id: $id, cardPan: $cardPan) {\n    __typename\n    ... on PayoutDraftApproved {\n      payout {\n        id\n        status\n        failReason\n      }\n    }\n    ... on Refused {\n      code\n      message\n      fields {\n        path\n      }\n    }\n  }\n}",

@@ -514,6 +514,11 @@ export type Query = {
    * payouts and may be shorter than requested. An operator who names no merchant searches by id over all merchants.
    */
   payoutSearch: PayoutConnection;
+  /**
+   * The newest successful payout to each recipient by SBP or to an account, of the newest 1,000 of each shop and method; at most 200, newest first. A cabinet user
+   * need not name the merchant.
+   */
+  paidRecipients: Array<Payout>;
   /** One draft of a payout. Null when there is none. An operator of the platform names the merchant. */
   payoutDraft: Maybe<PayoutDraft>;
   /** Drafts of payouts, newest first, of both modes by a filter; operators who name no merchant read those of all merchants. */
@@ -550,6 +555,12 @@ export type QuerypayoutSearchArgs = {
   after: InputMaybe<Scalars['String']['input']>;
   last: InputMaybe<Scalars['Int']['input']>;
   before: InputMaybe<Scalars['String']['input']>;
+};
+
+
+export type QuerypaidRecipientsArgs = {
+  merchantId: InputMaybe<Scalars['ID']['input']>;
+  mode?: Mode;
 };
 
 
@@ -622,6 +633,7 @@ export type MutationpayoutDraftCreateArgs = {
   shopId: Scalars['ID']['input'];
   mode: Mode;
   input: PayoutCreateInput;
+  recipientOf: InputMaybe<Scalars['ID']['input']>;
   reason: InputMaybe<Scalars['String']['input']>;
   idempotency: InputMaybe<Idempotency>;
 };
@@ -1135,6 +1147,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   payout?: Resolver<Maybe<ResolversTypes['Payout']>, ParentType, ContextType, RequireFields<QuerypayoutArgs, 'id'>>;
   payouts?: Resolver<ResolversTypes['PayoutConnection'], ParentType, ContextType, Partial<QuerypayoutsArgs>>;
   payoutSearch?: Resolver<ResolversTypes['PayoutConnection'], ParentType, ContextType, RequireFields<QuerypayoutSearchArgs, 'search'>>;
+  paidRecipients?: Resolver<Array<ResolversTypes['Payout']>, ParentType, ContextType, RequireFields<QuerypaidRecipientsArgs, 'mode'>>;
   payoutDraft?: Resolver<Maybe<ResolversTypes['PayoutDraft']>, ParentType, ContextType, RequireFields<QuerypayoutDraftArgs, 'id'>>;
   payoutDrafts?: Resolver<ResolversTypes['PayoutDraftConnection'], ParentType, ContextType, Partial<QuerypayoutDraftsArgs>>;
   sbpBanks?: Resolver<Array<ResolversTypes['SbpBank']>, ParentType, ContextType>;

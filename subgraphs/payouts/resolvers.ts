@@ -24,6 +24,7 @@ import { loadPayouts, pageOfPayouts } from './find-payouts.ts';
 import { personOf } from '../kernel/drafts/decide-draft.ts';
 import { maskedRecipient, recipientView } from './payout-view.ts';
 import { revealRecipient } from './reveal-recipient.ts';
+import { findPaidRecipients } from './paid-recipients.ts';
 import { refreshSbpBanks } from './refresh-sbp-banks.ts';
 import { searchPayouts } from './search-payouts.ts';
 import type { Database } from '../kernel/database/orm.ts';
@@ -122,6 +123,8 @@ const queries = (
     const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;
     return orThrow(await searchPayouts(pool, reach, search, page));
   },
+  paidRecipients: (_, { merchantId, mode }, { principal }) =>
+    findPaidRecipients(pool, { merchantId: merchantOf(principal, merchantId), mode }),
   sbpBanks: async () => [...(await directory.current())],
 });
 

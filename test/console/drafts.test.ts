@@ -1,6 +1,8 @@
 /** A payout by two people at the console: one proposes, another approves, both see it at once. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { strToU8, zipSync } from 'fflate';
+import type { Page } from 'playwright-core';
 import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { eventually } from '../support/eventually.ts';
@@ -8,7 +10,7 @@ import { receiptOf } from '../support/receipts.ts';
 import { callRest, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole, type ConsoleWindow } from './console-window.ts';
-import { proposePayout } from './propose-payout.ts';
+import { chooseBank, proposePayout } from './propose-payout.ts';
 import { isLong } from '../support/size.ts';
 
 let service: ServiceInUse;
@@ -229,5 +231,172 @@ describe('a refund', { skip: noChromium }, () => {
     }, 'each receipt to its own address');
     const seen = [support, finance, admin].flatMap(({ complaints }) => complaints);
     assert.deepEqual(seen, []);
+  });
+});
+
+/** A sheet as spreadsheets save it: shared texts, numbers as numbers. */
+const sheetOf = (texts: readonly string[], rows: string): Buffer => {
+  const xml = (body: string): Uint8Array =>
+    strToU8(`<?xml version="1.0" encoding="UTF-8"?>${body}`);
+  return Buffer.from(
+    zipSync({
+      'xl/workbook.xml': xml(
+        '<workbook xmlns:r="urn:r"><sheets><sheet name="October" sheetId="1" r:id="rId7"/></sheets></workbook>',
+      ),
+      'xl/_rels/workbook.xml.rels': xml(
+        '<Relationships><Relationship Id="rId7" Target="worksheets/sheet3.xml"/></Relationships>',
+      ),
+      'xl/sharedStrings.xml': xml(
+        `<sst>${texts.map((text) => `<si><t>${text}</t></si>`).join('')}</sst>`,
+      ),
+      'xl/worksheets/sheet3.xml': xml(`<worksheet><sheetData>${rows}</sheetData></worksheet>`),
+    }),
+  );
+};
+
+describe('a new payout', { skip: noChromium }, () => {
+  test('says what is available, has the frequent banks first, and takes a phone in any form', async () => {
+    const { page, complaints } = await windowOf('finance');
+    await page.goto(`${service.rest}/console/payouts?mode=test&act=new`);
+    const dialog = page.getByRole('dialog', { name: 'Propose the payout' });
+    await dialog.getByText(/Available now: ₽[\d,.]+/).waitFor();
+    await dialog.getByLabel('Amount, RUB').fill('9000000');
+    await dialog.getByText(/is missing, and the fee/).waitFor();
+    const phone = dialog.getByLabel('Phone');
+    for (const typed of ['8(916)1234567', '79161234567', '916 123-45-67', '+7 916 123 45 67']) {
+      await phone.fill(typed);
+      await phone.blur();
+      assert.equal(await phone.inputValue(), '+7 916 123-45-67', typed);
+    }
+    await dialog.getByRole('combobox', { name: 'Bank' }).click();
+    const options = page.getByRole('option');
+    await options.first().waitFor();
+    assert.deepEqual((await options.allTextContents()).slice(0, 4), [
+      'Sberbank',
+      'T-Bank',
+      'VTB Bank',
+      'Alfa-Bank',
+    ]);
+    await chooseBank(dialog, 'тинькофф');
+    assert.equal(await dialog.getByRole('combobox', { name: 'Bank' }).inputValue(), 'T-Bank');
+    assert.deepEqual(complaints, []);
+  });
+
+  test('goes to a recipient that was paid before without showing the phone, and the approver sees what for', async () => {
+    const [anna, boris] = [await windowOf('finance'), await windowOf('admin')];
+    await merchant.call('POST', '/payouts', {
+      amount: 100,
+      phone: '+79165550011',
+      bank_id: '100000000004',
+      full_name: 'Orlova A.',
+    });
+    await anna.page.goto(`${service.rest}/console/payouts?mode=test`);
+    await anna.page
+      .getByRole('row', { name: /Orlova A\..*/ })
+      .getByText('Paid out')
+      .waitFor();
+    await anna.page.getByRole('button', { name: 'New payout' }).click();
+    const dialog = anna.page.getByRole('dialog', { name: 'Propose the payout' });
+    await dialog.getByRole('combobox', { name: 'Paid before' }).fill('orlova');
+    await anna.page.getByRole('option', { name: /Orlova A\. · \+7 \*\*\* \*\*\*-00-11/ }).click();
+    assert.equal(await dialog.getByLabel('Phone').count(), 0);
+    await dialog.getByLabel('Amount, RUB').fill('12,34');
+    await dialog.getByLabel('What it is for').fill('Correction of October');
+    await dialog.getByRole('button', { name: 'Propose the payout' }).click();
+    await dialog.getByText('The draft waits for another person.').waitFor();
+
+    await boris.page.goto(drafts());
+    const row = boris.page.getByRole('row', { name: /Orlova A\./ });
+    await row.getByRole('button', { name: 'Approve' }).click();
+    const approving = boris.page.getByRole('dialog', { name: 'Approve' });
+    for (const text of ['Correction of October', /by a finance, /, 'T-Bank', /Available now/])
+      await approving
+        .getByText(text, { exact: typeof text === 'string' })
+        .first()
+        .waitFor();
+    await approving.getByRole('button', { name: 'Approve' }).click();
+    await approving.getByText('Approved. The payout:').waitFor();
+    assert.deepEqual([...anna.complaints, ...boris.complaints], []);
+  });
+});
+
+describe('payouts from a file', { skip: noChromium }, () => {
+  const take = async (page: Page, name: string, buffer: Buffer): Promise<void> => {
+    await page.locator('input[type=file]').setInputFiles({ name, mimeType: '', buffer });
+    await page.getByText(`${name}:`).waitFor();
+  };
+
+  test('are shown line by line with what is wrong, and each good line becomes a draft once', async () => {
+    const { page, context, complaints } = await windowOf('finance');
+    await page.goto(`${service.rest}/console/payouts?mode=test&tab=batch`);
+    // As Excel saves CSV in Russian.
+    const csv =
+      'Сумма;Телефон;Банк;ФИО\r\n1 200,50;8 916 777-00-01;Сбер;Batchov\r\nсто;89167770002;ВТБ;Second\r\n5;8916;Банк;Third\r\n';
+    const bytes = Array.from(csv, (letter) => {
+      const code = letter.charCodeAt(0);
+      return code >= 0x410 && code <= 0x44f ? code - 0x350 : code;
+    });
+    await take(page, 'old.csv', Buffer.from(bytes));
+    await page.getByText('1 ready for ₽1,200.50, 2 wrong').waitFor();
+    await page.getByRole('row', { name: /3 Wrong amount from 0.01/ }).waitFor();
+    await page.getByRole('row', { name: /4 Wrong no Russian phone; no such bank/ }).waitFor();
+
+    const texts = [
+      'amount',
+      'phone',
+      'bank',
+      'account',
+      'BIK',
+      'T-Bank',
+      '40817810099910004312',
+      '044525225',
+      'Batchova',
+    ];
+    const xlsx = sheetOf(
+      texts,
+      `<row r="1">${['A', 'B', 'C', 'D', 'E'].map((column, index) => `<c r="${column}1" t="s"><v>${index}</v></c>`).join('')}<c r="F1" t="inlineStr"><is><t>name</t></is></c></row>
+      <row r="2"><c r="A2"><v>150.1</v></c><c r="B2"><v>7.9167770003E10</v></c><c r="C2" t="s"><v>5</v></c><c r="F2" t="s"><v>8</v></c></row>
+      <row r="3"><c r="A3"><v>20</v></c><c r="D3" t="s"><v>6</v></c><c r="E3" t="s"><v>7</v></c><c r="F3" t="s"><v>8</v></c></row>`,
+    );
+    await take(page, 'sheet.xlsx', xlsx);
+    await page.getByText('2 ready for ₽170.10, 0 wrong').waitFor();
+    // The answer to one line is lost: pressed again, it repeats nothing.
+    let calls = 0;
+    await context.route('**/graphql', async (route) => {
+      const isDraft = route.request().postData()?.includes('CreateDraft') ?? false;
+      if (isDraft) calls += 1;
+      if (!isDraft || calls !== 2) return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+    await page.getByRole('button', { name: 'Propose 2 payouts' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Propose 2 payouts' });
+    const send = dialog.getByRole('button', { name: 'Propose 2 payouts' });
+    await send.click();
+    await dialog
+      .getByText(/press again/i)
+      .or(dialog.getByText(/unknown/i))
+      .first()
+      .waitFor();
+    await send.click();
+    await dialog.getByText('Waiting for another person: 1.').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('row', { name: /2 Proposed/ }).waitFor();
+    await page.goto(drafts());
+    await page
+      .getByRole('row', { name: /Batchova/ })
+      .nth(1)
+      .waitFor();
+    assert.equal(await page.getByRole('row', { name: /Batchova/ }).count(), 2);
+
+    await page.goto(`${service.rest}/console/payouts?mode=test&tab=batch`);
+    await page
+      .getByLabel('File')
+      .setInputFiles({ name: 'x.csv', mimeType: '', buffer: Buffer.from('a;b\n1;2') });
+    await page.getByText('has no column of amounts').waitFor();
+    assert.deepEqual(
+      complaints.filter((text) => !/ERR_FAILED/.test(text)),
+      [],
+    );
   });
 });

@@ -50,6 +50,9 @@ const documents = {
   approveKey: `mutation ($m: ID!, $id: ID!) { done: apiKeyApprove(merchantId: $m, apiKeyId: $id) { ... on ApiKey { id status requestedBy approvedBy isMine } ${refusedTo} } }`,
   revokeKey: `mutation ($m: ID!, $id: ID!) { done: apiKeyRevoke(merchantId: $m, apiKeyId: $id) { ... on ApiKey { id status } ${refusedTo} } }`,
   reveal: `mutation ($m: ID!, $id: ID!) { done: payoutRecipientReveal(merchantId: $m, id: $id) { ... on PayoutRecipientRevealed { recipient { phone bankId fullName } } ${refusedTo} } }`,
+  again: `mutation ($m: ID!, $s: ID!, $of: ID!, $phone: String = null) { done: payoutDraftCreate(merchantId: $m, shopId: $s, mode: test, recipientOf: $of,
+    input: { amount: 700, phone: $phone }) { ... on PayoutDraftCreated { ${drafted} } ${refusedTo} } }`,
+  paid: `query ($m: ID) { done: paidRecipients(merchantId: $m, mode: test) { id recipient { phone accountNumber } } }`,
   payouts: `query ($m: ID) { done: payouts(merchantId: $m, filter: { mode: [test] }) { nodes { id recipient { phone accountNumber inn } } } }`,
   payout: `query ($id: ID!) { done: payout(id: $id) { id recipient { phone } } }`,
   event: `query ($m: ID, $s: ID, $id: String!) { done: loggedEvent(merchantId: $m, shopId: $s, mode: test, id: $id) { data } }`,
@@ -209,6 +212,65 @@ test('a recipient is masked for every person wherever they look; finance reveals
     ['clara payout_draft', 'clara payout'],
   );
   assert.doesNotMatch(JSON.stringify(rows), /9165554433/);
+});
+
+test('a recipient that was paid is paid again by the payout’s id, which shows no phone', async () => {
+  const { pool } = harness.database;
+  const insert = (
+    id: string,
+    at: string,
+    phone: string | null,
+    account: string | null,
+    status = 'succeeded',
+  ) =>
+    pool.query(
+      `insert into payout (merchant_id, id, shop_id, terminal_id, mode, amount, currency, method, status, fail_reason, recipient_phone, recipient_account, recipient_bank_id, recipient_bik,
+        created_at, completed_at, fee) values ($1, $2, $3, $3, 'test', 100, 'RUB', $4, $5, $6, $7, $8, $9, $10, $11, $11, 0)`,
+      [
+        own.id('merchant'),
+        id,
+        own.id('shop'),
+        account ? 'payouts_account' : 'payouts_sbp',
+        status,
+        status === 'failed' ? 'bank_declined' : null,
+        phone,
+        account,
+        phone && '100000000004',
+        account && '044525225',
+        at,
+      ],
+    );
+  const [older = '', newer = '', account = '', erased = '', failed = ''] = Array.from(
+    { length: 5 },
+    () => randomUUID(),
+  );
+  await insert(older, '2099-01-01T00:00:00Z', '+79990000001', null);
+  await insert(newer, '2099-01-02T00:00:00Z', '+79990000001', null);
+  await insert(account, '2099-01-03T00:00:00Z', null, '40817810099910009999');
+  await insert(erased, '2099-01-04T00:00:00Z', null, null);
+  await insert(failed, '2099-01-05T00:00:00Z', '+79990000002', null, 'failed');
+  const viewer = person('v', 'viewer', own.id('merchant'));
+  assert.deepEqual((await ask('paid', viewer, { m: null })).slice(0, 2), [
+    { id: account, recipient: { phone: null, accountNumber: '***9999' } },
+    { id: newer, recipient: { phone: '+7 *** ***-00-01', accountNumber: null } },
+  ]);
+  assert.deepEqual(await ask('paid', person('o', 'viewer'), { m: other.id('merchant') }), []);
+
+  const anna = person('anna', 'finance', own.id('merchant'));
+  const { draft } = await ask('again', anna, { of: newer, phone: null });
+  assert.deepEqual(draft.recipient, { phoneMask: '+7 *** ***-00-01', bankId: '100000000004' });
+  const { rows } = await pool.query(
+    'select recipient_phone, amount from payout_draft where id = $1',
+    [draft.id],
+  );
+  assert.deepEqual(rows, [{ recipient_phone: '+79990000001', amount: '700' }]);
+  for (const [of, phone, code] of [
+    [erased, null, 'not_found'],
+    [randomUUID(), null, 'not_found'],
+    ['nothing', null, 'not_found'],
+    [newer, '+79990000003', 'bad_request'],
+  ] as const)
+    assert.equal(await ask('again', anna, { of, phone }), code);
 });
 
 test('a key that pays out, and that one person of the merchant asked for, works once another one has approved it', async () => {

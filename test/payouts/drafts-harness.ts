@@ -41,7 +41,15 @@ export class Drafts {
     input: PayoutInput,
     parts: CreatingDeps = this.harness.parts,
   ): Promise<PayoutDraft> {
-    const asked = { merchantId, shopId, mode, input, reason: 'September', idempotency: null };
+    const asked = {
+      merchantId,
+      shopId,
+      mode,
+      input,
+      recipientOf: null,
+      reason: 'September',
+      idempotency: null,
+    };
     return granted(await createDraft(partsAt(parts), person('anna'), asked)).made;
   }
 

@@ -19,6 +19,7 @@ before(async () => {
 });
 after(() => harness.migrated.close());
 
+const bare = { recipientOf: null, reason: null, idempotency: null } as const;
 const over = start.add({ hours: 72 });
 
 test('one person proposes and another approves; the payout has the draft’s id, and is paid once', async () => {
@@ -147,7 +148,7 @@ describe('what stands against the payout', () => {
 
   test('live mode that is off, and a shop without a route', async () => {
     const { merchantId, shopId } = await harness.funded(1_000n);
-    const asked = { merchantId, shopId, mode: 'live', reason: null, idempotency: null } as const;
+    const asked = { merchantId, shopId, mode: 'live', ...bare } as const;
     const input = { amount: 100n, ...sbp };
     const made = await createDraft(partsAt(harness.parts), person('anna'), { ...asked, input });
     assert.equal(codeOf(made), 'live_not_enabled');
@@ -210,6 +211,7 @@ test('a repeated proposal is one draft, and its terms are those of a payout', as
       shopId,
       mode,
       input: { amount, ...sbp },
+      recipientOf: null,
       reason,
       idempotency: { key: 'k-1' },
     });
@@ -236,7 +238,7 @@ test('a merchant has so many drafts waiting at most, which hinders no other', as
     [id, pendingDrafts_max],
   );
   const { merchantId, shopId, mode } = key;
-  const asked = { merchantId, shopId, mode, reason: null, idempotency: null };
+  const asked = { merchantId, shopId, mode, ...bare };
   const input = { amount: 1n, ...sbp };
   const made = await createDraft(partsAt(harness.parts), person('anna'), { ...asked, input });
   assert.equal(codeOf(made), 'bad_request');

@@ -1,5 +1,6 @@
 /** The items of a receipt that is made by hand, and its recipient. */
 import { TextField } from '../parts/fields.tsx';
+import { phoneOf } from '../parts/phone.ts';
 import { useClosingWords } from '../words/closing.ts';
 import type { TypedItem } from './closing-items.ts';
 
@@ -7,8 +8,8 @@ import type { TypedItem } from './closing-items.ts';
 export const readBuyer = (text: string): { email: string } | { phone: string } | null => {
   const typed = text.trim();
   if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(typed)) return { email: typed };
-  const digits = typed.replaceAll(/[\s()-]/g, '');
-  return /^\+7\d{10}$/.test(digits) ? { phone: digits } : null;
+  const phone = phoneOf(typed);
+  return phone === null ? null : { phone };
 };
 
 /** The items, with a quantity and a price of each. */

@@ -6,17 +6,20 @@ import { useClient, useMutation } from 'urql';
 import {
   ApproveDraft,
   Draft,
-  PayoutForm,
   RejectDraft,
   type DraftRowFragment,
 } from '../../../schema/generated/console.ts';
 import { money } from '../amounts.ts';
+import { exactMoment } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { refusalOutcome, RejectForm } from '../parts/decide.tsx';
 import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.ts';
-import { useAsk } from '../parts/use-ask.ts';
+import { Facts } from '../parts/facts.tsx';
+import { Money } from '../parts/texts.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
+import { Available } from './available.tsx';
+import { useBankName } from './bank-name.ts';
 import { recipientText } from './draft-shown.ts';
 import { RevealAct } from './reveal.tsx';
 
@@ -36,12 +39,28 @@ const useRefusal = ({ merchantId, id }: DraftRowFragment, own: DraftWords) => {
   };
 };
 
-/** The name of the bank of a payout by SBP. */
-const useBankName = ({ merchantId, recipient: { bankId } }: DraftRowFragment): string => {
-  const { language } = useWords();
-  const { data } = useAsk(PayoutForm, { merchantId }, bankId === null);
-  const bank = data?.sbpBanks.find(({ memberId }) => memberId === bankId);
-  return (language === 'ru' ? bank?.name : bank?.nameEn) ?? bankId ?? '';
+/** What the approver decides: who asked for what, of whose money. */
+const Asked = ({ draft }: { readonly draft: DraftRowFragment }) => {
+  const words = useWords();
+  const own = useDraftWords();
+  const { amount, currency, method, recipient, reason, createdBy, createdAt, shop } = draft;
+  const bank = useBankName(recipient.bankId);
+  return (
+    <>
+      <Facts
+        facts={[
+          [words.columns.amount, <Money key="amount" amount={amount} currency={currency} />],
+          [own.recipient, recipientText(draft)],
+          [own.bank, bank],
+          [words.columns.method, words.payout.methods[method]],
+          [own.reason, reason ?? own.noReason],
+          [own.proposed, `${own.by(createdBy)}, ${exactMoment(createdAt, words.locale)}`],
+          [words.columns.shop, shop.name],
+        ]}
+      />
+      <Available merchantId={draft.merchantId} mode={draft.mode} amount={amount} />
+    </>
+  );
 };
 
 /** Approves the draft. Its id is the idempotency key, so pressing twice pays once. */
@@ -51,7 +70,7 @@ export const ApproveDialog = ({ draft, close }: DialogProps) => {
   const [card, setCard] = useState('');
   const [, approve] = useMutation(ApproveDraft);
   const refusal = useRefusal(draft, own);
-  const bank = useBankName(draft);
+  const bank = useBankName(draft.recipient.bankId);
   const { merchantId, id, amount, currency, method, recipient } = draft;
   const digits = card.replaceAll(/\s/g, '');
   const isCard = method === 'payouts_card';
@@ -74,6 +93,7 @@ export const ApproveDialog = ({ draft, close }: DialogProps) => {
         }));
       }}
     >
+      <Asked draft={draft} />
       {!isCard && (
         <div className="acts">
           <RevealAct merchantId={merchantId} id={id} />

@@ -1,5 +1,6 @@
 /** Validates a proposed payout as it is typed; the service validates it again. */
 import { readAmount } from '../amounts.ts';
+import { phoneOf } from '../parts/phone.ts';
 
 export const methods = ['payouts_sbp', 'payouts_card', 'payouts_account'] as const;
 export type Method = (typeof methods)[number];
@@ -7,6 +8,8 @@ export type Method = (typeof methods)[number];
 /** The fields as they are typed. */
 export interface Typed {
   readonly method: Method;
+  /** An earlier payout, whose recipient is paid again; empty: the other fields have the recipient. */
+  readonly again: string;
   readonly amount: string;
   readonly phone: string;
   readonly bankId: string;
@@ -16,13 +19,14 @@ export interface Typed {
   readonly inn: string;
   readonly fullName: string;
 }
-export type FieldName = Exclude<keyof Typed, 'method'>;
+export type FieldName = Exclude<keyof Typed, 'method' | 'again'>;
 
 /** An empty form. */
 export const nothingTyped: Typed = {
   method: 'payouts_sbp',
+  again: '',
   amount: '',
-  phone: '+7',
+  phone: '',
   bankId: '',
   cardPan: '',
   accountNumber: '',
@@ -46,7 +50,7 @@ const passesLuhn = (digits: string): boolean => {
 
 const checks: Readonly<Record<FieldName, (text: string) => boolean>> = {
   amount: (text) => (readAmount(text, currency) ?? 0) >= 1,
-  phone: (text) => /^\+7\d{10}$/.test(bare(text)),
+  phone: (text) => phoneOf(text) !== null,
   bankId: (text) => /^\d{12}$/.test(text),
   cardPan: (text) => /^\d{16,18}$/.test(bare(text)) && passesLuhn(bare(text)),
   accountNumber: (text) => /^\d{20}$/.test(bare(text)),
@@ -56,7 +60,7 @@ const checks: Readonly<Record<FieldName, (text: string) => boolean>> = {
 };
 
 /** The fields of each method, in the order of the form. */
-export const fieldsOf = {
+const fieldsOf = {
   payouts_sbp: ['phone', 'bankId', 'fullName'],
   payouts_card: ['cardPan'],
   payouts_account: ['accountNumber', 'bik', 'inn', 'fullName'],
@@ -68,16 +72,25 @@ export const fits = (typed: Typed, field: FieldName): boolean => checks[field](t
 /** The amount in minor units; null when there is none. */
 export const amountOf = ({ amount }: Typed): number | null => readAmount(amount, currency);
 
+/** The fields of a form. */
+export const fieldsIn = ({ method, again }: Typed): readonly FieldName[] => [
+  'amount',
+  ...(again === '' ? fieldsOf[method] : []),
+];
+
 /** Whether the form may be sent. */
 export const isWhole = (typed: Typed): boolean =>
-  ['amount' as const, ...fieldsOf[typed.method]].every((field) => fits(typed, field));
+  fieldsIn(typed).every((field) => fits(typed, field));
 
 /** The input of the proposal: only the method's fields. */
 export const inputOf = (typed: Typed) => {
-  const { method } = typed;
+  const { method, again } = typed;
+  const amount = amountOf(typed) ?? 0;
+  if (again !== '') return { amount };
   const given = fieldsOf[method].flatMap((field) => {
     const text = field === 'fullName' ? typed.fullName.trim() : bare(typed[field]);
-    return text === '' ? [] : [[field, text] as const];
+    if (text === '') return [];
+    return [[field, field === 'phone' ? (phoneOf(text) ?? text) : text] as const];
   });
-  return { method, amount: amountOf(typed) ?? 0, ...Object.fromEntries(given) };
+  return { method, amount, ...Object.fromEntries(given) };
 };

@@ -30,6 +30,8 @@ import { recipientOf } from './recipient.ts';
 /** Loaded on first use. */
 const LaterDrawer = later(() => import('./payout.tsx').then(({ PayoutDrawer }) => PayoutDrawer));
 
+const LaterBatch = later(() => import('./batch.tsx').then(({ BatchPart }) => BatchPart));
+
 type Row = PayoutRowFragment;
 const statuses = ['pending', 'succeeded', 'failed'] as const;
 
@@ -144,7 +146,7 @@ const Made = () => {
   );
 };
 
-const tabs = ['payouts', 'drafts'] as const;
+const tabs = ['payouts', 'drafts', 'batch'] as const;
 
 /** The button of a new payout for the selected merchant. */
 const Propose = () => {
@@ -171,6 +173,18 @@ const Propose = () => {
   );
 };
 
+/** The part of the selected tab. */
+const Part = () => {
+  switch (useTab(tabs)) {
+    case 'payouts':
+      return <Made />;
+    case 'drafts':
+      return <DraftsList />;
+    case 'batch':
+      return <LaterBatch />;
+  }
+};
+
 /** The screen. */
 export const PayoutsPage = () => {
   const words = useWords();
@@ -183,7 +197,7 @@ export const PayoutsPage = () => {
         <Propose />
       </header>
       <Tabs label={shared.parts} tabs={tabs} names={own.tabs} />
-      {useTab(tabs) === 'drafts' ? <DraftsList /> : <Made />}
+      <Part />
     </>
   );
 };

@@ -5,20 +5,25 @@ import { useMutation } from 'urql';
 import {
   CreateDraft,
   PayoutForm,
+  SbpBanks,
   type PayoutFormQuery,
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce } from '../parts/act-once.ts';
+import { ChooseField } from '../parts/choose-field.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { outcomeOf, type Outcome } from '../parts/outcome.ts';
+import { phoneText } from '../parts/phone.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { useDraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
+import { Available } from './available.tsx';
+import { bankOptions } from './banks.ts';
 import {
   amountOf,
-  fieldsOf,
+  fieldsIn,
   fits,
   inputOf,
   isWhole,
@@ -33,7 +38,7 @@ interface FieldProps {
   readonly type: (change: Partial<Typed>) => void;
 }
 
-/** One text field, with its error once something was typed. */
+/** One text field, with its error once something was typed. A phone is written in its usual form. */
 const TextField = ({
   field,
   label,
@@ -57,6 +62,9 @@ const TextField = ({
         aria-invalid={isWrong}
         aria-describedby={`payout-${field}`}
         onChange={(event) => type({ [field]: event.target.value })}
+        onBlur={() => {
+          if (field === 'phone') type({ phone: phoneText(typed.phone) });
+        }}
       />
       <span id={`payout-${field}`} className={isWrong ? 'bad' : 'quiet'}>
         {hint}
@@ -65,34 +73,51 @@ const TextField = ({
   );
 };
 
-/** The banks of SBP by name. */
-const BankField = ({
-  typed,
-  type,
-  banks,
-}: FieldProps & { readonly banks: PayoutFormQuery['sbpBanks'] }) => {
+/** The banks of SBP: the frequent ones first, found by any of their names. */
+const BankField = ({ typed, type }: FieldProps) => {
   const own = useDraftWords();
   const { language } = useWords();
+  const { data } = useAsk(SbpBanks, {});
   return (
-    <label className="field">
-      {own.bank}
-      <select value={typed.bankId} onChange={(event) => type({ bankId: event.target.value })}>
-        <option value="">{own.bankWrong}</option>
-        {banks.map(({ memberId, name, nameEn }) => (
-          <option key={memberId} value={memberId}>
-            {language === 'ru' ? name : nameEn}
-          </option>
-        ))}
-      </select>
-    </label>
+    <ChooseField
+      label={own.bank}
+      value={typed.bankId}
+      set={(bankId) => type({ bankId })}
+      options={bankOptions(data?.sbpBanks ?? [], language)}
+      hint={own.bankWrong}
+    />
   );
 };
 
-const Fields = ({
+/** Recipients of earlier payouts; the chosen one takes the place of what would be typed. */
+const AgainField = ({
   typed,
   type,
-  banks,
-}: FieldProps & { readonly banks: PayoutFormQuery['sbpBanks'] }) => {
+  paid,
+}: FieldProps & { readonly paid: PayoutFormQuery['paidRecipients'] }) => {
+  const words = useWords();
+  const own = useDraftWords();
+  const { data } = useAsk(SbpBanks, {});
+  if (paid.length === 0) return null;
+  const options = paid.map(({ id, method, recipient }) => {
+    const { phone, accountNumber, fullName, bankId } = recipient;
+    const bank = data?.sbpBanks.find(({ memberId }) => memberId === bankId);
+    const bankName = words.language === 'ru' ? bank?.name : bank?.nameEn;
+    const name = [fullName, phone ?? accountNumber].filter(Boolean).join(' · ');
+    return { key: id, name, note: bankName ?? words.payout.methods[method] };
+  });
+  return (
+    <ChooseField
+      label={own.again}
+      value={typed.again}
+      set={(again) => type({ again })}
+      options={options}
+      hint={own.againHint}
+    />
+  );
+};
+
+const Fields = ({ typed, type }: FieldProps) => {
   const words = useWords();
   const own = useDraftWords();
   const texts: Readonly<Record<Exclude<FieldName, 'bankId'>, readonly [string, string]>> = {
@@ -104,9 +129,8 @@ const Fields = ({
     inn: [own.inn, own.innWrong],
     fullName: [own.fullName, own.fullNameHint],
   };
-  return ['amount' as const, ...fieldsOf[typed.method]].map((field) => {
-    if (field === 'bankId')
-      return <BankField key={field} typed={typed} type={type} banks={banks} />;
+  return fieldsIn(typed).map((field) => {
+    if (field === 'bankId') return <BankField key={field} typed={typed} type={type} />;
     const [label, hint] = texts[field];
     return <TextField key={field} {...{ field, label, hint, typed, type }} />;
   });
@@ -142,8 +166,10 @@ const useProposal = (merchantId: string) => {
   const own = useDraftWords();
   const [, create] = useMutation(CreateDraft);
   return async (shopId: string, typed: Typed, reason: string): Promise<Outcome> => {
-    const asked = { merchantId, shopId, mode, input: inputOf(typed), reason: reason || null };
-    const of = `draft/${shopId}/${mode}/${endOf(typed)}`;
+    const recipientOf = typed.again || null;
+    const input = inputOf(typed);
+    const asked = { merchantId, shopId, mode, input, recipientOf, reason: reason || null };
+    const of = `draft/${shopId}/${mode}/${recipientOf ?? endOf(typed)}`;
     return actOnce({ of, amount: amountOf(typed) ?? 0 }, async (key) =>
       outcomeOf(await create({ ...asked, key }), ({ payoutDraftCreate: result }) =>
         result.__typename === 'Refused' ? refusalOutcome(own, result) : { done: own.proposedNow },
@@ -166,7 +192,8 @@ export const NewPayoutDialog = ({
   const [chosen, choose] = useState('');
   const [reason, setReason] = useState('');
   const propose = useProposal(merchantId);
-  const { data } = useAsk(PayoutForm, { merchantId });
+  const { mode } = useAddress();
+  const { data } = useAsk(PayoutForm, { merchantId, mode });
   const shops = data?.merchant?.shops ?? [];
   const shopId = chosen || (shops[0]?.id ?? '');
   const type = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
@@ -192,8 +219,10 @@ export const NewPayoutDialog = ({
           ))}
         </select>
       </label>
-      <MethodField typed={typed} type={type} />
-      <Fields typed={typed} type={type} banks={data?.sbpBanks ?? []} />
+      <Available merchantId={merchantId} mode={mode} amount={amount} />
+      <AgainField typed={typed} type={type} paid={data?.paidRecipients ?? []} />
+      {typed.again === '' && <MethodField typed={typed} type={type} />}
+      <Fields typed={typed} type={type} />
       <label className="field">
         {own.reason}
         <input

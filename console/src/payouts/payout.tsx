@@ -22,6 +22,7 @@ import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useFailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
+import { useBankName } from './bank-name.ts';
 import { recipientOf } from './recipient.ts';
 import { RevealAct } from './reveal.tsx';
 
@@ -149,6 +150,7 @@ const View = ({ merchantId, id }: { readonly merchantId: string; readonly id: st
   const own = useDraftWords();
   const shared = useSharedWords();
   const { data, error, again } = useAsk(Payout, { merchantId, id });
+  const bank = useBankName(data?.payout?.recipient.bankId ?? null);
   useFollow(again);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { payout } = data;
@@ -175,7 +177,7 @@ const View = ({ merchantId, id }: { readonly merchantId: string; readonly id: st
         facts={[
           [words.columns.method, words.payout.methods[method]],
           [words.columns.shop, shop.name],
-          [own.bank, recipient.bankId],
+          [own.bank, bank],
           [own.reference, bankRef],
           [words.columns.createdHer, <Moment key="made" at={payout.createdAt} />],
           [own.completed, completedAt && <Moment key="ended" at={completedAt} />],

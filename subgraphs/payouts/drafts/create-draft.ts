@@ -19,6 +19,7 @@ import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { keyedClaim, keyedFingerprints, type CreatingDeps } from '../create-payout.ts';
 import { keptOf } from '../open-payouts.ts';
+import { inputAgain } from '../paid-recipients.ts';
 import { payoutTerms, type PayoutInput, type PayoutTerms } from '../rules/create.ts';
 import type { PayoutDraft } from './entities.ts';
 import { payoutDrafts } from './store-draft.ts';
@@ -32,6 +33,8 @@ interface DraftRequest {
   readonly shopId: string;
   readonly mode: Mode;
   readonly input: PayoutInput;
+  /** An earlier payout, whose recipient is paid again; null: the input has the recipient. */
+  readonly recipientOf: string | null;
   /** Its purpose, for the approver. */
   readonly reason: string | null;
   readonly idempotency: IdempotencyArgument;
@@ -86,11 +89,20 @@ export const createDraft = async (
   acting: PersonActing,
   request: DraftRequest,
 ): Promise<Created<PayoutDraft> | Refused> => {
-  const { merchantId, shopId, mode, input, reason, idempotency } = request;
+  const { merchantId, shopId, mode, recipientOf, reason, idempotency } = request;
   const noShop = refused('not_found', 'there is no such shop');
   if (!isUuid(merchantId) || !isUuid(shopId)) return noShop;
-  const claim = claimOf(idempotency, 'payoutDraftCreate', { shopId, mode, input, reason });
+  const claim = claimOf(idempotency, 'payoutDraftCreate', {
+    shopId,
+    mode,
+    input: request.input,
+    recipientOf,
+    reason,
+  });
   if (claim && isRefused(claim)) return claim;
+  const { pool } = deps.database;
+  const input = await inputAgain(pool, request);
+  if (isRefused(input)) return input;
   const terms = payoutTerms(input.method ?? 'payouts_sbp', input);
   if (isRefused(terms)) return terms;
   // A draft stores neither, so its payout would lack them.
@@ -103,7 +115,6 @@ export const createDraft = async (
   const caller = { merchantId, shopId, mode };
   const at = await deps.clocks.timeOf({ kind: 'shop', ...caller });
   const draft = draftOf(deps, acting, request, terms, at);
-  const { pool } = deps.database;
   const find = async (id: string): Promise<PayoutDraft | null> =>
     (await payoutDrafts.load(pool, [{ merchantId, id }]))[0] ?? null;
   const keyed = claim && keyedClaim(deps, claim);

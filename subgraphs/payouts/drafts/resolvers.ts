@@ -66,10 +66,10 @@ type Mutations = 'payoutDraftCreate' | 'payoutDraftApprove' | 'payoutDraftReject
 export const draftMutations = (deps: DraftsDeps): Pick<MutationResolvers, Mutations> => ({
   payoutDraftCreate: async (
     _,
-    { merchantId, shopId, mode, input, reason, idempotency },
+    { merchantId, shopId, mode, input, recipientOf = null, reason = null, idempotency },
     context,
   ) => {
-    const asked = { merchantId, shopId, mode, input, reason: reason ?? null, idempotency };
+    const asked = { merchantId, shopId, mode, input, recipientOf, reason, idempotency };
     const created = await createDraft(deps, personOf(context), asked);
     if (isRefused(created)) return created;
     const { made: draft, replayed: idempotent } = created;

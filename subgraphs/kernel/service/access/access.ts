@@ -85,6 +85,7 @@ export const access: Readonly<Record<string, Access>> = {
   // The scope of the payout's own method is checked in the operation, where the method is known.
   'Mutation.payoutCreate': { key: anyPayout },
   'Mutation.payoutBatchCreate': { key: anyPayout },
+  'Query.paidRecipients': { operator: 'viewer' },
   'Query.payoutDraft': { operator: 'viewer' },
   'Query.payoutDrafts': { operator: 'viewer' },
   // Of the two people, one may have the finance role and the other may be an administrator.

@@ -1,0 +1,320 @@
+/** Payouts of a file: every line checked before anything is sent, then a draft for each good one. */
+import { useMemo, useState } from 'react';
+import { useClient } from 'urql';
+import { CreateDraft, PayoutForm, SbpBanks } from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { money } from '../amounts.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { actOnce } from '../parts/act-once.ts';
+import { refusalOutcome } from '../parts/decide.tsx';
+import { offer } from '../parts/export-button.tsx';
+import { PickField, TextField } from '../parts/fields.tsx';
+import { outcomeOf, type Outcome } from '../parts/outcome.ts';
+import { useFaultText } from '../parts/refusal.tsx';
+import { Empty } from '../parts/states.tsx';
+import { Status } from '../parts/status.tsx';
+import { Table, type Column } from '../parts/table.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { usePermission, useViewer } from '../viewer.tsx';
+import { useBatchWords, type BatchWords } from '../words/batch.ts';
+import { useDraftWords } from '../words/drafts.ts';
+import type { Words } from '../words/en.ts';
+import { useWords } from '../words/words.ts';
+import { Available } from './available.tsx';
+import { file_max_bytes, readTable, type Rows } from './batch-file.ts';
+import { columnNames, columnsOf, lines_max, linesOf, type Line } from './batch-lines.ts';
+import { amountOf, inputOf } from './draft-fields.ts';
+
+/** What became of a line: proposed, or why not. */
+type End = { readonly refused: string } | 'proposed';
+type Ends = ReadonlyMap<number, End>;
+
+const sumOf = (lines: readonly Line[]): number =>
+  lines.reduce((sum, { typed }) => sum + (amountOf(typed) ?? 0), 0);
+
+const StateOf = ({ line, ends, own }: { line: Line; ends: Ends; own: BatchWords }) => {
+  const end = ends.get(line.number);
+  if (end === 'proposed') return <Status tone="good">{own.sent}</Status>;
+  const faults = end ? [end.refused] : line.wrong.map((field) => own.wrong[field]);
+  if (faults.length > 0)
+    return (
+      <span className="stack">
+        <Status tone="bad">{own.bad}</Status>
+        <span className="wrap">{faults.join('; ')}</span>
+      </span>
+    );
+  return (
+    <span className="stack">
+      <Status tone={line.sameAs === null ? 'good' : 'waiting'}>{own.good}</Status>
+      {line.sameAs !== null && <span className="quiet">{own.same(line.sameAs)}</span>}
+    </span>
+  );
+};
+
+const shownColumns = (
+  words: Words,
+  own: BatchWords,
+  purpose: string,
+  ends: Ends,
+): readonly Column<Line>[] => [
+  { name: own.line, isNumber: true, cell: ({ number }) => number },
+  { name: own.state, cell: (line) => <StateOf line={line} ends={ends} own={own} /> },
+  {
+    name: words.columns.amount,
+    isNumber: true,
+    cell: ({ typed }) => {
+      const amount = amountOf(typed);
+      return amount === null ? typed.amount : money(amount, 'RUB', words.locale);
+    },
+  },
+  {
+    name: words.columns.recipient,
+    cell: ({ typed: { method, phone, accountNumber, fullName }, bank }) => (
+      <span className="stack">
+        <span>{method === 'payouts_account' ? accountNumber : phone}</span>
+        <span className="quiet wrap">{[fullName, bank].filter(Boolean).join(' · ')}</span>
+      </span>
+    ),
+  },
+  { name: purpose, isWide: true, cell: ({ reason }) => reason },
+];
+
+/** Identifies a line, for the key under which it is sent once. */
+const digestOf = async ({ number, typed }: Line): Promise<string> => {
+  const text = JSON.stringify([number, inputOf(typed)]);
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+};
+
+/**
+ * Sends one line. Its key is kept until it is answered, so a line whose answer was lost is not
+ * proposed twice, also when the dialog was closed in between.
+ */
+const useLine = (merchantId: string) => {
+  const client = useClient();
+  const { mode } = useAddress();
+  const drafts = useDraftWords();
+  return async (shopId: string, line: Line, purpose: string): Promise<Outcome> => {
+    const of = `batch/${shopId}/${mode}/${await digestOf(line)}`;
+    const input = inputOf(line.typed);
+    const asked = { merchantId, shopId, mode, input, recipientOf: null };
+    const reason = line.reason || purpose || null;
+    return actOnce({ of, amount: amountOf(line.typed) ?? 0 }, async (key) =>
+      outcomeOf(
+        await client.mutation(CreateDraft, { ...asked, reason, key }).toPromise(),
+        ({ payoutDraftCreate: result }) =>
+          result.__typename === 'Refused'
+            ? refusalOutcome(drafts, result)
+            : { done: drafts.proposedNow },
+      ),
+    );
+  };
+};
+
+/** Sends the lines one after another, until one has no answer. `end` receives what became of each. */
+const useSending = (merchantId: string, end: (line: Line, end: End) => void) => {
+  const own = useBatchWords();
+  const faultOf = useFaultText();
+  const send = useLine(merchantId);
+  return async (
+    shopId: string,
+    lines: readonly Line[],
+    purpose: string,
+    count: (done: number) => void,
+  ): Promise<Outcome> => {
+    let refused = 0;
+    for (const [index, line] of lines.entries()) {
+      count(index + 1);
+      const outcome = await send(shopId, line, purpose);
+      if ('unknown' in outcome) return outcome;
+      if ('done' in outcome) {
+        end(line, 'proposed');
+        continue;
+      }
+      refused += 1;
+      const text = 'refused' in outcome ? outcome.refused : faultOf(outcome.refusal, undefined);
+      end(line, { refused: text });
+    }
+    const done = lines.length - refused;
+    return refused === 0 ? { done: own.done(done) } : { refused: own.partly(done, refused) };
+  };
+};
+
+interface Read {
+  readonly name: string;
+  readonly rows: Rows;
+}
+
+/** The field that takes a file, with a sample of one. */
+const FileField = ({ set }: { readonly set: (read: Read | null) => void }) => {
+  const own = useBatchWords();
+  const { language } = useWords();
+  const [fault, setFault] = useState('');
+  const read = async (file: File): Promise<void> => {
+    set(null);
+    setFault('');
+    if (file.size > file_max_bytes) return setFault(own.tooLarge);
+    try {
+      const rows = await readTable(file);
+      if (!columnsOf(rows[0] ?? []).has('amount')) return setFault(own.noAmounts);
+      if (rows.length < 2) return setFault(own.noLines);
+      if (rows.length - 1 > lines_max) return setFault(own.tooLong(String(rows.length - 1)));
+      return set({ name: file.name, rows });
+    } catch {
+      return setFault(own.unreadable);
+    }
+  };
+  const sample = (): void => {
+    const row = [
+      '1200,50',
+      '+7 916 123-45-67',
+      language === 'ru' ? 'Сбербанк' : 'Sberbank',
+      '',
+      '',
+      '',
+      '',
+      '',
+    ];
+    const head = columnNames.map((name) => own.columns[name]);
+    const text = [head, row].map((cells) => `${cells.join(';')}\r\n`).join('');
+    offer(new Blob([`\uFEFF${text}`], { type: 'text/csv;charset=utf-8' }), 'payouts.csv');
+  };
+  return (
+    <div className="card">
+      <p>{own.text}</p>
+      <label className="field">
+        {own.file}
+        <input
+          type="file"
+          accept=".csv,.xlsx,text/csv"
+          onChange={({ target }) => {
+            const [file] = target.files ?? [];
+            // The same file may be chosen again once it was corrected.
+            if (file) void read(file).finally(() => (target.value = ''));
+          }}
+        />
+        <span className={fault === '' ? 'quiet' : 'bad'} role="status">
+          {fault === '' ? own.fileHint : fault}
+        </span>
+      </label>
+      <button type="button" className="button" onClick={sample}>
+        {own.sample}
+      </button>
+    </div>
+  );
+};
+
+/** The dialog that sends the good lines. */
+const SendDialog = ({
+  merchantId,
+  lines,
+  wrong,
+  end,
+  close,
+}: {
+  readonly merchantId: string;
+  readonly lines: readonly Line[];
+  readonly wrong: number;
+  readonly end: Parameters<typeof useSending>[1];
+  readonly close: () => void;
+}) => {
+  const own = useBatchWords();
+  const drafts = useDraftWords();
+  const { locale } = useWords();
+  const { mode } = useAddress();
+  const { data } = useAsk(PayoutForm, { merchantId, mode });
+  const shops = data?.merchant?.shops ?? [];
+  const [chosen, choose] = useState('');
+  const shopId = chosen || (shops[0]?.id ?? '');
+  const [purpose, setPurpose] = useState('');
+  const [done, setDone] = useState(0);
+  // What the dialog was opened with: lines that were proposed leave the list under it.
+  const [sending] = useState(lines);
+  const left = sending.filter((line) => lines.includes(line));
+  const send = useSending(merchantId, end);
+  const sum = money(sumOf(sending), 'RUB', locale);
+  return (
+    <ActForm
+      title={own.propose(own.payouts(sending.length))}
+      consequence={own.consequence(sending.length, sum, wrong)}
+      isReady={shopId !== ''}
+      close={close}
+      act={() => send(shopId, left, purpose.trim(), setDone)}
+    >
+      <PickField
+        label={drafts.shop}
+        value={shopId}
+        set={choose}
+        options={shops.map(({ id, name }) => [id, name] as const)}
+      />
+      <Available merchantId={merchantId} mode={mode} amount={sumOf(sending)} />
+      <TextField label={own.reason} value={purpose} set={setPurpose} hint={drafts.reasonHint} />
+      <p role="status">{done > 0 && own.progress(done, sending.length)}</p>
+    </ActForm>
+  );
+};
+
+/** The preview of a file's lines, and the button that proposes them. */
+const Preview = ({ merchantId, read }: { readonly merchantId: string; readonly read: Read }) => {
+  const words = useWords();
+  const own = useBatchWords();
+  const { reason: purpose } = useDraftWords();
+  const create = usePermission('payoutDraftCreate');
+  const { data } = useAsk(SbpBanks, {});
+  const lines = useMemo(() => linesOf(read.rows, data?.sbpBanks ?? []), [read, data]);
+  const [ends, setEnds] = useState<Ends>(new Map());
+  const [isOpen, setOpen] = useState(false);
+  const columns = useMemo(
+    () => shownColumns(words, own, purpose, ends),
+    [words, own, purpose, ends],
+  );
+  if (!data) return null;
+  const good = lines.filter(({ wrong, number }) => wrong.length === 0 && !ends.has(number));
+  const wrong = lines.filter((line) => line.wrong.length > 0).length;
+  const sum = money(sumOf(good), 'RUB', words.locale);
+  return (
+    <>
+      <div className="part-head">
+        <p role="status">
+          {read.name}: {own.summary(String(good.length), String(wrong), sum)}
+        </p>
+        {good.length > 0 && (
+          <ActButton permission={create} isMain onPress={() => setOpen(true)}>
+            {own.propose(own.payouts(good.length))}
+          </ActButton>
+        )}
+      </div>
+      <Table
+        label={own.title}
+        columns={columns}
+        rows={lines}
+        keyOf={({ number }) => String(number)}
+      />
+      {isOpen && (
+        <SendDialog
+          merchantId={merchantId}
+          lines={good}
+          wrong={wrong}
+          end={({ number }, end) => setEnds((before) => new Map([...before, [number, end]]))}
+          close={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+};
+
+/** The part of the screen. */
+export const BatchPart = () => {
+  const drafts = useDraftWords();
+  const chosen = useAddress().merchantId;
+  const merchantId = useViewer().merchantId ?? chosen;
+  const [read, setRead] = useState<(Read & { readonly at: number }) | null>(null);
+  if (merchantId === null) return <Empty title={drafts.chooseMerchant} />;
+  return (
+    <>
+      <FileField set={(next) => setRead(next && { ...next, at: performance.now() })} />
+      {read && <Preview key={read.at} merchantId={merchantId} read={read} />}
+    </>
+  );
+};
