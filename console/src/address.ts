@@ -32,6 +32,7 @@ const fields = [
   'of',
   'by',
   'span',
+  'measure',
   'link',
   'payment',
   'payout',

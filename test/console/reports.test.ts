@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import pg from 'pg';
 import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { makeMerchant } from '../support/merchant.ts';
@@ -49,6 +50,70 @@ describe('the chart', { skip: noChromium }, () => {
     assert.match(await readout.innerText(), /\s0$/);
     await page.keyboard.press('End');
     assert.equal(await readout.innerText(), last);
+    assert.deepEqual(complaints, []);
+  });
+});
+
+describe('totals', { skip: noChromium }, () => {
+  test('of any days have money by shop, method and bank, their sum, and the days before beside them', async () => {
+    const merchant = await makeMerchant(service);
+    for (const amount of [10_000, 30_000]) {
+      const order = { amount, order_id: `order-${amount}`, method: 'cards' };
+      const { body } = await merchant.call('POST', '/payments', order);
+      await payByCard(body.payment_url);
+    }
+    const database = new pg.Client({ connectionString: service.databaseUrl });
+    await database.connect();
+    try {
+      await eventually(async () => {
+        const { rows } = await database.query(
+          'select sum(moved)::int as moved from hourly_total where merchant_id = $1 and shop_id = $2',
+          [merchant.id, merchant.shopId],
+        );
+        return rows[0].moved === 40_000;
+      }, 'the totals');
+      // The same 3 days before, and half as much.
+      await database.query(
+        `insert into hourly_total select (jsonb_populate_record(total, jsonb_build_object(
+            'hour', hour - interval '72 hours', 'amount_succeeded', 20000, 'moved', 20000))).*
+          from hourly_total as total where merchant_id = $1 and kind = 'payment'`,
+        [merchant.id],
+      );
+    } finally {
+      await database.end();
+    }
+    const cookie = await makeSession(service, 'viewer', merchant.id);
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    const dayOf = (ago: number): string =>
+      new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+    const reports = `${service.rest}/console/reports?mode=test&measure=money&span=days`;
+    const days = `from=${dayOf(2)}&to=${dayOf(0)}`;
+    await page.goto(`${reports}&${days}&by=shop`);
+    const all = page.getByRole('row', {
+      name: /^All 2 2 \(0%\) 100% 100% ₽400\.00 ₽200\.00 \(\+100%\) ₽400\.00/,
+    });
+    for (const [by, group] of [
+      ['Shop', /^Tea & Cakes 2 /],
+      ['Method', /^Card 2 /],
+      ['Bank', /^simulator 2 /],
+    ] as const) {
+      await page.getByLabel('Group by').selectOption({ label: by });
+      await page.getByRole('table', { name: 'Totals' }).getByRole('row', { name: group }).waitFor();
+      await all.waitFor();
+    }
+    const chart = page.getByRole('img', { name: /Payments, Any days: money/ });
+    await chart.focus();
+    await page.keyboard.press('Home');
+    const readout = page.locator('.chart-readout');
+    const shown = new Set<string>();
+    for (let step = 0; step < 72; step += 1) {
+      shown.add((await readout.innerText()).replace(/^.*\s(?=₽)/s, ''));
+      await page.keyboard.press('ArrowRight');
+    }
+    assert.ok(shown.has('₽400.00'), [...shown].join());
+    await page.getByLabel('To, that day included').fill(dayOf(1));
+    await page.getByRole('button', { name: 'Show', exact: true }).click();
+    await page.getByRole('row', { name: /^All 0 / }).waitFor();
     assert.deepEqual(complaints, []);
   });
 });

@@ -17,7 +17,10 @@ type Part = TotalsData['parts'][number];
 const groupsOf = ({ parts }: TotalsData): readonly string[] =>
   [...new Set(parts.flatMap(({ rows }) => rows.map(({ group }) => group ?? '')))].toSorted();
 
-const countOf = ({ rows }: Part): number => rows.reduce((sum, { count }) => sum + count, 0);
+type HeightOf = (row: Part['rows'][number]) => number;
+
+const sumIn = ({ rows }: Part, heightOf: HeightOf): number =>
+  rows.reduce((sum, row) => sum + heightOf(row), 0);
 
 interface ChartProps {
   readonly totals: TotalsData;
@@ -27,7 +30,9 @@ interface ChartProps {
   readonly nameOf: (group: string) => string;
   /** The beginning of a part: short at the axis, whole beside its numbers. */
   readonly momentOf: (from: string, isShort: boolean) => string;
-  readonly numberOf: (count: number) => string;
+  /** What is as high as its bar. */
+  readonly heightOf: HeightOf;
+  readonly numberOf: (value: number, isShort: boolean) => string;
 }
 
 /** The selected part: by the pointer, or by the arrow keys while the chart has the focus. */
@@ -58,15 +63,17 @@ const useLook = (parts: readonly Part[]) => {
 const Bars = ({
   totals,
   most,
+  heightOf,
   place: looked,
 }: {
   readonly totals: TotalsData;
+  readonly heightOf: HeightOf;
   readonly most: number;
   readonly place: number | null;
 }) => {
   const groups = groupsOf(totals);
   const step = width / Math.max(totals.parts.length, 1);
-  const high = (count: number): number => (count / most) * (height - floor);
+  const high = (value: number): number => (value / most) * (height - floor);
   return totals.parts.map(({ from, rows }, place) => {
     let top = height - 1;
     return (
@@ -74,8 +81,10 @@ const Bars = ({
         {looked === place && (
           <rect className="looked" x={place * step} y={0} width={step} height={height} />
         )}
-        {rows.map(({ group, count }) => {
-          top -= high(count);
+        {rows.map((row) => {
+          const { group } = row;
+          const tall = high(heightOf(row));
+          top -= tall;
           return (
             <rect
               key={group}
@@ -83,7 +92,7 @@ const Bars = ({
               x={place * step + step * 0.1}
               y={top}
               width={step * 0.8}
-              height={high(count)}
+              height={tall}
             />
           );
         })}
@@ -97,16 +106,17 @@ const Readout = ({
   part,
   momentOf,
   numberOf,
+  heightOf,
   nameOf,
 }: Omit<ChartProps, 'totals' | 'label' | 'hint'> & { readonly part: Part | undefined }) => (
   <p className="chart-readout" role="status">
     {part && (
       <>
-        <strong>{momentOf(part.from, false)}</strong> {numberOf(countOf(part))}
+        <strong>{momentOf(part.from, false)}</strong> {numberOf(sumIn(part, heightOf), false)}
         {part.rows.length > 1 &&
-          part.rows.map(({ group, count }) => (
-            <span key={group}>
-              {nameOf(group ?? '')} {numberOf(count)}
+          part.rows.map((row) => (
+            <span key={row.group}>
+              {nameOf(row.group ?? '')} {numberOf(heightOf(row), false)}
             </span>
           ))}
       </>
@@ -118,7 +128,7 @@ const Readout = ({
 export const Chart = ({ totals, label, hint, ...words }: ChartProps) => {
   const { parts } = totals;
   const groups = groupsOf(totals);
-  const most = roundMost(Math.max(1, ...parts.map(countOf)));
+  const most = roundMost(Math.max(1, ...parts.map((part) => sumIn(part, words.heightOf))));
   const { place, ...look } = useLook(parts);
   const levels = [most, most / 2, 0];
   return (
@@ -127,7 +137,7 @@ export const Chart = ({ totals, label, hint, ...words }: ChartProps) => {
       <div className="chart-sheet">
         <div className="chart-levels" aria-hidden="true">
           {levels.map((level) => (
-            <span key={level}>{words.numberOf(level)}</span>
+            <span key={level}>{words.numberOf(level, true)}</span>
           ))}
         </div>
         <svg
@@ -142,7 +152,7 @@ export const Chart = ({ totals, label, hint, ...words }: ChartProps) => {
             const y = height - 0.5 - (level / most) * (height - floor);
             return <line key={level} x1="0" y1={y} x2={width} y2={y} />;
           })}
-          <Bars totals={totals} most={most} place={place} />
+          <Bars totals={totals} most={most} heightOf={words.heightOf} place={place} />
         </svg>
         <div className="chart-moments" aria-hidden="true">
           {markedPlaces(parts.length).map((marked) => (

@@ -1,5 +1,4 @@
 /** The closing of a month or of any days: what there was, what moved, what there is, by shop. */
-import { useState } from 'react';
 import { Closing, type ClosingQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
@@ -16,7 +15,8 @@ import { useClosingWords, type ClosingWords } from '../words/closing-report.ts';
 import { useWords } from '../words/words.ts';
 import { zoneName } from '../zone.ts';
 import { closingCsv, type ClosingLine } from './closing-csv.ts';
-import { isDay, momentsOf, monthAgo, today, type Days } from './days.ts';
+import { DaysForm } from './days-form.tsx';
+import { isDay, isSame, momentsOf, monthAgo, today, type Days } from './days.ts';
 
 type Found = ClosingQuery['closing'];
 
@@ -30,9 +30,6 @@ const useDays = (): Days => {
   const { from, to } = search;
   return isDay(from) && isDay(to) ? { first: from, last: to } : monthAgo(1);
 };
-
-const isSame = (one: Days, other: Days): boolean =>
-  one.first === other.first && one.last === other.last;
 
 const MonthField = ({ days }: { readonly days: Days }) => {
   const words = useClosingWords();
@@ -58,44 +55,6 @@ const MonthField = ({ days }: { readonly days: Days }) => {
       }}
       options={isMonth ? options : [['', words.otherDays], ...options]}
     />
-  );
-};
-
-const DaysForm = ({ days }: { readonly days: Days }) => {
-  const words = useClosingWords();
-  const { set } = useAddress();
-  const [typed, setTyped] = useState(days);
-  const isSpan = momentsOf(typed) !== null;
-  const field = (name: keyof Days) => (
-    <label className="field">
-      {words[name]}
-      <input
-        type="date"
-        value={typed[name]}
-        onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
-      />
-    </label>
-  );
-  return (
-    <form
-      className="filter-row"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isSpan) set({ from: typed.first, to: typed.last });
-      }}
-    >
-      <MonthField days={days} />
-      {field('first')}
-      {field('last')}
-      <button type="submit" className="button" disabled={!isSpan || isSame(typed, days)}>
-        {words.show}
-      </button>
-      {isDay(typed.first) && isDay(typed.last) && !isSpan && (
-        <p className="quiet" role="status">
-          {words.wrongDays}
-        </p>
-      )}
-    </form>
   );
 };
 
@@ -203,7 +162,9 @@ export const ClosingPart = () => {
   if (merchantId === null) return <Empty title={words.chooseMerchant} />;
   return (
     <>
-      <DaysForm key={`${days.first} ${days.last}`} days={days} />
+      <DaysForm key={`${days.first} ${days.last}`} days={days}>
+        <MonthField days={days} />
+      </DaysForm>
       <p className="quiet">{words.explained(zoneName())}</p>
       {/* The numbers of other days never stand under these. */}
       <Asked

@@ -26,6 +26,10 @@ export const monthAgo = (months: number): Days => {
   return { first: dayOf(month - 1 - months, 1), last: dayOf(month - months, 0) };
 };
 
+/** Whether two spans have the same days. */
+export const isSame = (one: Days, other: Days): boolean =>
+  one.first === other.first && one.last === other.last;
+
 /** The moments of the days' beginning and end; null where the days are none. */
 export const momentsOf = ({
   first,

@@ -1,11 +1,14 @@
 /** Totals over time by a chosen group, as a chart and as the same table. */
 import { listOf, useAddress } from '../address.ts';
+import { money, shortMoney } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
 import { PickField } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Money } from '../parts/texts.tsx';
+import { useWhose } from '../parts/whose.tsx';
+import { useShops } from '../payments/shop-filter.tsx';
 import { useClosingWords } from '../words/closing-report.ts';
 import { useReportWords } from '../words/reports.ts';
 import { useFailureName } from '../words/failures.tsx';
@@ -13,64 +16,79 @@ import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { Chart } from './chart.tsx';
 import { ClosingPart } from './closing.tsx';
-import { dayBefore, endOfHour, hoursBefore, ownZone } from './spans.ts';
+import { DaysForm } from './days-form.tsx';
+import { isDay, monthAgo } from './days.ts';
+import { cutOf, ownZone, spans, type Cut } from './spans.ts';
+import { Summary } from './summary.tsx';
 import { useTotals, type TotalsData, type TotalsRow } from './use-totals.ts';
 
 const ofs = ['payment', 'refund', 'payout'] as const;
 const bys = ['nothing', 'status', 'method', 'bank', 'failure_code', 'shop'] as const;
-const spans = ['day', 'month', 'quarter', 'year'] as const;
-type Span = (typeof spans)[number];
-
-const spanOf = (span: Span) => {
-  switch (span) {
-    case 'day':
-      return { from: hoursBefore(48), interval: 'hour' } as const;
-    case 'month':
-      return { from: dayBefore(29), interval: 'day' } as const;
-    case 'quarter':
-      return { from: dayBefore(91), interval: 'week' } as const;
-    case 'year':
-      return { from: dayBefore(365), interval: 'month' } as const;
-  }
-};
+const measures = ['count', 'money'] as const;
 
 const useChoices = () => {
-  const { search, merchantId } = useAddress();
+  const { search } = useAddress();
+  const merchantId = useWhose();
   // Only the totals of a single merchant can be divided by shop.
   const known = bys.filter((by) => by !== 'shop' || merchantId !== null);
   return {
     of: listOf(search.of, ofs)[0] ?? 'payment',
     by: listOf(search.by, known)[0] ?? 'nothing',
     span: listOf(search.span, spans)[0] ?? 'month',
+    measure: listOf(search.measure, measures)[0] ?? 'count',
+    days:
+      isDay(search.from) && isDay(search.to)
+        ? { first: search.from, last: search.to }
+        : monthAgo(0),
+    shopId: search.shop ?? null,
     known,
   };
 };
 
 const Choices = () => {
   const words = useReportWords();
+  const { columns, filters } = useWords();
   const { set } = useAddress();
-  const { of, by, span, known } = useChoices();
+  const { of, by, span, measure, days, shopId, known } = useChoices();
+  const shops = useShops();
   return (
-    <div className="filter-row">
-      <PickField
-        label={words.of}
-        value={of}
-        set={(value) => set({ of: value })}
-        options={ofs.map((one) => [one, words.ofs[one]] as const)}
-      />
-      <PickField
-        label={words.by}
-        value={by}
-        set={(value) => set({ by: value })}
-        options={known.map((one) => [one, words.bys[one]] as const)}
-      />
-      <PickField
-        label={words.span}
-        value={span}
-        set={(value) => set({ span: value })}
-        options={spans.map((one) => [one, words.spans[one]] as const)}
-      />
-    </div>
+    <>
+      <div className="filter-row">
+        <PickField
+          label={words.of}
+          value={of}
+          set={(value) => set({ of: value })}
+          options={ofs.map((one) => [one, words.ofs[one]] as const)}
+        />
+        <PickField
+          label={words.by}
+          value={by}
+          set={(value) => set({ by: value })}
+          options={known.map((one) => [one, words.bys[one]] as const)}
+        />
+        <PickField
+          label={words.span}
+          value={span}
+          set={(value) => set({ span: value })}
+          options={spans.map((one) => [one, words.spans[one]] as const)}
+        />
+        <PickField
+          label={words.measure}
+          value={measure}
+          set={(value) => set({ measure: value })}
+          options={measures.map((one) => [one, words.measures[one]] as const)}
+        />
+        {shops.length > 1 && (
+          <PickField
+            label={columns.shop}
+            value={shopId ?? ''}
+            set={(value) => set({ shop: value || undefined })}
+            options={[['', filters.all], ...shops.map(({ id, name }) => [id, name] as const)]}
+          />
+        )}
+      </div>
+      {span === 'days' && <DaysForm key={`${days.first} ${days.last}`} days={days} />}
+    </>
   );
 };
 
@@ -80,45 +98,46 @@ const useNames = (): ((group: string) => string) => {
   const { payment } = useWords();
   const { by } = useChoices();
   const failureOf = useFailureName();
+  const shops = useShops();
   const known: Readonly<Record<string, string>> = { ...payment.methods, ...payment.statuses };
   return (group) => {
     if (by === 'nothing') return words.all;
     if (group === '') return by === 'bank' ? words.noBank : words.noCode;
     if (by === 'failure_code') return failureOf(group);
+    if (by === 'shop') return shops.find(({ id }) => id === group)?.name ?? group;
     return by === 'method' || by === 'status' ? (known[group] ?? group) : group;
   };
 };
 
 const axisFormats = {
-  day: { hour: '2-digit', minute: '2-digit' },
-  month: { day: 'numeric', month: 'short' },
-  quarter: { day: 'numeric', month: 'short' },
-  year: { month: 'short', year: 'numeric' },
-} as const satisfies Readonly<Record<Span, Intl.DateTimeFormatOptions>>;
+  hour: { hour: '2-digit', minute: '2-digit' },
+  day: { day: 'numeric', month: 'short' },
+  week: { day: 'numeric', month: 'short' },
+  month: { month: 'short', year: 'numeric' },
+} as const satisfies Readonly<Record<Cut['interval'], Intl.DateTimeFormatOptions>>;
 
 /** The beginning of a part in the zone in which parts are cut: short at an axis, else whole. */
-const useMoments = (): ((from: string, isShort: boolean) => string) => {
+const useMoments = (interval: Cut['interval']): ((from: string, isShort: boolean) => string) => {
   const { locale } = useWords();
-  const { span } = useChoices();
   const timeZone = ownZone();
   const whole = new Intl.DateTimeFormat(locale, {
-    ...(span === 'day'
+    ...(interval === 'hour'
       ? ({ dateStyle: 'short', timeStyle: 'short' } as const)
       : ({ dateStyle: 'medium' } as const)),
     timeZone,
   });
-  const short = new Intl.DateTimeFormat(locale, { ...axisFormats[span], timeZone });
+  const short = new Intl.DateTimeFormat(locale, { ...axisFormats[interval], timeZone });
   return (from, isShort) => (isShort ? short : whole).format(new Date(from));
 };
 
 type Line = TotalsRow & { readonly from: string };
 
-const useColumns = (currency: string): readonly Column<Line>[] => {
+const useColumns = (currency: string, interval: Cut['interval']): readonly Column<Line>[] => {
   const words = useReportWords();
   const { locale } = useWords();
   const { by } = useChoices();
   const nameOf = useNames();
-  const momentOf = useMoments();
+  const momentOf = useMoments(interval);
   const amount = (value: number | null) =>
     value === null ? '—' : <Money amount={value} currency={currency} />;
   return [
@@ -138,13 +157,21 @@ const useColumns = (currency: string): readonly Column<Line>[] => {
   ];
 };
 
-const Drawn = ({ totals }: { readonly totals: TotalsData }) => {
+const Drawn = ({
+  totals,
+  interval,
+}: {
+  readonly totals: TotalsData;
+  readonly interval: Cut['interval'];
+}) => {
   const words = useReportWords();
-  const { of, span } = useChoices();
+  const { of, span, measure } = useChoices();
   const { locale } = useWords();
-  const columns = useColumns(totals.currency);
+  const { currency } = totals;
+  const columns = useColumns(currency, interval);
   const nameOf = useNames();
-  const momentOf = useMoments();
+  const momentOf = useMoments(interval);
+  const isMoney = measure === 'money';
   const lines = totals.parts.flatMap(({ from, rows }) => rows.map((row) => ({ ...row, from })));
   return (
     <>
@@ -152,9 +179,13 @@ const Drawn = ({ totals }: { readonly totals: TotalsData }) => {
         totals={totals}
         nameOf={nameOf}
         momentOf={momentOf}
-        numberOf={(count) => wholeNumber(count, locale)}
+        heightOf={({ count, moved, amount }) => (isMoney ? (moved ?? amount) : count)}
+        numberOf={(value, isShort) => {
+          if (!isMoney) return wholeNumber(value, locale);
+          return isShort ? shortMoney(value, currency, locale) : money(value, currency, locale);
+        }}
         hint={words.hint}
-        label={words.chart(words.ofs[of], words.spans[span])}
+        label={words.chart(words.ofs[of], words.spans[span], words.measures[measure])}
       />
       {lines.length === 0 ? (
         <Empty title={words.empty}>
@@ -177,15 +208,13 @@ const Drawn = ({ totals }: { readonly totals: TotalsData }) => {
 
 const Statistics = () => {
   const words = useReportWords();
-  const { of, by, span } = useChoices();
+  const { of, by, span, days, shopId } = useChoices();
+  const nameOf = useNames();
   const timeZone = ownZone();
-  const { totals, error, again } = useTotals({
-    ...spanOf(span),
-    of,
-    to: endOfHour(),
-    timeZone,
-    groupBy: by === 'nothing' ? null : by,
-  });
+  const groupBy = by === 'nothing' ? null : by;
+  const cut = cutOf(span, days);
+  const asked = { of, timeZone, groupBy, shopId };
+  const { totals, error, again } = useTotals({ ...asked, ...cut });
   return (
     <>
       <Choices />
@@ -193,9 +222,15 @@ const Statistics = () => {
         {words.explained} {words.zone(timeZone)}.
         {totals?.complete === false && ` ${words.incomplete}`}
       </p>
+      <Summary
+        asked={asked}
+        cut={cut}
+        nameOf={nameOf}
+        groupName={by === 'nothing' ? '' : words.bys[by]}
+      />
       {error && !totals && <Failure error={error} again={again} />}
       {!error && !totals && <Skeleton />}
-      {totals && <Drawn totals={totals} />}
+      {totals && <Drawn totals={totals} interval={cut.interval} />}
     </>
   );
 };

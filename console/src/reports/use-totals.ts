@@ -15,7 +15,10 @@ const again_ms = 30_000;
 
 /** Queries totals. */
 export const useTotals = (
-  asked: Pick<TotalsQueryVariables, 'of' | 'from' | 'to' | 'interval' | 'timeZone' | 'groupBy'>,
+  asked: Pick<
+    TotalsQueryVariables,
+    'of' | 'from' | 'to' | 'interval' | 'timeZone' | 'groupBy' | 'shopId'
+  >,
 ) => {
   const { mode, merchantId } = useAddress();
   const { data, error, again } = useAsk(Totals, { ...asked, merchantId, mode });
@@ -27,7 +30,7 @@ export const useTotals = (
 };
 
 /** A field of all rows of a part together. */
-export const sumOf = (
-  rows: readonly Pick<TotalsRow, 'count' | 'succeeded' | 'failed' | 'moved'>[] | undefined,
-  field: 'count' | 'succeeded' | 'failed' | 'moved',
+export const sumOf = <Field extends 'count' | 'succeeded' | 'failed' | 'amount' | 'moved' | 'fee'>(
+  rows: readonly Pick<TotalsRow, Field>[] | undefined,
+  field: Field,
 ): number => (rows ?? []).reduce((sum, row) => sum + (row[field] ?? 0), 0);

@@ -1,0 +1,193 @@
+/** The whole span by group, with its sum, beside the equally long span before. */
+import { useMemo, type ReactNode } from 'react';
+import { wholeNumber } from '../format.ts';
+import { Table, type Column } from '../parts/table.tsx';
+import { Money } from '../parts/texts.tsx';
+import { useReportWords, type ReportWords } from '../words/reports.ts';
+import { useWords } from '../words/words.ts';
+import { earlierOf, type Cut } from './spans.ts';
+import { sumOf, useTotals, type TotalsRow } from './use-totals.ts';
+
+type Asked = Pick<Parameters<typeof useTotals>[0], 'of' | 'timeZone' | 'groupBy' | 'shopId'>;
+type Sums = Omit<TotalsRow, 'group' | '__typename'>;
+
+interface Line {
+  /** Null: all groups together. */
+  readonly group: string | null;
+  readonly now: Sums;
+  readonly before: Sums;
+}
+
+const sumsOf = (rows: readonly TotalsRow[]): Sums => {
+  // By status and by failure code money is not counted.
+  const hasMoney = rows.every(({ moved }) => moved !== null);
+  return {
+    count: sumOf(rows, 'count'),
+    amount: sumOf(rows, 'amount'),
+    succeeded: sumOf(rows, 'succeeded'),
+    failed: sumOf(rows, 'failed'),
+    moved: hasMoney ? sumOf(rows, 'moved') : null,
+    fee: hasMoney ? sumOf(rows, 'fee') : null,
+  };
+};
+
+/** A line for each group of either span, the largest first, and the sum on top. */
+const summaryOf = (
+  now: readonly TotalsRow[],
+  before: readonly TotalsRow[],
+  isGrouped: boolean,
+): readonly Line[] => {
+  const groups = isGrouped ? [...new Set([...now, ...before].map(({ group }) => group ?? ''))] : [];
+  const rowsOf = (rows: readonly TotalsRow[], group: string) =>
+    sumsOf(rows.filter((row) => (row.group ?? '') === group));
+  const lines = groups.map((group) => ({
+    group,
+    now: rowsOf(now, group),
+    before: rowsOf(before, group),
+  }));
+  const valueOf = ({ now: { moved, amount } }: Line): number => moved ?? amount;
+  return [
+    { group: null, now: sumsOf(now), before: sumsOf(before) },
+    ...lines.toSorted((one, other) => valueOf(other) - valueOf(one)),
+  ];
+};
+
+/** How a number changed, in per cent; null without one before. */
+const changeOf = (now: number, before: number): number | null =>
+  before === 0 ? null : (now - before) / Math.abs(before);
+
+const shareOf = ({ succeeded, failed }: Sums): number | null =>
+  succeeded + failed === 0 ? null : succeeded / (succeeded + failed);
+
+/** A value over what it was before. */
+const Compared = ({ value, was }: { readonly value: ReactNode; readonly was: ReactNode }) => (
+  <span className="stack">
+    {value}
+    <span className="quiet">{was}</span>
+  </span>
+);
+
+interface Shown {
+  readonly words: ReportWords;
+  readonly locale: string;
+  readonly currency: string;
+  readonly nameOf: (group: string) => string;
+  readonly groupName: string;
+}
+
+/** An amount with the one before and the change. */
+const sumColumn = (
+  { name, read }: { readonly name: string; readonly read: (sums: Sums) => number | null },
+  { currency, locale }: Shown,
+): Column<Line> => ({
+  name,
+  isNumber: true,
+  isNamed: true,
+  cell: ({ now, before }) => {
+    const [value, was] = [read(now), read(before)];
+    if (value === null || was === null) return '—';
+    const shown = (amount: number) => <Money amount={amount} currency={currency} />;
+    const change = changeText(value, was, locale);
+    return (
+      <Compared
+        value={shown(value)}
+        was={
+          <>
+            {shown(was)}
+            {change}
+          </>
+        }
+      />
+    );
+  },
+});
+
+const changeText = (now: number, before: number, locale: string): string => {
+  const change = changeOf(now, before);
+  if (change === null) return '';
+  const percent = {
+    style: 'percent',
+    maximumFractionDigits: 1,
+    signDisplay: 'exceptZero',
+  } as const;
+  return ` (${new Intl.NumberFormat(locale, percent).format(change)})`;
+};
+
+const columnsOf = (shown: Shown): Column<Line>[] => {
+  const { words, locale, nameOf, groupName } = shown;
+  const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
+  const shareText = (sums: Sums): string => {
+    const found = shareOf(sums);
+    return found === null ? '—' : share.format(found);
+  };
+  return [
+    {
+      name: groupName === '' ? words.totals : groupName,
+      cell: ({ group }) => (group === null ? <strong>{words.all}</strong> : nameOf(group)),
+    },
+    {
+      name: words.count,
+      isNumber: true,
+      isNamed: true,
+      cell: ({ now, before }) => (
+        <Compared
+          value={wholeNumber(now.count, locale)}
+          was={`${wholeNumber(before.count, locale)}${changeText(now.count, before.count, locale)}`}
+        />
+      ),
+    },
+    {
+      name: words.successRate,
+      isNumber: true,
+      isNamed: true,
+      cell: ({ now, before }) => <Compared value={shareText(now)} was={shareText(before)} />,
+    },
+    sumColumn({ name: words.amount, read: ({ amount }) => amount }, shown),
+    sumColumn({ name: words.money, read: ({ moved }) => moved }, shown),
+    { ...sumColumn({ name: words.fee, read: ({ fee }) => fee }, shown), isWide: true },
+  ];
+};
+
+/** The table. */
+export const Summary = ({
+  asked,
+  cut,
+  nameOf,
+  groupName,
+}: {
+  readonly asked: Asked;
+  readonly cut: Cut;
+  readonly nameOf: (group: string) => string;
+  readonly groupName: string;
+}) => {
+  const words = useReportWords();
+  const { locale } = useWords();
+  const { from, to } = cut;
+  const earlier = earlierOf(cut);
+  const { totals: now } = useTotals({ ...asked, from, to, interval: null });
+  const { totals: before } = useTotals({ ...asked, ...earlier, interval: null });
+  const lines = useMemo(
+    () =>
+      now && before
+        ? summaryOf(now.parts[0]?.rows ?? [], before.parts[0]?.rows ?? [], asked.groupBy !== null)
+        : [],
+    [now, before, asked.groupBy],
+  );
+  if (!now || !before) return null;
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: asked.timeZone });
+  // The end of a span does not belong to it.
+  const text = day.formatRange(new Date(earlier.from), new Date(Date.parse(earlier.to) - 1));
+  const { currency } = now;
+  return (
+    <section>
+      <h2 className="part-title">{words.totals}</h2>
+      <p className="quiet">{words.before(text)}</p>
+      <Table
+        label={words.totals}
+        columns={columnsOf({ words, locale, currency, nameOf, groupName })}
+        rows={lines}
+        keyOf={({ group }) => group ?? 'all'}
+      />
+    </section>
+  );
+};
