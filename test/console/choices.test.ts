@@ -65,6 +65,41 @@ describe('a person chooses', { skip: noChromium }, () => {
       await head('Shop').waitFor();
     });
 
+  test('columns and a file of every list in the same place', async () => {
+    const { page, complaints } = await openConsole(
+      service.rest,
+      await makeSession(service, 'admin'),
+    );
+    await page.goto(`${service.rest}/console/merchants?mode=test`);
+    const columns = page.getByRole('button', { name: 'Columns' });
+    const file = page.getByRole('button', { name: /CSV/ });
+    const of = `mode=test&merchant=${merchant.id}`;
+    await merchant.call('POST', '/links', { amount: 100, description: 'Cakes' });
+    for (const [list, label] of [
+      ['payments', 'Payments'],
+      ['paylinks', 'Payment links'],
+      ['audit', 'Audit'],
+      ['merchants', 'Merchants'],
+    ] as const) {
+      await go(page, `${service.rest}/console/${list}?${of}`);
+      await page.getByRole('table', { name: label }).waitFor();
+      await page.locator('.part-head').filter({ has: columns }).filter({ has: file }).waitFor();
+    }
+    // A list that has no names of its own for its columns keeps the choice, too.
+    const head = page.getByRole('columnheader').nth(1);
+    const second = await head.innerText();
+    await columns.click();
+    await page.getByRole('checkbox', { name: second, exact: true }).press('Space');
+    await page.keyboard.press('Escape');
+    await page
+      .getByRole('columnheader', { name: second, exact: true })
+      .waitFor({ state: 'detached' });
+    await page.reload();
+    await columns.waitFor();
+    assert.equal(await page.getByRole('columnheader', { name: second, exact: true }).count(), 0);
+    assert.deepEqual(complaints, []);
+  });
+
   test('a time zone, in which the console shows moments and reads days', async () => {
     const { page } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/settings?mode=test`);
@@ -85,7 +120,9 @@ describe('a person chooses', { skip: noChromium }, () => {
     // A day begins there when it is 14:00 in UTC.
     assert.match(new URL(page.url()).searchParams.get('since') ?? '', /T14:00:00\.000Z$/);
     await go(page, `${service.rest}/console/webhooks?mode=test`);
-    await page.getByRole('button', { name: 'Today' }).click();
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await form.getByRole('button', { name: 'Today' }).click();
+    await form.getByRole('button', { name: 'Apply' }).click();
     await page.getByRole('button', { name: /Remove the filter From .* 00:00/ }).waitFor();
     assert.match(new URL(page.url()).searchParams.get('since') ?? '', /T14:00:00\.000Z$/);
   });

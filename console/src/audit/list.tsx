@@ -1,15 +1,15 @@
 /** The audit log: append-only, newest first. */
 import { Audit, type AuditQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { DateChips } from '../parts/date-chips.tsx';
-import { ExportButton } from '../parts/export-button.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { Pager, usePageArguments } from '../parts/pager.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
-import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { Empty } from '../parts/states.tsx';
+import type { Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
+import { DayFilters } from '../payments/filters.tsx';
 import { useViewer } from '../viewer.tsx';
 import { useAlertWords } from '../words/alerts.ts';
 import { useSubjectWords } from '../words/audit-subjects.ts';
@@ -176,36 +176,31 @@ export const AuditPage = () => {
   const owner = viewer.merchantId ?? merchantId;
   const subjectId = owner === null ? null : (search.subject ?? null);
   const narrowing = { merchantId, actor, action, subjectId, since, until };
-  const { data, error, again } = useAsk(Audit, { ...narrowing, ...usePageArguments() });
+  const { data, error, again, list } = useAsk(Audit, { ...narrowing, ...usePageArguments() });
   useFollow(again, { lists: ['audit_log'] });
-  const rows = data?.auditLog.nodes ?? [];
-  const open = rows.find(({ id }) => id === search.open);
+  const { nodes: rows, pageInfo } = data?.auditLog ?? {};
+  const open = rows?.find(({ id }) => id === search.open);
   return (
     <>
       <header className="page-head">
         <h1>{words.sections.audit}</h1>
-        <ExportButton of={Audit} variables={narrowing} />
       </header>
       <AuditFilters hasSubject={owner !== null} />
-      <DateChips />
-      {error && !data && <Failure error={error} again={again} />}
-      {!data && !error && <Skeleton />}
-      {data && rows.length === 0 && (
-        <Empty title={words.auditLog.empty}>
-          <p>{words.auditLog.emptyText}</p>
-        </Empty>
-      )}
-      {rows.length > 0 && (
-        <Table
-          label={words.sections.audit}
-          columns={columnsOf({ words, roleOf, actionName })}
-          rows={rows}
-          keyOf={({ id }) => id}
-          openKey={search.open ?? null}
-          onOpen={({ id }) => set({ open: id })}
-        />
-      )}
-      {data && <Pager info={data.auditLog.pageInfo} />}
+      <DayFilters />
+      <Listing
+        name="audit"
+        label={words.sections.audit}
+        asked={{ error, again, list, rows, pageInfo }}
+        columns={columnsOf({ words, roleOf, actionName })}
+        keyOf={({ id }) => id}
+        openKey={search.open ?? null}
+        onOpen={({ id }) => set({ open: id })}
+        empty={
+          <Empty title={words.auditLog.empty}>
+            <p>{words.auditLog.emptyText}</p>
+          </Empty>
+        }
+      />
       {open && <Entry entry={open} close={() => set({ open: undefined })} />}
     </>
   );

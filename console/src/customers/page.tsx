@@ -44,6 +44,7 @@ const PaymentsOf = ({ merchantId, customer }: Of) => {
     <section>
       <h2>{words.sections.payments}</h2>
       <Listing
+        name="payments"
         label={words.sections.payments}
         asked={{ error, again, list, rows, pageInfo }}
         columns={columns}
@@ -89,6 +90,7 @@ const SubscriptionsOf = ({ merchantId, customer }: Of) => {
     <section>
       <h2>{own.tabs.subscriptions}</h2>
       <Listing
+        name="subscriptions"
         label={own.tabs.subscriptions}
         asked={{ error, again, rows }}
         columns={columns}

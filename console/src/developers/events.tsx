@@ -159,6 +159,7 @@ export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
     <>
       <EventFilters from={from} />
       <Listing
+        name="events"
         label={own.tabs.events}
         asked={{ error, again, rows: log?.items, list }}
         columns={columnsOf(words, own)}

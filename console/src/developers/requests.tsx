@@ -171,6 +171,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
         <DayFields />
       </div>
       <Listing
+        name="requests"
         label={own.one}
         asked={{ error, again, rows: page?.nodes }}
         columns={columns}

@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { Balance, Ledger, type LedgerQuery } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
 import { money } from '../amounts.ts';
-import { ExportButton } from '../parts/export-button.tsx';
-import { Pager, usePageArguments } from '../parts/pager.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import type { Column } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { PaymentDrawer } from '../payments/drawer.tsx';
@@ -101,38 +101,33 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
   const own = useLedgerWords();
   const { search, set } = useAddress();
   const narrowing = useNarrowing(merchantId);
-  const { data, error, again } = useAsk(Ledger, { ...narrowing, ...usePageArguments() });
-  if (error && !data) return <Failure error={error} again={again} />;
-  if (!data) return <Skeleton />;
-  const { nodes, pageInfo } = data.ledger;
-  if (nodes.length === 0 && !pageInfo.hasNextPage)
-    return isNarrowed(search) ? (
-      <Empty title={own.none} />
-    ) : (
-      <Empty title={words.ledger.empty}>
-        <p>{words.ledger.emptyText}</p>
-      </Empty>
-    );
+  const { data, error, again, list } = useAsk(Ledger, { ...narrowing, ...usePageArguments() });
+  const { nodes: rows, pageInfo } = data?.ledger ?? {};
   return (
     <>
-      <Table
+      <Listing
+        name="ledger"
         label={words.ledger.movements}
+        asked={{ error, again, list, rows, pageInfo }}
         columns={columnsOf(words, own, search.shop)}
-        rows={nodes}
         keyOf={({ id }) => id}
         onOpen={({ paymentId }) => {
           if (paymentId !== null) set({ open: `${merchantId}/${paymentId}` });
         }}
+        empty={
+          isNarrowed(search) ? (
+            <Empty title={own.none} />
+          ) : (
+            <Empty title={words.ledger.empty}>
+              <p>{words.ledger.emptyText}</p>
+            </Empty>
+          )
+        }
       />
-      <Pager info={pageInfo} />
       <PaymentDrawer />
     </>
   );
 };
-
-const ExportMovements = ({ merchantId }: { readonly merchantId: string }) => (
-  <ExportButton of={Ledger} variables={useNarrowing(merchantId)} />
-);
 
 /** The screen. */
 export const BalancePage = () => {
@@ -155,10 +150,7 @@ export const BalancePage = () => {
           <Reserved key={`reserved ${booked}`} merchantId={merchantId} />
           <RecordActs merchantId={merchantId} again={() => setBooked(booked + 1)} />
           <AtMoment merchantId={merchantId} />
-          <h2 className="part-title">
-            {words.ledger.movements}
-            <ExportMovements merchantId={merchantId} />
-          </h2>
+          <h2 className="part-title">{words.ledger.movements}</h2>
           <LedgerFilters />
           <RangeStrip key={`range ${booked}`} merchantId={merchantId} />
           <Movements key={`movements ${booked}`} merchantId={merchantId} />

@@ -68,6 +68,7 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
       </div>
       <StatusChips known={statuses} names={own.statuses} />
       <Listing
+        name="links"
         label={words.sections.paylinks}
         asked={{ error, again, list, rows: connection?.nodes, pageInfo: connection?.pageInfo }}
         columns={columnsOf(words, own)}

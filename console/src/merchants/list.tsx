@@ -3,11 +3,11 @@ import { useNavigate } from '@tanstack/react-router';
 import { Merchants, type MerchantsQuery } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ExportButton } from '../parts/export-button.tsx';
-import { Pager, usePageArguments } from '../parts/pager.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
-import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import type { Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
@@ -43,36 +43,31 @@ export const MerchantsPage = () => {
   const { search, set } = useAddress();
   const mayCreate = usePermission('merchantOnboard');
   const isAdding = search.act === 'new' && mayCreate.granted;
-  const { data, error, again } = useAsk(Merchants, { ...usePageArguments() });
-  const rows = data?.merchants.nodes ?? [];
+  const { data, error, again, list } = useAsk(Merchants, { ...usePageArguments() });
+  const { nodes: rows, pageInfo } = data?.merchants ?? {};
   return (
     <>
       <header className="page-head">
         <h1>{words.sections.merchants}</h1>
-        <ExportButton of={Merchants} variables={{}} />
         <ActButton permission={mayCreate} isMain onPress={() => set({ act: 'new' })}>
           {words.merchants.add}
         </ActButton>
       </header>
-      {error && !data && <Failure error={error} again={again} />}
-      {!data && !error && <Skeleton />}
-      {data && rows.length === 0 && (
-        <Empty title={words.merchants.empty}>
-          <p>{words.merchants.emptyText}</p>
-        </Empty>
-      )}
-      {rows.length > 0 && (
-        <Table
-          label={words.sections.merchants}
-          columns={columnsOf(words)}
-          rows={rows}
-          keyOf={({ id }) => id}
-          onOpen={({ id }) =>
-            void navigate({ to: '/merchants/$id', params: { id }, search: kept(search) })
-          }
-        />
-      )}
-      {data && <Pager info={data.merchants.pageInfo} />}
+      <Listing
+        name="merchants"
+        label={words.sections.merchants}
+        asked={{ error, again, list, rows, pageInfo }}
+        columns={columnsOf(words)}
+        keyOf={({ id }) => id}
+        onOpen={({ id }) =>
+          void navigate({ to: '/merchants/$id', params: { id }, search: kept(search) })
+        }
+        empty={
+          <Empty title={words.merchants.empty}>
+            <p>{words.merchants.emptyText}</p>
+          </Empty>
+        }
+      />
       {isAdding && (
         <OnboardDialog
           close={() => {

@@ -2,22 +2,15 @@
  * A list as a table: a click or Enter opens a row, j and k move between rows. On a narrow screen a
  * row is a card.
  */
-import { memo, useCallback, useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
+import { memo, useCallback, useEffect, useRef, type KeyboardEvent } from 'react';
 import { useWords } from '../words/words.ts';
+import type { Column } from './column.ts';
 import { useFirstScreen } from './first-screen.ts';
 import { useDelayed } from './use-delayed.ts';
 import { useFit } from './use-fit.ts';
 import { useWhoseColumn } from './whose.tsx';
 
-export interface Column<Row> {
-  readonly name: string;
-  readonly isNumber?: boolean;
-  /** Left out on a narrow screen, and dropped where the table has no room for it. */
-  readonly isWide?: boolean;
-  /** On a narrow screen its name is shown: the value does not explain itself. */
-  readonly isNamed?: boolean;
-  readonly cell: (row: Row) => ReactNode;
-}
+export type { Column } from './column.ts';
 
 interface TableProps<Row> {
   readonly label: string;

@@ -4,31 +4,31 @@ import { changeSettings, useSettings } from '../settings.ts';
 import { useFilterWords } from '../words/filters.ts';
 import { Icon } from './icon.tsx';
 import { PopoverButton } from './popover-button.tsx';
-import type { Column } from './table.tsx';
+import type { Column } from './column.ts';
 
-/** A column that may be hidden. */
-export interface ChoosableColumn<Row> extends Column<Row> {
-  readonly id: string;
-  /** Hidden by default. */
-  readonly isExtra?: boolean;
-}
+const idOf = <Row,>({ id }: Column<Row>, place: number): string => id ?? String(place);
 
 /** The visible columns, and a function to change them; stable while `all` is. */
-export const useColumns = <Row,>(list: string, all: readonly ChoosableColumn<Row>[]) => {
+export const useColumns = <Row,>(list: string, all: readonly Column<Row>[]) => {
   const { columns } = useSettings();
   const kept = columns[list];
   const { usual, chosen, shown } = useMemo(() => {
-    const ids = all.filter(({ isExtra }) => isExtra !== true).map(({ id }) => id);
-    const found = all.filter(({ id }) => (kept ?? ids).includes(id));
+    const ids = all.map(idOf).filter((_, place) => all[place]?.isExtra !== true);
+    const of = (names: readonly string[]) =>
+      all.filter((column, place) => names.includes(idOf(column, place)));
+    const found = of(kept ?? ids);
     // Without any column the defaults apply.
-    const or = found.length === 0 ? all.filter(({ id }) => ids.includes(id)) : found;
+    const or = found.length === 0 ? of(ids) : found;
     return { usual: ids, chosen: kept ?? ids, shown: or };
   }, [all, kept]);
   const change = (ids: readonly string[]): void =>
     changeSettings({ columns: { ...columns, [list]: ids } });
   return {
     shown,
-    choice: all.map(({ id, name }) => ({ id, name, isOn: chosen.includes(id) })),
+    choice: all.map((column, place) => {
+      const id = idOf(column, place);
+      return { id, name: column.name, isOn: chosen.includes(id) };
+    }),
     toggle: (id: string) =>
       change(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]),
     reset: () => change(usual),

@@ -6,7 +6,7 @@ import { useViewer } from '../viewer.tsx';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { Empty } from './states.tsx';
-import type { Column } from './table.tsx';
+import type { Column } from './column.ts';
 import { useAsk } from './use-ask.ts';
 
 /** The selected merchant: a cabinet user's own, or the one chosen in the top bar. */

@@ -162,9 +162,11 @@ const DateFields = () => {
 /** The form of amounts, dates, and the list's own filters. */
 const FilterForm = ({
   close,
+  hasAmounts,
   more,
 }: {
   readonly close: () => void;
+  readonly hasAmounts: boolean;
   readonly more: MoreFilters | undefined;
 }) => {
   const { filters } = useWords();
@@ -177,7 +179,7 @@ const FilterForm = ({
       ...fromTheTop,
       since: fromField(textIn(form, 'since')),
       until: fromField(textIn(form, 'until')),
-      ...amounts,
+      ...(hasAmounts ? amounts : {}),
       ...more?.read(form),
     });
     close();
@@ -191,7 +193,7 @@ const FilterForm = ({
       }}
     >
       <DateFields />
-      <AmountFields wrong={wrong} />
+      {hasAmounts && <AmountFields wrong={wrong} />}
       {more?.fields}
       <button type="submit" className="button main">
         {filters.apply}
@@ -219,7 +221,13 @@ const Chosen = ({ shown }: { readonly shown: readonly (readonly [keyof Search, s
 };
 
 /** The form's button, with the active filters. */
-export const RangeFilters = ({ more }: { readonly more?: MoreFilters }) => {
+const Filters = ({
+  hasAmounts,
+  more,
+}: {
+  readonly hasAmounts: boolean;
+  readonly more: MoreFilters | undefined;
+}) => {
   const words = useWords();
   const { search, set } = useAddress();
   const day = (at: string): string => plainMoment(at, words.locale);
@@ -229,8 +237,10 @@ export const RangeFilters = ({ more }: { readonly more?: MoreFilters }) => {
   const shown: (readonly [keyof Search, string])[] = [
     ...(since === undefined ? [] : [['since', `${filters.since} ${day(since)}`] as const]),
     ...(until === undefined ? [] : [['until', `${filters.until} ${day(until)}`] as const]),
-    ...(from === undefined ? [] : [['from', `${filters.amount} ≥ ${sum(from)}`] as const]),
-    ...(to === undefined ? [] : [['to', `${filters.amount} ≤ ${sum(to)}`] as const]),
+    ...(from === undefined || !hasAmounts
+      ? []
+      : [['from', `${filters.amount} ≥ ${sum(from)}`] as const]),
+    ...(to === undefined || !hasAmounts ? [] : [['to', `${filters.amount} ≤ ${sum(to)}`] as const]),
     ...(more?.shown ?? []),
   ];
   const all = Object.fromEntries(
@@ -248,7 +258,7 @@ export const RangeFilters = ({ more }: { readonly more?: MoreFilters }) => {
           </>
         }
       >
-        {(close) => <FilterForm close={close} more={more} />}
+        {(close) => <FilterForm close={close} hasAmounts={hasAmounts} more={more} />}
       </PopoverButton>
       <Chosen shown={shown} />
       {shown.length > 0 && (
@@ -259,6 +269,14 @@ export const RangeFilters = ({ more }: { readonly more?: MoreFilters }) => {
     </div>
   );
 };
+
+/** Filters of a list with amounts and days, and its own ones. */
+export const RangeFilters = ({ more }: { readonly more?: MoreFilters }) => (
+  <Filters hasAmounts more={more} />
+);
+
+/** Filters of a list that has days alone. */
+export const DayFilters = () => <Filters hasAmounts={false} more={undefined} />;
 
 /** These fields as a part of the graph's filter. */
 export const rangeOf = ({ since, until, from, to }: Search) => ({

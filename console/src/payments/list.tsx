@@ -8,15 +8,14 @@ import {
 import { listOf, useAddress } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import type { LiveChange } from '../graph/live.tsx';
-import { ExportButton } from '../parts/export-button.tsx';
 import { Fresh } from '../parts/fresh.tsx';
-import { Pager, usePageArguments } from '../parts/pager.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
-import { Skeleton, Table } from '../parts/table.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { Empty } from '../parts/states.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
+import type { Column } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useLiveRows } from '../parts/use-live-rows.ts';
 import { firstPayment } from './first-payment.ts';
@@ -36,7 +35,7 @@ export const paymentKey = ({ merchantId, id }: Pick<Row, 'merchantId' | 'id'>): 
   `${merchantId}/${id}`;
 
 /** The columns of every list of payments. */
-export const paymentColumns = (words: Words): readonly ChoosableColumn<Row>[] => [
+export const paymentColumns = (words: Words): readonly Column<Row>[] => [
   {
     id: 'status',
     name: words.columns.status,
@@ -68,7 +67,7 @@ export const paymentColumns = (words: Words): readonly ChoosableColumn<Row>[] =>
 ];
 
 /** The columns of this list: the defaults, and optional ones. */
-const listColumns = (words: Words): readonly ChoosableColumn<Row>[] => [
+const listColumns = (words: Words): readonly Column<Row>[] => [
   ...paymentColumns(words),
   {
     id: 'bank',
@@ -97,7 +96,7 @@ const usePayments = () => {
   const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search), ...asked.filter };
   const narrowing = { merchantId, status: asked.status, filter };
   const page = usePageArguments();
-  const { data, error, fetching, again } = useAsk(Payments, { ...narrowing, ...page });
+  const { data, error, again, list } = useAsk(Payments, { ...narrowing, ...page });
   const { data: counted, again: count } = useAsk(PaymentsCount, narrowing);
   useFollow(count);
   useFollow(again, { lists: ['refunds'] });
@@ -117,7 +116,8 @@ const usePayments = () => {
     again,
   });
   const total = counted?.payments.totalCount ?? null;
-  return { data, error, fetching, again, live, total, narrowing };
+  const { pageInfo } = data?.payments ?? {};
+  return { asked: { error, again, list, rows: data && live.rows, pageInfo }, live, total };
 };
 
 /** The number of payments, as far as it is cheap to count. */
@@ -174,8 +174,7 @@ export const PaymentsPage = () => {
   const words = useWords();
   const { search, set } = useAddress();
   const choosable = useMemo(() => listColumns(words), [words]);
-  const { data, error, again, live, total, narrowing } = usePayments();
-  const columns = useColumns('payments', choosable);
+  const { asked, live, total } = usePayments();
   return (
     <>
       <header className="page-head">
@@ -183,26 +182,20 @@ export const PaymentsPage = () => {
         <Total total={total} />
         <Fresh count={live.waiting} show={live.show} />
         <TestPaymentButton />
-        <ColumnsButton {...columns} />
-        <ExportButton of={Payments} variables={narrowing} />
       </header>
       <StatusChips known={standings} names={words.payment.statuses} />
       <RangeFilters more={usePaymentFilters()} />
-      {error && !data && <Failure error={error} again={again} />}
-      {!data && !error && <Skeleton />}
-      {data && live.rows.length === 0 && <NoPayments />}
-      {data && live.rows.length > 0 && (
-        <Table
-          label={words.sections.payments}
-          columns={columns.shown}
-          rows={live.rows}
-          keyOf={paymentKey}
-          changed={live.changed}
-          openKey={search.open ?? null}
-          onOpen={(row) => set({ open: paymentKey(row) })}
-        />
-      )}
-      {data && <Pager info={data.payments.pageInfo} />}
+      <Listing
+        name="payments"
+        label={words.sections.payments}
+        asked={asked}
+        columns={choosable}
+        keyOf={paymentKey}
+        changed={live.changed}
+        openKey={search.open ?? null}
+        onOpen={(row) => set({ open: paymentKey(row) })}
+        empty={<NoPayments />}
+      />
       <PaymentDrawer />
     </>
   );

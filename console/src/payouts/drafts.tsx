@@ -78,6 +78,7 @@ export const DraftsList = () => {
       <StatusChips known={statuses} names={own.statuses} />
       <RangeFilters />
       <Listing
+        name="payout-drafts"
         label={own.tabs.drafts}
         asked={{
           error,

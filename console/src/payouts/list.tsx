@@ -5,16 +5,15 @@ import { Payouts, type PayoutRowFragment } from '../../../schema/generated/conso
 import { listOf, useAddress } from '../address.ts';
 import type { LiveChange } from '../graph/live.tsx';
 import { ActButton } from '../parts/act-button.tsx';
-import { ExportButton } from '../parts/export-button.tsx';
 import { Fresh } from '../parts/fresh.tsx';
-import { Pager, usePageArguments } from '../parts/pager.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { Empty } from '../parts/states.tsx';
 import { Status, tones } from '../parts/status.tsx';
-import { Skeleton, Table } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Id, Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
+import type { Column } from '../parts/table.tsx';
 import { useLiveRows } from '../parts/use-live-rows.ts';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
@@ -38,7 +37,7 @@ const statuses = ['pending', 'succeeded', 'failed'] as const;
 const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
 const rowOf = (change: LiveChange): Row | null => (change.kind === 'payout' ? change.row : null);
 
-const columnsOf = (words: Words, own: DraftWords): readonly ChoosableColumn<Row>[] => [
+const columnsOf = (words: Words, own: DraftWords): readonly Column<Row>[] => [
   {
     id: 'status',
     name: words.columns.status,
@@ -87,7 +86,7 @@ const usePayouts = () => {
     status: status.length > 0 ? [...status] : null,
     filter: { mode: [mode], ...rangeOf(search) },
   };
-  const { data, error, again } = useAsk(Payouts, { ...narrowing, ...page });
+  const { data, error, again, list } = useAsk(Payouts, { ...narrowing, ...page });
   const live = useLiveRows<Row>({
     rows: data?.payouts.nodes,
     keyOf,
@@ -102,7 +101,8 @@ const usePayouts = () => {
     isFirstPage: !('after' in page) && !('before' in page),
     again,
   });
-  return { data, error, again, live, narrowing };
+  const { pageInfo } = data?.payouts ?? {};
+  return { asked: { error, again, list, rows: data && live.rows, pageInfo }, live };
 };
 
 const Made = () => {
@@ -110,37 +110,27 @@ const Made = () => {
   const { search, set } = useAddress();
   const own = useDraftWords();
   const choosable = useMemo(() => columnsOf(words, own), [words, own]);
-  const columns = useColumns('payouts', choosable);
-  const { data, error, again, live, narrowing } = usePayouts();
-  const isEmpty = data && live.rows.length === 0;
+  const { asked, live } = usePayouts();
   return (
     <>
-      <div className="part-head">
-        <Fresh count={live.waiting} show={live.show} />
-        <ColumnsButton {...columns} />
-        <ExportButton of={Payouts} variables={narrowing} />
-      </div>
       <StatusChips known={statuses} names={words.payout.statuses} />
       <RangeFilters />
-      {error && !data && <Failure error={error} again={again} />}
-      {!data && !error && <Skeleton />}
-      {isEmpty && (
-        <Empty title={isNarrowed(search) ? words.payout.none : words.payout.empty}>
-          {!isNarrowed(search) && <p>{words.payout.emptyText}</p>}
-        </Empty>
-      )}
-      {data && live.rows.length > 0 && (
-        <Table
-          label={words.sections.payouts}
-          columns={columns.shown}
-          rows={live.rows}
-          keyOf={keyOf}
-          changed={live.changed}
-          openKey={search.open ?? null}
-          onOpen={(row) => set({ open: keyOf(row) })}
-        />
-      )}
-      {data && <Pager info={data.payouts.pageInfo} />}
+      <Listing
+        name="payouts"
+        label={words.sections.payouts}
+        asked={asked}
+        columns={choosable}
+        keyOf={keyOf}
+        changed={live.changed}
+        openKey={search.open ?? null}
+        onOpen={(row) => set({ open: keyOf(row) })}
+        tools={<Fresh count={live.waiting} show={live.show} />}
+        empty={
+          <Empty title={isNarrowed(search) ? words.payout.none : words.payout.empty}>
+            {!isNarrowed(search) && <p>{words.payout.emptyText}</p>}
+          </Empty>
+        }
+      />
       {search.open !== undefined && <LaterDrawer />}
     </>
   );

@@ -5,8 +5,9 @@ import { EndSession, People, type PeopleQuery } from '../../../schema/generated/
 import { ActButton } from '../parts/act-button.tsx';
 import { ActForm } from '../parts/act-form.tsx';
 import { outcomeOf, refusedBy } from '../parts/outcome.ts';
-import { Empty, Failure } from '../parts/states.tsx';
-import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { Empty } from '../parts/states.tsx';
+import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
@@ -73,9 +74,7 @@ const List = () => {
   useFollow(again, { every_ms: look_ms });
   const columns = useColumns(choose);
   const whose = useWhose();
-  const rows = (data?.personSessions ?? []).filter(
-    (row) => whose === null || row.merchantId === whose,
-  );
+  const rows = data?.personSessions.filter((row) => whose === null || row.merchantId === whose);
   return (
     <>
       <header className="page-head">
@@ -84,12 +83,14 @@ const List = () => {
       <InvitationsPart />
       <h2 className="part-title">{words.now}</h2>
       <p className="quiet">{words.text}</p>
-      {error && !data && <Failure error={error} again={again} />}
-      {!data && !error && <Skeleton />}
-      {data && rows.length === 0 && <Empty title={words.none} />}
-      {rows.length > 0 && (
-        <Table label={words.now} columns={columns} rows={rows} keyOf={({ id }) => id} />
-      )}
+      <Listing
+        name="people"
+        label={words.now}
+        asked={{ error, again, rows }}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={<Empty title={words.none} />}
+      />
       {chosen && (
         <EndDialog
           session={chosen}

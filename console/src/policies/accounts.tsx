@@ -130,6 +130,7 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
         {own.accountAdd}
       </AddBar>
       <Listing
+        name="accounts"
         label={own.tabs.accounts}
         asked={{ error, again, rows: data?.bankAccounts }}
         columns={[...columnsOf(words, own), act]}

@@ -114,6 +114,7 @@ export const BlocksPart = () => {
         {own.blockAdd}
       </AddBar>
       <Listing
+        name="blocks"
         label={own.tabs.blocks}
         asked={{ error, again, list, rows: entries?.nodes, pageInfo: entries?.pageInfo }}
         columns={[...columnsOf(words, own), act]}

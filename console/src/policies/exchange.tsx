@@ -62,6 +62,7 @@ export const ExchangePart = () => {
         {own.exchangeAdd}
       </AddBar>
       <Listing
+        name="exchange"
         label={own.tabs.exchange}
         asked={{ error, again, list, rows: rates?.nodes, pageInfo: rates?.pageInfo }}
         columns={columnsOf(own)}

@@ -96,6 +96,7 @@ export const ForbiddenPart = () => {
         {own.wordAdd}
       </AddBar>
       <Listing
+        name="forbidden"
         label={own.tabs.words}
         asked={{ error, again, list, rows: found?.nodes, pageInfo: found?.pageInfo }}
         columns={columns}

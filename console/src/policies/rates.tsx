@@ -160,6 +160,7 @@ export const RatesPart = () => {
         {own.rateAdd}
       </AddBar>
       <Listing
+        name="rates"
         label={own.tabs.rates}
         asked={{ error, again, list, rows: history?.nodes, pageInfo: history?.pageInfo }}
         columns={columnsOf(words, own, shops)}

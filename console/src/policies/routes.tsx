@@ -177,6 +177,7 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
         {own.routeAdd}
       </AddBar>
       <Listing
+        name="routes"
         label={own.tabs.routes}
         asked={{
           error,

@@ -3,14 +3,13 @@ import { useMemo, useState } from 'react';
 import { Receipts, type ReceiptRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ExportButton } from '../parts/export-button.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { usePageArguments } from '../parts/pager.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status, tones } from '../parts/status.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
+import type { Column } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/drawer.tsx';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
@@ -53,11 +52,7 @@ const Resend = ({ receipt, again }: { readonly receipt: Row; readonly again: () 
   );
 };
 
-const columnsOf = (
-  words: Words,
-  own: ReceiptWords,
-  again: () => void,
-): readonly ChoosableColumn<Row>[] => [
+const columnsOf = (words: Words, own: ReceiptWords, again: () => void): readonly Column<Row>[] => [
   {
     id: 'status',
     name: words.columns.status,
@@ -118,24 +113,28 @@ export const ReceiptsPage = () => {
     status: status.length > 0 ? [...status] : null,
     filter: { mode: [mode], ...rangeOf(search), ...shop },
   };
-  const { data, error, again } = useAsk(Receipts, { ...narrowing, ...usePageArguments() });
+  const { data, error, again, list } = useAsk(Receipts, { ...narrowing, ...usePageArguments() });
   useFollow(again, { every_ms: look_ms });
   const choosable = useMemo(() => columnsOf(words, own, again), [words, own, again]);
-  const columns = useColumns('receipts', choosable);
   const narrowed = isNarrowed(search);
   return (
     <>
       <header className="page-head">
         <h1>{words.sections.receipts}</h1>
-        <ColumnsButton {...columns} />
-        <ExportButton of={Receipts} variables={narrowing} />
       </header>
       <StatusChips known={statuses} names={own.statuses} />
       <RangeFilters more={useShopFilter()} />
       <Listing
+        name="receipts"
         label={words.sections.receipts}
-        asked={{ error, again, rows: data?.receipts.nodes, pageInfo: data?.receipts.pageInfo }}
-        columns={columns.shown}
+        asked={{
+          error,
+          again,
+          list,
+          rows: data?.receipts.nodes,
+          pageInfo: data?.receipts.pageInfo,
+        }}
+        columns={choosable}
         keyOf={keyOf}
         openKey={null}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}

@@ -195,6 +195,7 @@ export const DifferencesPart = () => {
       <StateChips />
       <ChooseBar choice={choice} resolve={() => setOpen(choice.chosen)} />
       <Listing
+        name="differences"
         label={own.tabs.differences}
         asked={{ error, again, list, rows: found?.nodes, pageInfo: found?.pageInfo }}
         columns={columnsOf(words, own, choose)}

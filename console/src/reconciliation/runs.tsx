@@ -110,6 +110,7 @@ export const RunsPart = () => {
       </div>
       <Young rows={runs?.nodes ?? []} />
       <Listing
+        name="runs"
         label={own.tabs.runs}
         asked={{ error, again, list, rows: runs?.nodes, pageInfo: runs?.pageInfo }}
         columns={columnsOf(words, own)}

@@ -83,6 +83,7 @@ export const RefundDraftsList = () => {
       <StatusChips known={statuses} names={own.statuses} />
       <RangeFilters />
       <Listing
+        name="refund-drafts"
         label={own.tabs.drafts}
         asked={{ error, again, list, rows, pageInfo }}
         columns={columnsOf(words, own, again)}

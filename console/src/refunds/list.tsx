@@ -3,16 +3,15 @@ import { useMemo } from 'react';
 import { Refunds, type RefundRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import type { LiveChange } from '../graph/live.tsx';
-import { ExportButton } from '../parts/export-button.tsx';
 import { Fresh } from '../parts/fresh.tsx';
-import { Pager, usePageArguments } from '../parts/pager.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { Empty } from '../parts/states.tsx';
 import { Status, tones } from '../parts/status.tsx';
-import { Skeleton, Table } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
+import type { Column } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useLiveRows } from '../parts/use-live-rows.ts';
 import { PaymentDrawer } from '../payments/drawer.tsx';
@@ -30,7 +29,7 @@ const statuses = ['pending', 'succeeded', 'failed'] as const;
 const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
 const rowOf = (change: LiveChange): Row | null => (change.kind === 'refund' ? change.row : null);
 
-const columnsOf = (words: Words): readonly ChoosableColumn<Row>[] => [
+const columnsOf = (words: Words): readonly Column<Row>[] => [
   {
     id: 'status',
     name: words.columns.status,
@@ -92,7 +91,7 @@ const useRefunds = () => {
     status: status.length > 0 ? [...status] : null,
     filter: { mode: [mode], ...rangeOf(search) },
   };
-  const { data, error, again } = useAsk(Refunds, { ...narrowing, ...page });
+  const { data, error, again, list } = useAsk(Refunds, { ...narrowing, ...page });
   const live = useLiveRows<Row>({
     rows: data?.refunds.nodes,
     keyOf,
@@ -108,44 +107,33 @@ const useRefunds = () => {
     again,
   });
   useFollow(again, { lists: ['refunds'] });
-  return { data, error, again, live, narrowing };
+  const { pageInfo } = data?.refunds ?? {};
+  return { asked: { error, again, list, rows: data && live.rows, pageInfo }, live };
 };
 
 const Made = () => {
   const words = useWords();
   const { search, set } = useAddress();
-  const columns = useColumns(
-    'refunds',
-    useMemo(() => columnsOf(words), [words]),
-  );
-  const { data, error, again, live, narrowing } = useRefunds();
-  const isEmpty = data && live.rows.length === 0;
+  const columns = useMemo(() => columnsOf(words), [words]);
+  const { asked, live } = useRefunds();
   // The drawer shows the payment: the row is the newest of its refunds here.
   const open = live.rows.find((row) => `${row.merchantId}/${row.paymentId}` === search.open);
   return (
     <>
-      <div className="part-head">
-        <Fresh count={live.waiting} show={live.show} />
-        <ColumnsButton {...columns} />
-        <ExportButton of={Refunds} variables={narrowing} />
-      </div>
       <StatusChips known={statuses} names={words.refund.statuses} />
       <RangeFilters />
-      {error && !data && <Failure error={error} again={again} />}
-      {!data && !error && <Skeleton />}
-      {isEmpty && <NoRefunds />}
-      {data && live.rows.length > 0 && (
-        <Table
-          label={words.sections.refunds}
-          columns={columns.shown}
-          rows={live.rows}
-          keyOf={keyOf}
-          changed={live.changed}
-          openKey={open ? keyOf(open) : null}
-          onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
-        />
-      )}
-      {data && <Pager info={data.refunds.pageInfo} />}
+      <Listing
+        name="refunds"
+        label={words.sections.refunds}
+        asked={asked}
+        columns={columns}
+        keyOf={keyOf}
+        changed={live.changed}
+        openKey={open ? keyOf(open) : null}
+        onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
+        tools={<Fresh count={live.waiting} show={live.show} />}
+        empty={<NoRefunds />}
+      />
       <PaymentDrawer />
     </>
   );

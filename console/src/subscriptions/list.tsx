@@ -11,7 +11,7 @@ import { Empty } from '../parts/states.tsx';
 import { Status, tones } from '../parts/status.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
+import type { Column } from '../parts/table.tsx';
 import { useLiveRows } from '../parts/use-live-rows.ts';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
 import type { Words } from '../words/en.ts';
@@ -32,7 +32,7 @@ const rowOf = (change: LiveChange): Row | null =>
 export const subscriptionColumns = (
   words: Words,
   own: SubscriptionWords,
-): readonly ChoosableColumn<Row>[] => [
+): readonly Column<Row>[] => [
   {
     id: 'status',
     name: words.columns.status,
@@ -114,22 +114,21 @@ export const SubscriptionList = () => {
   const { search, set } = useAddress();
   const { asked, live } = useSubscriptions();
   const choosable = useMemo(() => subscriptionColumns(words, own), [words, own]);
-  const columns = useColumns('subscriptions', choosable);
   return (
     <>
       <div className="filter-row">
         <StatusChips known={statuses} names={own.statuses} />
         <Fresh count={live.waiting} show={live.show} />
-        <ColumnsButton {...columns} />
       </div>
       <div className="filter-row">
         <CustomerField />
         <RangeFilters />
       </div>
       <Listing
+        name="subscriptions"
         label={own.tabs.subscriptions}
         asked={asked}
-        columns={columns.shown}
+        columns={choosable}
         keyOf={keyOf}
         changed={live.changed}
         openKey={search.open ?? null}

@@ -68,6 +68,7 @@ export const TokenTable = ({
   return (
     <>
       <Listing
+        name="tokens"
         label={own.tabs.tokens}
         asked={asked}
         columns={[...columnsOf(words, own), act]}

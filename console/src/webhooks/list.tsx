@@ -3,17 +3,15 @@ import { useMemo } from 'react';
 import { later } from '../parts/later.tsx';
 import { Deliveries, type DeliveriesQuery } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { DateChips } from '../parts/date-chips.tsx';
-import { ExportButton } from '../parts/export-button.tsx';
-import { Pager, usePageArguments } from '../parts/pager.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { Empty } from '../parts/states.tsx';
 import { Status, tones } from '../parts/status.tsx';
-import { Skeleton, Table } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { ColumnsButton, useColumns, type ChoosableColumn } from '../parts/use-columns.tsx';
+import type { Column } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import { StatusChips } from '../payments/filters.tsx';
+import { DayFilters, StatusChips } from '../payments/filters.tsx';
 import { useViewer } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
@@ -29,7 +27,7 @@ const statuses = ['pending', 'delivered', 'failed'] as const;
 
 const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
 
-const columnsOf = (words: Words): readonly ChoosableColumn<Row>[] => [
+const columnsOf = (words: Words): readonly Column<Row>[] => [
   {
     id: 'status',
     name: words.columns.status,
@@ -74,28 +72,23 @@ const useDeliveries = () => {
     since: search.since ?? null,
     until: search.until ?? null,
   };
-  const { data, error, again } = useAsk(Deliveries, { ...narrowing, ...usePageArguments() });
-  const rows = data?.webhookDeliveries.nodes ?? [];
+  const { data, error, again, list } = useAsk(Deliveries, { ...narrowing, ...usePageArguments() });
+  const { nodes: rows, pageInfo } = data?.webhookDeliveries ?? {};
   const owner = viewer.merchantId ?? merchantId;
   useFollow(again, { lists: ['webhook_deliveries'], events: true });
-  return { data, error, again, rows, owner, isOfAll, status, narrowing };
+  return { asked: { error, again, list, rows, pageInfo }, owner, isOfAll, status };
 };
 
 /** The screen. */
 export const WebhooksPage = () => {
   const words = useWords();
   const { search, set } = useAddress();
-  const columns = useColumns(
-    'webhooks',
-    useMemo(() => columnsOf(words), [words]),
-  );
-  const { data, error, again, rows, owner, isOfAll, status, narrowing } = useDeliveries();
+  const columns = useMemo(() => columnsOf(words), [words]);
+  const { asked, owner, isOfAll, status } = useDeliveries();
   return (
     <>
       <header className="page-head">
         <h1>{words.sections.webhooks}</h1>
-        <ColumnsButton {...columns} />
-        <ExportButton of={Deliveries} variables={narrowing} />
       </header>
       {owner !== null && <EndpointCards merchantId={owner} />}
       {isOfAll ? (
@@ -103,33 +96,29 @@ export const WebhooksPage = () => {
       ) : (
         <StatusChips known={statuses} names={words.delivery.statuses} />
       )}
-      <DateChips />
-      {error && !data && <Failure error={error} again={again} />}
-      {!data && !error && <Skeleton />}
-      {data && rows.length === 0 && (
-        <Empty
-          title={
-            isOfAll
-              ? words.delivery.noneFailed
-              : status === null
-                ? words.delivery.empty
-                : words.delivery.none
-          }
-        >
-          {status === null && <p>{words.delivery.emptyText}</p>}
-        </Empty>
-      )}
-      {rows.length > 0 && (
-        <Table
-          label={words.sections.webhooks}
-          columns={columns.shown}
-          rows={rows}
-          keyOf={keyOf}
-          openKey={search.open ?? null}
-          onOpen={(row) => set({ open: keyOf(row) })}
-        />
-      )}
-      {data && <Pager info={data.webhookDeliveries.pageInfo} />}
+      <DayFilters />
+      <Listing
+        name="webhooks"
+        label={words.sections.webhooks}
+        asked={asked}
+        columns={columns}
+        keyOf={keyOf}
+        openKey={search.open ?? null}
+        onOpen={(row) => set({ open: keyOf(row) })}
+        empty={
+          <Empty
+            title={
+              isOfAll
+                ? words.delivery.noneFailed
+                : status === null
+                  ? words.delivery.empty
+                  : words.delivery.none
+            }
+          >
+            {status === null && <p>{words.delivery.emptyText}</p>}
+          </Empty>
+        }
+      />
       {search.open !== undefined && (
         <LaterDrawer name={search.open} close={() => set({ open: undefined })} />
       )}
