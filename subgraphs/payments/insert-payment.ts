@@ -43,7 +43,7 @@ const merchantNames = [
 ] as const satisfies readonly (keyof Payment)[];
 
 /** What a payment of a saved method is created with. */
-const recurringNames = [
+export const recurringNames = [
   ...merchantNames,
   'kind',
   'tokenId',

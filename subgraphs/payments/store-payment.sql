@@ -1,8 +1,9 @@
 -- Moves payments of a merchant to their next state, each with its postings, balance deltas, events,
 -- refunds and receipts.
 -- $1 the merchant.
--- $2 the changes: [{merchant_id, id, version, columns that change, rate_bps, postings, deltas,
---    events, refunds, receipts}], one of each payment.
+-- $2 the changes: [{merchant_id, id, version, columns that change, shop_id, read_method, rate_bps,
+--    postings, deltas, events, refunds, receipts}], one of each payment. Its version proves that its
+--    method is still the one that was read.
 -- $3 whether it waits for the holder of a payment; else it leaves a locked one alone.
 -- Gives the ids of the payments that were moved. One is left alone when its version is another, or
 -- when `rate_bps` is given and is no longer the rate of its method.
@@ -15,11 +16,18 @@ with sent as materialized (
     ask_at timestamptz, ordered_at timestamptz, customer_card_brand text, customer_card_mask text,
     customer_card_holder text, customer_phone_mask text, customer_payer_bank text, fee int8,
     fee_rate_bps int, step text, step_url text, failure_code text, planned_outcome text,
-    planned_failure_code text, saved_reference text, rate_bps int, postings json, deltas json,
-    events json, refunds json, receipts json
-  )) with ordinality
+    planned_failure_code text, saved_reference text, shop_id uuid, read_method text, rate_bps int,
+    postings json, deltas json, events json, refunds json, receipts json
+  )) with ordinality as sent
   -- The planner expects one row of this, and looks payments up by their keys.
   where merchant_id = $1
+    and case when rate_bps is null then true else rate_bps = coalesce((
+      select rate.rate_bps from rate
+      where rate.method = sent.read_method and rate.since <= sent.finalized_at
+        and (rate.merchant_id is null
+          or rate.merchant_id = $1 and (rate.shop_id is null or rate.shop_id = sent.shop_id))
+      order by rate.shop_id nulls last, rate.merchant_id nulls last, rate.since desc limit 1
+    ), 0) end
 ),
 free as materialized (
   select sent.id from sent cross join lateral (
@@ -46,13 +54,6 @@ moved as (
   from sent
   where payment.merchant_id = $1 and payment.id = sent.id and payment.version = sent.version
     and ($3 or sent.id in (select id from free))
-    and case when sent.rate_bps is null then true else sent.rate_bps = coalesce((
-      select rate_bps from rate
-      where rate.method = payment.method and rate.since <= sent.finalized_at
-        and (rate.merchant_id is null
-          or rate.merchant_id = $1 and (rate.shop_id is null or rate.shop_id = payment.shop_id))
-      order by rate.shop_id nulls last, rate.merchant_id nulls last, rate.since desc limit 1
-    ), 0) end
   returning payment.id
 ),
 booked as (
@@ -102,6 +103,10 @@ receipted as (
     row.ask_at, row.created_at
   from moved join sent on sent.id = moved.id
     cross join lateral json_populate_recordset(null::receipt, sent.receipts) as row
-    left join receipt_terms as terms on terms.merchant_id = $1 and terms.subject_id = row.terms_id
+    left join lateral (
+      select tax_system, items, customer_shown from receipt_terms
+      where merchant_id = $1 and subject_id = row.terms_id
+      limit 1
+    ) as terms on true
 )
 select id from moved;

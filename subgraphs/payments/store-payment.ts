@@ -130,6 +130,8 @@ const sentNames = ['merchantId', 'id', ...mutable];
 const sentRow = ({ before, after, rateBps, refunds, ...written }: Storing) => ({
   ...rowJson(sentNames, after),
   version: before.version,
+  shop_id: before.shopId,
+  read_method: before.method,
   rate_bps: rateBps,
   refunds: refunds.map((refund) => rowJson(refundNames, refund)),
   ...written,

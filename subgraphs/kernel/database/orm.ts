@@ -13,6 +13,7 @@ import {
 } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import pg from 'pg';
+import { expectLargeMerchants } from './analyze-grown.ts';
 import { makeShardFunctions } from './sql-file.ts';
 import { makePartitions } from './partitions.ts';
 import { refuseUnrecorded } from './audited.ts';
@@ -181,6 +182,7 @@ export const migrate = async (database: Database): Promise<readonly string[]> =>
     const applied = await applyMigrations(database.orm);
     await makePartitions(database.pool, Temporal.Now.instant());
     await makeShardFunctions(client);
+    await expectLargeMerchants(client);
     return applied;
   } finally {
     // The lock ends with its session.

@@ -8,12 +8,20 @@
 with sent as materialized (
   select * from json_to_recordset($2::json) as (merchant_id uuid, operation_id uuid, bound_id uuid,
     planned text, planned_code text, decided_at timestamptz, ordered_at timestamptz)
-  where merchant_id = $1 and ($3::boolean or set_config('lock_timeout', '100', true) <> '')
+  where merchant_id = $1 and set_config('lock_timeout',
+    case when $3::boolean then current_setting('lock_timeout') else '100' end, true) <> ''
+),
+refusing as materialized (
+  select sent.operation_id, sent.bound_id from sent cross join lateral (
+    select first_charge from simulator_operation
+    where merchant_id = $1 and operation_id = sent.bound_id
+    limit 1
+  ) as bound
+  where bound.first_charge = sent.bound_id
 ),
 refused as (
-  update simulator_operation as bound set first_charge = sent.operation_id from sent
-  where bound.merchant_id = $1 and bound.operation_id = sent.bound_id
-    and bound.first_charge = bound.operation_id
+  update simulator_operation as bound set first_charge = refusing.operation_id from refusing
+  where bound.merchant_id = $1 and bound.operation_id = refusing.bound_id
 )
 insert into simulator_operation (merchant_id, operation_id, reference, outcome, failure_code,
   answer_at, card_brand, card_mask, card_holder, created_at)
@@ -22,8 +30,11 @@ select $1, sent.operation_id, 'sim_' || sent.operation_id,
   case when bound.first_charge = bound.operation_id then 'insufficient_funds' else planned_code end,
   case when bound.first_charge = bound.operation_id then ordered_at else decided_at end,
   bound.card_brand, bound.card_mask, bound.card_holder, ordered_at
-from sent join simulator_operation as bound
-  on bound.merchant_id = $1 and bound.operation_id = sent.bound_id
+from sent cross join lateral (
+  select * from simulator_operation
+  where merchant_id = $1 and operation_id = sent.bound_id
+  limit 1
+) as bound
 where bound.outcome <> 'failed' and bound.answer_at <= ordered_at
 on conflict (merchant_id, operation_id) do nothing
 returning operation_id as "operationId", reference, outcome, failure_code as "failureCode",
