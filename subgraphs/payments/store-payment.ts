@@ -68,7 +68,7 @@ const findMany: Statement = {
   text: `select ${paymentColumns}, ${rateAt('asked.at')} as "rateBps", asked.place::int as place
     from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::timestamptz[]))
       with ordinality as asked (merchant_id, id, at, place)
-    join payment on payment.merchant_id = asked.merchant_id and payment.id = asked.id`,
+    cross join lateral (select * from payment where merchant_id = asked.merchant_id and id = asked.id limit 1) as payment`,
 };
 
 const findAlone = async (runner: Runner, { key, now }: Finding): Promise<RatedPayment | null> => {
