@@ -2,7 +2,6 @@
 import type { Tone } from '../parts/status.tsx';
 
 export const statusGroups = ['2xx', '4xx', '5xx'] as const;
-type StatusGroup = (typeof statusGroups)[number];
 
 const groupSize = 100;
 

@@ -101,7 +101,7 @@ export const placeOf = ({ kind, merchantId, mode, subjectId }: About): string =>
     case 'bank_answer_contradicts':
     case 'bank_echo_differs':
     case 'balance_at_bound':
-    case 'work_set_aside':
+    case 'dead_letter':
       return `/alerts?${search}`;
   }
 };
