@@ -7,49 +7,34 @@ import { env } from 'node:process';
 import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
 import type { QueryPlan } from '@apollo/query-planner';
 import type { GatewayGraphQLResponse } from '@apollo/server-gateway-interface';
-import { parse, type DocumentNode } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { subgraphNames, type SubgraphName } from '../schema/sources.ts';
 import { presentInputError } from '../subgraphs/kernel/service/graph/present-errors.ts';
-import type {
-  SubgraphExecutor,
-  PreparedDocument,
-} from '../subgraphs/kernel/service/graph/subgraph.ts';
+import type { SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
+import { fetchDocument } from './compile/plan-steps.ts';
 import type { DocumentDeps, GatewayExecutor } from './graphql/run-documents.ts';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 
 /*
- * The stock gateway's access to a subgraph: through its executor, with each document prepared once.
+ * The stock gateway's access to a subgraph: through its executor, which prepares each document once.
  */
 
-const preparedDocuments = 1_000;
-
 /** Opens a data source over the executor. The context of the gateway's request is the `Call`. */
-const subgraphSource = (executor: SubgraphExecutor): GraphQLDataSource<Call> => {
-  const prepared = new LRUCache<string, PreparedDocument>({ max: preparedDocuments });
-  const prepare = (query: string, document: DocumentNode | undefined): PreparedDocument => {
-    const known = prepared.get(query);
-    if (known) return known;
-    const run = executor.prepare(document ?? parse(query));
-    prepared.set(query, run);
-    return run;
-  };
-  return {
-    process: async (options): Promise<GatewayGraphQLResponse> => {
-      const { query, variables } = options.request;
-      if (options.kind !== 'incoming operation' || query === undefined)
-        throw new Error(`a subgraph was asked for ${options.kind}`);
-      const { data, errors } = await prepare(query, options.document)(
-        variables ?? {},
-        options.context,
-      );
-      return errors
-        ? { data: data ?? null, errors: errors.map((error) => error.toJSON()) }
-        : { data: data ?? null };
-    },
-  };
-};
+const subgraphSource = (executor: SubgraphExecutor): GraphQLDataSource<Call> => ({
+  process: async (options): Promise<GatewayGraphQLResponse> => {
+    const { query, variables } = options.request;
+    if (options.kind !== 'incoming operation' || query === undefined)
+      throw new Error(`a subgraph was asked for ${options.kind}`);
+    const document = fetchDocument({
+      operation: query,
+      ...(options.document ? { operationDocumentNode: options.document } : {}),
+    });
+    const { data, errors } = await executor.prepare(document)(variables ?? {}, options.context);
+    return errors
+      ? { data: data ?? null, errors: errors.map((error) => error.toJSON()) }
+      : { data: data ?? null };
+  },
+});
 
 /**
  * The package reports every process to its vendor and queries the clouds' metadata services. It can

@@ -27,25 +27,32 @@ import { fetchDocument } from './compile/plan-steps.ts';
 
 /* Fetches of clients' documents, prepared once for each text: many documents share them. */
 
-type Executors = Readonly<Record<string, SubgraphExecutor>>;
+type Executors = SupergraphDeps['executors'];
 
 /** The executors. Each prepares a document object only once. */
-const cachePrepared = (executors: Executors): Executors =>
-  Object.fromEntries(
-    Object.entries(executors).map(([name, executor]) => [name, { prepare: once(executor) }]),
-  );
+const cachePrepared = ({ payments, payouts, recurring, merchants }: Executors): Executors => ({
+  payments: once(payments),
+  payouts: once(payouts),
+  recurring: once(recurring),
+  merchants: once(merchants),
+});
 
-const once = (executor: SubgraphExecutor): SubgraphExecutor['prepare'] => {
+const once = (executor: SubgraphExecutor): SubgraphExecutor => {
   const known = new WeakMap<DocumentNode, PreparedDocument>();
-  return (document) => {
-    const run = known.get(document) ?? executor.prepare(document);
-    known.set(document, run);
-    return run;
+  return {
+    prepare: (document) => {
+      const run = known.get(document) ?? executor.prepare(document);
+      known.set(document, run);
+      return run;
+    },
   };
 };
 
 /** Prepares a plan's fetches, one in each turn of the event loop, which all at once would block. */
-const prepareGradually = async ({ node }: QueryPlan, executors: Executors): Promise<void> => {
+const prepareGradually = async (
+  { node }: QueryPlan,
+  executors: Readonly<Record<string, SubgraphExecutor>>,
+): Promise<void> => {
   for (const { fetch } of node ? fetchesOf(node, '') : []) {
     await nextTurn();
     executors[fetch.serviceName]?.prepare(fetchDocument(fetch));
@@ -78,16 +85,17 @@ export const openSupergraph = async ({
 }: SupergraphDeps): Promise<Supergraph> => {
   const apiSchema = lazily(readApiSchema);
   const renameAliases = lazily(() => openAliasRenamer(keyFieldNames(supergraphSdl)));
+  const forClients = cachePrepared(executors);
   const stock = lazily(async () => {
     const { openStockGateway } = await import('./stock-gateway.ts');
-    return openStockGateway({ supergraphSdl, executors, log });
+    return openStockGateway({ supergraphSdl, executors: forClients, log });
   });
   const planner = plannerOf(supergraphSdl);
   const running = runDocuments({
     apiSchema,
     keySchema: lazily(() => schemaForKeys(apiSchema())),
     planner,
-    compile: compilerForClients(apiSchema, executors),
+    compile: compilerForClients(apiSchema, forClients),
     runByPlan: async (plan, context) => (await stock())(plan, context),
     compiles: compilesDocuments,
   });
@@ -105,16 +113,10 @@ export const openSupergraph = async ({
   };
 };
 
-/**
- * Compiles documents of clients. Their fetches are prepared once, whatever document they are in.
- */
-const compilerForClients = (
-  apiSchema: () => GraphQLSchema,
-  subgraphs: SupergraphDeps['executors'],
-): ((document: DocumentNode, plan: QueryPlan) => Promise<PreparedDocument>) => {
-  const executors = cachePrepared(subgraphs);
-  return async (document, plan) => {
+/** Compiles documents of clients. */
+const compilerForClients =
+  (apiSchema: () => GraphQLSchema, executors: Executors) =>
+  async (document: DocumentNode, plan: QueryPlan): Promise<PreparedDocument> => {
     await prepareGradually(plan, executors);
     return compileOperation({ document, plan, apiSchema: apiSchema(), executors, counts: true });
   };
-};

@@ -100,7 +100,9 @@ const fetchDocuments_max = 2_000;
 const documents = new LRUCache<string, DocumentNode>({ max: fetchDocuments_max });
 
 /** The document of a fetch: the same object for the same text. */
-export const fetchDocument = (fetch: FetchNode): DocumentNode => {
+export const fetchDocument = (
+  fetch: Pick<FetchNode, 'operation' | 'operationDocumentNode'>,
+): DocumentNode => {
   const document =
     documents.get(fetch.operation) ??
     fetch.operationDocumentNode ??

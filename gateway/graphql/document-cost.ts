@@ -23,7 +23,6 @@ import type {
   GraphQLSchema,
   OperationDefinitionNode,
   SelectionSetNode,
-  TypeNode,
 } from 'graphql';
 import { getComplexity, type ComplexityEstimator } from 'graphql-query-complexity';
 import { exceeded } from './document-limits.ts';
@@ -94,36 +93,10 @@ interface OperationToRun {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** How many estimates are cached for one document. */
-const remembered = 100;
-const rememberedLength_max = 200;
-
-/** Estimates by document: by operation and by the values that decide the cost. */
-const estimated = new WeakMap<DocumentNode, Map<string, Estimate>>();
-
 interface Estimate {
   readonly objects: number;
   readonly introspection: number;
 }
-
-const namedTypeOf = (type: TypeNode): string =>
-  type.kind === Kind.NAMED_TYPE ? type.name.value : namedTypeOf(type.type);
-
-/**
- * What of the variables decides the cost: `first` and `last` are an Int, a condition a Boolean. An
- * absent one has its default, null has not.
- */
-const costVariables = (
-  { name, variableDefinitions = [] }: OperationDefinitionNode,
-  variables: OperationToRun['variables'],
-): string => {
-  const values = variableDefinitions.flatMap(({ variable, type }) => {
-    if (!['Int', 'Boolean'].includes(namedTypeOf(type))) return [];
-    const value = variables[variable.name.value];
-    return [value === undefined ? [] : [value]];
-  });
-  return JSON.stringify([name?.value, values]);
-};
 
 /** The cost of an operation: its tokens, and the refusal when it is too costly. */
 export interface Cost {
@@ -169,10 +142,6 @@ const estimateOf = (
   operation: OperationDefinitionNode,
   { document, variables }: OperationToRun,
 ): Estimate => {
-  const run = costVariables(operation, variables);
-  const known = estimated.get(document) ?? new Map<string, Estimate>();
-  const before = known.get(run);
-  if (before) return before;
   if (getVariableValues(schema, operation.variableDefinitions ?? [], variables).errors)
     return { objects: 0, introspection: 0 };
   const sum = (estimator: ComplexityEstimator): number =>
@@ -183,21 +152,10 @@ const estimateOf = (
       estimators: [estimator],
       ...(operation.name ? { operationName: operation.name.value } : {}),
     });
-  const made = {
+  return {
     objects: sum(estimate),
-    introspection: usesIntrospection(document) ? sum(introspectionEstimator(schema)) : 0,
+    introspection: usesIntrospection(document) ? sum(estimateIntrospection(schema)) : 0,
   };
-  if (known.size < remembered && run.length <= rememberedLength_max)
-    estimated.set(document, known.set(run, made));
-  return made;
-};
-
-const introspectionEstimators = new WeakMap<GraphQLSchema, ComplexityEstimator>();
-
-const introspectionEstimator = (schema: GraphQLSchema): ComplexityEstimator => {
-  const estimator = introspectionEstimators.get(schema) ?? estimateIntrospection(schema);
-  introspectionEstimators.set(schema, estimator);
-  return estimator;
 };
 
 const usesIntrospection = (document: DocumentNode): boolean => {

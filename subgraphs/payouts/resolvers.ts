@@ -59,9 +59,12 @@ interface PayoutsDeps extends DraftsDeps {
 /** The least time between bank queries about a payout caused by reads, in this process. */
 const readPause_ms = 3_000;
 
+/** Payouts whose last query is remembered; one that fell out may be queried sooner. */
+const askedPayouts_max = 10_000;
+
 /** Whether a read payout may have ended at the bank and was not queried recently. */
 const openWorthAsking = (): ((payout: Payout) => boolean) => {
-  const askedAt_ms = new LRUCache<string, number>({ max: 10_000 });
+  const askedAt_ms = new LRUCache<string, number>({ max: askedPayouts_max });
   return ({ id, mode, status }) => {
     if (
       mode !== 'live' ||
