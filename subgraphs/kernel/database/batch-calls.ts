@@ -88,7 +88,7 @@ const openFailing = () => {
 };
 
 /** Runs one call by itself. */
-export const runAlone = async <Call, Result>(
+const runAlone = async <Call, Result>(
   { run }: Pick<Batched<Call, Result>, 'run'>,
   pool: pg.Pool,
   call: Call,

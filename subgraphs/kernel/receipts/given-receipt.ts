@@ -58,7 +58,7 @@ export const termsRow = ({ terms, customerSealed }: GivenReceipt, subject: Subje
 };
 
 /** SQL: writes rows of terms out of `rows`, a query of JSON objects named `row`. */
-export const insertTermsFrom = (rows: string): string =>
+const insertTermsFrom = (rows: string): string =>
   `insert into receipt_terms (${columnNames(names)})
     select ${names.map((name) => `made.${columnNames([name])}`).join(', ')}
     from (${rows}) as given cross join lateral json_populate_record(null::receipt_terms, given.row) as made`;
