@@ -10,12 +10,12 @@ import { signaturesOf, type SignableRequest } from '../gateway/callers/check-cal
 import { bytesOf } from '../gateway/graphql/raw-body.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type { OperationName } from '../schema/generated/operation-map.ts';
-import { lacks } from '../subgraphs/kernel/service/access/access.ts';
+import { accessRefusal } from '../subgraphs/kernel/service/access/access.ts';
 import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
 import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Caller } from './authenticate.ts';
 import { sendLedgerCsv } from './ledger-csv.ts';
-import { limitMerchant, turnAway, type LimitDeps } from './limit-rate.ts';
+import { limitMerchant, refuseReply, type LimitDeps } from './limit-rate.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { bodyScopeOf, compileRequest, lacksScope, type AnyRequest } from './read-request.ts';
 import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
@@ -131,7 +131,7 @@ export const openCall = (route: Route, operation: ContractOperation, deps: CallD
   return async (request: FastifyRequest, reply: FastifyReply, caller: Caller): Promise<unknown> => {
     const { principal } = caller;
     const untrusted = deps.authenticator.checkRequest(caller.holder, shownBy(request));
-    if (untrusted) return turnAway(request, reply, untrusted, deps, caller);
+    if (untrusted) return refuseReply(request, reply, untrusted, deps, caller);
     const overLimit = await limitMerchant(reply, caller, deps);
     if (!overLimit && caller.holder.hasTestClock) await showClock(reply, caller);
     const refusal = overLimit ?? refuseScope(route, request, caller);
@@ -188,7 +188,7 @@ const refuseScope = (
   request: FastifyRequest,
   { principal }: Caller,
 ): Refusal | null => {
-  const lack = lacks(route.field, principal);
+  const lack = accessRefusal(route.field, principal);
   if (lack === null) return null;
   const scope = bodyScopeOf(route, request);
   return scope === null ? refuse('scope_required', lack) : lacksScope(scope);

@@ -48,7 +48,7 @@ export const refuseKeyFromAddress = (
  * Sends a refusal that came before the merchant's limit, with the remaining calls of the address.
  * `caller` is set if the key is known. A failed authentication counts.
  */
-export const turnAway = (
+export const refuseReply = (
   request: FastifyRequest,
   reply: FastifyReply,
   refusal: Refusal,

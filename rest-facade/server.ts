@@ -6,7 +6,7 @@ import { takeBankCallbacks, type BankCallbackDeps } from './bank-callback.ts';
 import { authenticate, type Caller } from './authenticate.ts';
 import { openCall, type CallDeps } from './call.ts';
 import { namesOf, readContract, type Contract } from './read-contract.ts';
-import { refuseAddress, refuseKeyFromAddress, turnAway } from './limit-rate.ts';
+import { refuseAddress, refuseKeyFromAddress, refuseReply } from './limit-rate.ts';
 import { idOf } from './read-request.ts';
 import { refuse, sendRefusal } from './refusal-http.ts';
 import { routes } from './routes.ts';
@@ -95,11 +95,11 @@ const addRoute = (
         return sendRefusal(reply, refuse('not_found', 'there is nothing at this address'));
       }
       const tooOften = refuseAddress(request, deps);
-      if (tooOften) return turnAway(request, reply, tooOften, deps);
+      if (tooOften) return refuseReply(request, reply, tooOften, deps);
       const caller = await authenticate(request, deps.authenticator, deps.log);
-      if ('code' in caller) return turnAway(request, reply, caller, deps);
+      if ('code' in caller) return refuseReply(request, reply, caller, deps);
       const withThisKey = refuseKeyFromAddress(request, caller, deps);
-      if (withThisKey) return turnAway(request, reply, withThisKey, deps, caller);
+      if (withThisKey) return refuseReply(request, reply, withThisKey, deps, caller);
       request.caller = caller;
     },
     handler: async (request, reply) => {

@@ -2,7 +2,7 @@
  * Admits a caller of the graph, over HTTP or a socket. The address's limit is checked before the
  * key, and failed authentications count against the address.
  */
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Authenticated, WatchedConnection } from './caller.ts';
@@ -19,7 +19,7 @@ export interface AdmissionDeps {
  * Why a caller was not admitted: a refusal, the seconds that its address is blocked for, or null
  * when the key could not be looked up.
  */
-export type NotAdmitted = Refused | { readonly blocked_s: number } | null;
+export type NotAdmitted = Refusal | { readonly blocked_s: number } | null;
 
 /** The credentials of a connection or request. */
 interface AdmissionRequest extends WatchedConnection {
@@ -40,7 +40,7 @@ export const recogniseCaller = async (
   if (blocked_s > 0 && !authenticator.isKnown(authorization, request)) return { blocked_s };
   try {
     const caller = await authenticator.ofHeader(authorization, request);
-    if (isRefused(caller)) {
+    if (isRefusal(caller)) {
       const nowBlocked_s = costsAddress(caller) ? limiter.countFailure(request) : 0;
       return nowBlocked_s > 0 ? { blocked_s: nowBlocked_s } : caller;
     }

@@ -7,7 +7,7 @@ import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
-import { refused, type Refused, isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { refuse, type Refusal, isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { scopes, type Call, type Scope } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { AddressOf } from './caller-address.ts';
@@ -38,8 +38,8 @@ import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
 
 /** The longest delay that a timer takes; a later time is waited for in several steps. */
 const timer_max_ms = 2_147_483_647;
-const tokenExpired = refused('unauthorized', 'The token has expired.');
-const signatureNowRequired = refused(
+const tokenExpired = refuse('unauthorized', 'The token has expired.');
+const signatureNowRequired = refuse(
   'signature_required',
   'The shop requires signatures now: connect again.',
 );
@@ -58,7 +58,7 @@ interface Watched {
 type WatchKey = (
   connection: WatchedConnection,
   caller: Authenticated,
-  lost: (refusal: Refused) => void,
+  lost: (refusal: Refusal) => void,
   renewed?: (caller: Authenticated) => void,
 ) => () => void;
 
@@ -86,7 +86,7 @@ const openKeyWatch = (
     const { principal, holder: before, expiresAt_ms } = caller;
     const { request, authorization } = connection;
     if (principal.kind !== 'key' && expiresAt_ms === undefined) return () => {};
-    const lose = (refusal: Refused): void => {
+    const lose = (refusal: Refusal): void => {
       if (!connections.delete(watched)) return;
       stopTimer();
       lost(refusal);
@@ -95,7 +95,7 @@ const openKeyWatch = (
       // While the lookup fails, the connection stays: it is closed only by a definite refusal.
       const answer = await ofHeader(authorization, request).catch(() => null);
       if (answer === null) return;
-      if (isRefused(answer)) return lose(answer);
+      if (isRefusal(answer)) return lose(answer);
       const { holder } = answer;
       // A connection from before the requirement may do what now needs a signature.
       const refusal =
@@ -247,7 +247,7 @@ const verifiedTokens_max = 10_000;
 type DigestReader = (bearer: string, digest: string) => ReturnType<BearerReader>;
 
 /** One message for every reason, so that nothing can be probed. */
-const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
+const unauthorized = refuse('unauthorized', 'The API key is missing or not valid.');
 
 /**
  * The values of the header `Authorization`, one for each time that it was sent. Node's `headers`
@@ -259,7 +259,7 @@ export const authorizationOf = (request: Pick<IncomingMessage, 'rawHeaders'>): r
 /** Reads a bearer by the first reader of its form, and keeps when a token expires that was good. */
 const openBearers =
   (readers: readonly DigestReader[], verified: LRUCache<string, number>) =>
-  async (bearer: string): Promise<Authenticated | Refused | null> => {
+  async (bearer: string): Promise<Authenticated | Refusal | null> => {
     const digest = digestOf(bearer);
     for (const read of readers) {
       const reading = read(bearer, digest);
@@ -357,7 +357,7 @@ const readMerchantKey =
 const admitHolder = async (
   holders: KeyHolders,
   digest: string,
-): Promise<Authenticated | Refused> => {
+): Promise<Authenticated | Refusal> => {
   const holder = await holders.find(digest);
   return holder ? authenticatedAs(holder) : unauthorized;
 };

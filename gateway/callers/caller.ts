@@ -1,7 +1,7 @@
 /** Who calls, as the rooms around the gateway see it: a merchant's key, a person, the operator. */
 import type { IncomingMessage } from 'node:http';
 import type { FindApiKeyHolderQuery } from '../../schema/generated/asked-of-merchants.ts';
-import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 
 /** Whom a key belongs to, as the merchants subgraph has it. */
@@ -27,13 +27,13 @@ export type Authorization = string | readonly string[] | undefined;
 export type AuthenticateHeader = (
   authorization: Authorization,
   request: IncomingMessage,
-) => Promise<Authenticated | Refused>;
+) => Promise<Authenticated | Refusal>;
 
 /**
  * Reads a bearer of one form; null when the bearer has another form. Rejects when a service that
  * the answer depends on is unavailable.
  */
-export type BearerReader = (bearer: string) => Promise<Authenticated | Refused> | null;
+export type BearerReader = (bearer: string) => Promise<Authenticated | Refusal> | null;
 
 /** A long-lived connection, with the credentials of its first request. */
 export interface WatchedConnection {

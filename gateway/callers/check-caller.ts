@@ -4,7 +4,7 @@
  */
 import { createSecretKey, type KeyObject, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import {
   openAddressList,
   type AddressList,
@@ -104,34 +104,34 @@ export const signaturesOf = (request: Pick<IncomingMessage, 'rawHeaders'>): read
  */
 export const emptyBody = new Uint8Array(0);
 
-const ipNotAllowed = refused(
+const ipNotAllowed = refuse(
   'ip_not_allowed',
   "The caller's address is not on the shop's allow-list.",
 );
 const signatureForms = 'sha256=<64 lower-case hex>, or t=<unix>,s2=<64 lower-case hex>';
-const signatureRequired = refused(
+const signatureRequired = refuse(
   'signature_required',
   `X-PSP-Signature: required by the shop, expected ${signatureForms}, got nothing`,
 );
-const boundSignatureRequired = refused(
+const boundSignatureRequired = refuse(
   'signature_required',
   'X-PSP-Signature: required by the shop, expected t=<unix>,s2=<64 lower-case hex>, got nothing',
 );
-const invalidSignature = refused(
+const invalidSignature = refuse(
   'invalid_signature',
   `X-PSP-Signature: expected ${signatureForms}: HMAC-SHA256, keyed with the shop's signing secret, of the raw body, or of the whole request at most 5 minutes from now`,
 );
-const bodySignatureRefused = refused(
+const bodySignatureRefused = refuse(
   'invalid_signature',
   'X-PSP-Signature: the shop accepts only signatures of the whole request: expected t=<unix>,s2=<64 lower-case hex>',
 );
-const liveNotEnabled = refused('live_not_enabled', 'live mode is not enabled for this merchant');
+const liveNotEnabled = refuse('live_not_enabled', 'live mode is not enabled for this merchant');
 
 /**
  * Refuses a key with `ip_not_allowed` outside its shop's allow-list. An empty list restricts
  * nothing.
  */
-type CheckAddress = (holder: ApiKeyHolder, request: IncomingMessage) => Refused | null;
+type CheckAddress = (holder: ApiKeyHolder, request: IncomingMessage) => Refusal | null;
 
 /**
  * Opens the check of addresses as `addressOf` reads them. A list is parsed once for each holder.
@@ -151,7 +151,7 @@ export interface SignableRequest extends SignedRequest {
 /**
  * Refuses a request with `signature_required` or `invalid_signature`, or with `live_not_enabled`.
  */
-export type CheckRequest = (holder: ApiKeyHolder, request: SignableRequest) => Refused | null;
+export type CheckRequest = (holder: ApiKeyHolder, request: SignableRequest) => Refusal | null;
 
 /** Opens the check. `vaultKey` unseals the signing secrets. */
 export const openCheckRequest = (vaultKey: Keys): CheckRequest => {

@@ -13,7 +13,7 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import { object, pipe, string, url as isUrl } from 'valibot';
-import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { readAs } from '../../subgraphs/kernel/service/read-as.ts';
 import { roles, type Role } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
@@ -46,12 +46,12 @@ interface IssuerLimits {
 const tokenForm = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
 /** The same message as every other `unauthorized`; the reason is not revealed. */
-const unauthorized = refused('unauthorized', 'The API key is missing or not valid.');
-const withoutRole = refused(
+const unauthorized = refuse('unauthorized', 'The API key is missing or not valid.');
+const withoutRole = refuse(
   'scope_required',
   `The token has none of the roles ${roles.join(', ')}.`,
 );
-const withoutReach = refused(
+const withoutReach = refuse(
   'scope_required',
   'The token names neither a merchant nor the platform.',
 );
@@ -113,7 +113,7 @@ const admitToken = async (
   token: string,
   config: OidcConfig,
   issuerKeys: () => Promise<JWTVerifyGetKey>,
-): Promise<Authenticated | Refused> => {
+): Promise<Authenticated | Refusal> => {
   if (!isPlausible(token, config.issuer)) return unauthorized;
   const keys = await issuerKeys();
   try {
@@ -164,7 +164,7 @@ const isTokenFault = (error: unknown): boolean =>
 export const operatorOf = (
   payload: JWTPayload,
   { rolesClaim, merchantClaim, platformClaim }: OidcConfig,
-): Authenticated | Refused => {
+): Authenticated | Refusal => {
   const { sub, exp } = payload;
   const merchantId = claimAt(payload, merchantClaim);
   // An unreadable claim must not count as an absent one.

@@ -6,7 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import {
   roles,
   type Call,
@@ -295,8 +295,8 @@ interface SessionCallers {
   readonly origins: Pick<Origins, 'isOwn'>;
 }
 
-const sessionOver = refused('unauthorized', 'The session has ended: log in again.');
-const foreignPage = refused(
+const sessionOver = refuse('unauthorized', 'The session has ended: log in again.');
+const foreignPage = refuse(
   'scope_required',
   `Sessions work only on the console's own pages: send its Origin and the header ${consoleHeader}.`,
 );
@@ -330,7 +330,7 @@ export const withSessions = (
   const admit = async (
     secret: string,
     request: IncomingMessage,
-  ): Promise<Authenticated | Refused> => {
+  ): Promise<Authenticated | Refusal> => {
     if (!isOwnPage(request, origins)) return foreignPage;
     const session = await sessions.find(secret);
     return session ? callerOf(session) : sessionOver;

@@ -19,7 +19,7 @@ import {
   type SubscribePayload,
 } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
 import { authorizationOf, type Authenticator } from '../callers/authenticate.ts';
@@ -132,7 +132,7 @@ const admission = (deps: GraphProtocolDeps): ((context: ConnectionContext) => Pr
       socket.close(tryAgainLater, 'Try again later');
       return false;
     }
-    if (isRefused(caller) || socket.readyState !== socket.OPEN) return false;
+    if (isRefusal(caller) || socket.readyState !== socket.OPEN) return false;
     const giveBack = quota.take(caller.principal);
     if (!giveBack) {
       socket.close(CloseCode.TooManyInitialisationRequests, 'Too many sockets');
@@ -141,7 +141,7 @@ const admission = (deps: GraphProtocolDeps): ((context: ConnectionContext) => Pr
     const unwatch = authenticator.watch(
       connection,
       caller,
-      ({ message }: Refused) => socket.close(CloseCode.Forbidden, message),
+      ({ message }: Refusal) => socket.close(CloseCode.Forbidden, message),
       // The next operation is judged by what holds then.
       (renewed) => (extra.caller = renewed),
     );

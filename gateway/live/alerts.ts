@@ -6,7 +6,7 @@
 import { execute, type ExecutionResult } from 'graphql';
 import { alertSeverities } from '../../subgraphs/kernel/rules/alert.ts';
 import type { Bus, PublishedAlert } from '../../subgraphs/kernel/service/bus.ts';
-import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
+import { accessRefusal } from '../../subgraphs/kernel/service/access/access.ts';
 import { readSelection } from './selection.ts';
 import type { LiveResults, LiveSubscriptions } from './subscriptions.ts';
 import type { Supergraph } from '../supergraph.ts';
@@ -33,7 +33,7 @@ export const withAlertSubscription = (
     const selection = readSelection(supergraph.apiSchema, request);
     if (!('query' in selection) || selection.field !== 'alertRaised')
       return others.subscribe(request, call);
-    const lack = lacks('Subscription.alertRaised', call.principal);
+    const lack = accessRefusal('Subscription.alertRaised', call.principal);
     if (lack !== null)
       return [codedError(call.principal.kind === 'key' ? 'scope_required' : 'forbidden', lack)];
     return new AlertResults(bus, (alert) => resultOf(supergraph.apiSchema, request, alert));

@@ -3,7 +3,7 @@
  * merchant's, a buyer those of the own payment.
  */
 import type { LiveKind, StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
-import { refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 
 /** The properties that an event must have to be received; an absent field matches anything. */
@@ -21,7 +21,7 @@ export interface LiveFilter {
  * The caller's audience, narrowed to `merchantId` when one is given. Refuses a merchant that is not
  * the caller's with `not_found`.
  */
-export const audienceOf = (principal: Principal, merchantId: string | null): Audience | Refused => {
+export const audienceOf = (principal: Principal, merchantId: string | null): Audience | Refusal => {
   switch (principal.kind) {
     case 'key':
       return within(principal.merchantId, merchantId, {
@@ -40,14 +40,14 @@ export const audienceOf = (principal: Principal, merchantId: string | null): Aud
       });
     case 'edge':
     case 'service':
-      return refused('not_found', 'The stream is not for services.');
+      return refuse('not_found', 'The stream is not for services.');
   }
 };
 
-const within = (own: string, requested: string | null, audience: Audience): Audience | Refused =>
+const within = (own: string, requested: string | null, audience: Audience): Audience | Refusal =>
   requested === null || requested === own
     ? audience
-    : refused('not_found', 'There is no such merchant.');
+    : refuse('not_found', 'There is no such merchant.');
 
 /** A name for the audience: equal audiences have equal names. */
 export const audienceNameOf = ({ merchantId, shopId, mode, subjectId }: Audience): string =>

@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execute, type ExecutionResult } from 'graphql';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
-import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { accessRefusal } from '../../subgraphs/kernel/service/access/access.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import {
   changedLists,
@@ -52,12 +52,12 @@ export const withListSubscription = (
       return others.subscribe(request, call);
     const { principal } = call;
     const refuse = (code: string, message: string) => [codedError(code, message)];
-    const lack = lacks('Subscription.listsChanged', principal);
+    const lack = accessRefusal('Subscription.listsChanged', principal);
     if (lack !== null)
       return refuse(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);
     const { merchantId } = selection.arguments;
     const audience = audienceOf(principal, typeof merchantId === 'string' ? merchantId : null);
-    if (isRefused(audience)) return refuse(audience.code, audience.message);
+    if (isRefusal(audience)) return refuse(audience.code, audience.message);
     const concerns = concernsOf(principal, audience.merchantId ?? null);
     return new ListResults(bus, concerns, (lists) =>
       resultOf(supergraph.apiSchema, request, lists),
@@ -70,7 +70,9 @@ export const withListSubscription = (
  * platform.
  */
 const concernsOf = (principal: Principal, merchantId: string | null) => {
-  const readable = new Set(changedLists.filter((list) => lacks(readBy[list], principal) === null));
+  const readable = new Set(
+    changedLists.filter((list) => accessRefusal(readBy[list], principal) === null),
+  );
   const isOfPlatform = principal.kind === 'operator' && principal.merchantId === null;
   return (change: ListChange): boolean =>
     readable.has(change.list) &&

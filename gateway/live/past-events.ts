@@ -4,7 +4,7 @@
  * scope.
  */
 import { GraphQLError, visit, type DocumentNode } from 'graphql';
-import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
+import { accessRefusal } from '../../subgraphs/kernel/service/access/access.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { Principal } from '../../subgraphs/kernel/service/access/principal.
  * `scope_required`; null when the caller may.
  */
 export const refusePastObjects = (principal: Principal): GraphQLError | null => {
-  const lack = principal.kind === 'key' ? lacks('Query.payments', principal) : null;
+  const lack = principal.kind === 'key' ? accessRefusal('Query.payments', principal) : null;
   return lack === null
     ? null
     : new GraphQLError(`past events: ${lack}`, {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { GraphQLError, type ExecutionResult, execute, print } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import {
   liveKindOf,
   liveKinds,
@@ -14,7 +14,7 @@ import {
   graphKindOf,
   type StreamedEvent,
 } from '../../subgraphs/kernel/rules/event.ts';
-import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
+import { accessRefusal } from '../../subgraphs/kernel/service/access/access.ts';
 import type { Call, Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { audienceOf, type LiveFilter } from './audience.ts';
@@ -252,11 +252,11 @@ const filterOf = (
   { field, arguments: { kinds: requested, merchantId } }: LiveSelection,
   { principal }: Call,
 ): LiveFilter | GraphQLError => {
-  const lack = lacks(`Subscription.${field}`, principal);
+  const lack = accessRefusal(`Subscription.${field}`, principal);
   if (lack !== null)
     return codedError(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);
   const audience = audienceOf(principal, typeof merchantId === 'string' ? merchantId : null);
-  if (isRefused(audience)) return codedError(audience.code, audience.message);
+  if (isRefusal(audience)) return codedError(audience.code, audience.message);
   const kinds = Array.isArray(requested)
     ? requested.map((kind) => liveKindOf(String(kind)))
     : liveKinds.filter((kind) => field === 'events' || field === subscriptionOf(kind));
@@ -264,7 +264,7 @@ const filterOf = (
     throw new Error(`no events belong to the subscription ${field}`);
   // Among all kinds, those that the caller may not subscribe to by themselves are left out.
   const allowed =
-    lacks('Subscription.subscriptionStatusChanged', principal) === null
+    accessRefusal('Subscription.subscriptionStatusChanged', principal) === null
       ? kinds
       : kinds.filter((kind) => kind !== 'subscription.status_changed');
   return { audience, kinds: new Set(allowed) };
@@ -321,10 +321,10 @@ class Results implements LiveResults {
       this.#missed += delivered.value.missed;
       const result = await read(delivered.value.event);
       if (this.#left) return { done: true, value: undefined };
-      const isTurnedAway = result.errors?.some(
+      const isRefused = result.errors?.some(
         ({ extensions }) => extensions['code'] === 'rate_limited',
       );
-      if (!isTurnedAway && (result.errors || result.data?.['liveEvent']))
+      if (!isRefused && (result.errors || result.data?.['liveEvent']))
         return { done: false, value: this.#resultOf(result, responseName) };
       // An event that is gone by now counts as missed, and one that waited too long in the lane.
       this.#missed += 1;

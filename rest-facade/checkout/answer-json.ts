@@ -12,7 +12,7 @@ import type {
 } from '../../schema/generated/operations.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { refusalHttp } from '../refusal-http.ts';
-import { isRefused, type CheckoutAnswer, type Checkout } from './call-checkout.ts';
+import { isRefusal, type CheckoutAnswer, type Checkout } from './call-checkout.ts';
 import {
   findCheckout,
   visitOf,
@@ -95,7 +95,7 @@ const act = async (
   if (!isSameOrigin(request)) return sendError(reply, 403, 'cross_origin', words);
   if (!call) return sendError(reply, 404, 'not_found', words);
   const answer = await does(call);
-  return isRefused(answer)
+  return isRefusal(answer)
     ? sendError(reply, refusalHttp[answer.code].status, answer.code, words)
     : sendState(reply, drawState(answer, words));
 };

@@ -9,15 +9,15 @@ import type {
   SimulatorOutcome,
 } from '../../schema/generated/operations.ts';
 import type { CheckoutFieldsFragment } from '../../schema/wire.ts';
-import type { Refused as Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 
 export type Checkout = CheckoutFieldsFragment;
 /** The page asks a refusal for no more. */
-type Refused = Pick<Refusal, '__typename' | 'code' | 'message'>;
-export const isRefused = (answer: object): answer is Refused =>
+type PageRefusal = Pick<Refusal, '__typename' | 'code' | 'message'>;
+export const isRefusal = (answer: object): answer is PageRefusal =>
   '__typename' in answer && answer.__typename === 'Refused';
-export type CheckoutAnswer = Checkout | Refused;
+export type CheckoutAnswer = Checkout | PageRefusal;
 
 /** What the page of a payment link shows. */
 export type LinkPage = NonNullable<GetLinkPageQuery['linkPage']>;
@@ -70,7 +70,7 @@ export interface CheckoutCalls {
     address: string,
     amount: number | null,
     idempotencyKey: string | null,
-  ) => Promise<{ readonly paymentUrl: string } | Refused>;
+  ) => Promise<{ readonly paymentUrl: string } | PageRefusal>;
   /** The page of a customer at an address; null when there is none. */
   readonly readCustomer: (call: Call, address: string) => Promise<CustomerPage | null>;
   /** Ends what the page shows; false when it does not show it. */

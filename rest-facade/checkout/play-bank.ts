@@ -3,7 +3,7 @@
  * answer there.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { isRefused, type Checkout } from './call-checkout.ts';
+import { isRefusal, type Checkout } from './call-checkout.ts';
 import { rememberSwitch } from './choose-language.ts';
 import {
   findCheckout,
@@ -160,8 +160,8 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
     const approve = form.get('answer') !== 'decline' && code !== wrongTestCode;
     const coded = /^\d{6}$/.test(code);
     const answer = await context.calls.confirm(call, { approve, coded });
-    const refusedCheckout = isRefused(answer) ? await context.calls.read(call) : null;
-    if (isRefused(answer) && refusedCheckout?.mode !== 'test')
+    const refusedCheckout = isRefusal(answer) ? await context.calls.read(call) : null;
+    if (isRefusal(answer) && refusedCheckout?.mode !== 'test')
       return sendUnknown(context, reply, words);
     if (refusedCheckout && awaitsBuyer(refusedCheckout))
       return showBank(context, reply, refusedCheckout, words, true);

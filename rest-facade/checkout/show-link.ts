@@ -8,7 +8,7 @@ import { digitsOf } from '../../schema/currencies.ts';
 import { signsOf } from '../../schema/money-format.ts';
 import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
 import { amountOf } from './browser/amount-rules.js';
-import { isRefused, type LinkPage } from './call-checkout.ts';
+import { isRefusal, type LinkPage } from './call-checkout.ts';
 import { chooseLanguage, rememberSwitch } from './choose-language.ts';
 import type { PageLimiter } from './limit-page.ts';
 import type { PageContext } from './page-context.ts';
@@ -272,7 +272,7 @@ export const showLink = (
       amount,
       idempotencyKey.test(key) ? key : null,
     );
-    if (!isRefused(begun)) return reply.redirect(pathOf(begun.paymentUrl), 303);
+    if (!isRefusal(begun)) return reply.redirect(pathOf(begun.paymentUrl), 303);
     if (begun.code === 'bad_request') return again(amountMistake(link, words));
     const refusals: Readonly<Record<string, string>> = words.refusals;
     return again(refusals[begun.code] ?? words.refused);

@@ -12,7 +12,7 @@ import {
   numberFlaw,
   tidyExpiry,
 } from './browser/card-rules.js';
-import { isRefused, type Checkout } from './call-checkout.ts';
+import { isRefusal, type Checkout } from './call-checkout.ts';
 import {
   pageAddress,
   visitOf,
@@ -61,9 +61,9 @@ const payByForm = async (
   const flaw = card && flawOf(card, checkout);
   if (flaw) return flaw;
   const choice = chosen && (await calls.choose(call, chosen));
-  if (choice && isRefused(choice)) return choice.code;
+  if (choice && isRefusal(choice)) return choice.code;
   const paid = await calls.pay(call, card);
-  return isRefused(paid) ? paid.code : null;
+  return isRefusal(paid) ? paid.code : null;
 };
 
 /** Every problem that the page has words for, by its code. */

@@ -7,7 +7,7 @@ import type * as Openid from 'openid-client';
 import { object, parse, string } from 'valibot';
 import { clockTolerance_s, operatorOf } from '../../gateway/callers/oidc.ts';
 import type { Authenticated, BearerReader } from '../../gateway/callers/caller.ts';
-import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { seal, unseal } from '../../subgraphs/kernel/service/access/vault.ts';
 import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
 import type { ConsoleLogin, OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
@@ -31,7 +31,7 @@ export interface IssuerLogin {
    * Who has come back to `url` with the cookie's content. Refuses a person without a role or a
    * reach; rejects when the issuer's answer is not the one that this browser waits for.
    */
-  readonly finish: (url: URL, sealed: string) => Promise<Authenticated | Refused>;
+  readonly finish: (url: URL, sealed: string) => Promise<Authenticated | Refusal>;
 }
 
 interface IssuerLoginDeps {

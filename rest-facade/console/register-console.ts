@@ -22,7 +22,7 @@ import {
   type Session,
 } from '../../gateway/callers/with-sessions.ts';
 import { errorJson } from '../../schema/wire.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { readLinkPerson } from '../../subgraphs/kernel/service/access/link-person.ts';
 import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
 import { sendEnterPage, serveEnterFiles, type LoginFault, type LoginWay } from './enter-page.ts';
@@ -338,7 +338,7 @@ const addLinks = (
     if (limiter.blocked_s(raw) > 0 && !authenticator.isKnown(authorization, raw))
       return send(reply, 429, 'rate_limited', 'too many failures');
     const caller = await authenticator.ofHeader(authorization, raw);
-    if (isRefused(caller)) {
+    if (isRefusal(caller)) {
       limiter.countFailure(raw);
       return send(reply, 401, caller.code, caller.message);
     }
@@ -349,7 +349,7 @@ const addLinks = (
     if (!words.success)
       return send(reply, 400, 'bad_request', 'person, role, merchant: expected strings');
     const person = readLinkPerson(words.output ?? {});
-    if (person && isRefused(person)) return send(reply, 400, person.code, person.message);
+    if (person && isRefusal(person)) return send(reply, 400, person.code, person.message);
     const link = await sessions.makeLink(person);
     if (!link) return send(reply, 404, 'not_found', 'merchant: there is no such merchant');
     log.info({ subject: principal.subject, person }, 'created a one-time console link');
@@ -368,7 +368,7 @@ const finishLogin = async (
 ): Promise<OpenedSession | LoginFault> => {
   try {
     const person = await issuer.finish(new URL(`${publicUrl}${request.url}`), sealed);
-    if (isRefused(person) || person.principal.kind !== 'operator') return 'refused';
+    if (isRefusal(person) || person.principal.kind !== 'operator') return 'refused';
     const { subject, role, merchantId } = person.principal;
     return await sessions.open({ subject, role, merchantId });
   } catch (error) {

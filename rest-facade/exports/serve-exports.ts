@@ -16,7 +16,7 @@ import { blockedMessage, rateMessage } from '../../gateway/callers/rate-limit.ts
 import { consoleOperation } from '../../gateway/graphql/console-documents.ts';
 import { presentError } from '../../gateway/graphql/present-error.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Call, OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { isErrorCode, rateLimited, refuse, sendRefusal, type Refusal } from '../refusal-http.ts';
 import { walkPages } from '../walk-pages.ts';
@@ -134,7 +134,7 @@ const admit = async (
   const caller = await admitCaller(shownBy(request), deps, request.id);
   if (caller === null) return refuse('unavailable', 'the caller could not be looked up; try again');
   if ('blocked_s' in caller) return rateLimited(blockedMessage(caller.blocked_s), caller.blocked_s);
-  if (isRefused(caller)) return refuse(caller.code, caller.message);
+  if (isRefusal(caller)) return refuse(caller.code, caller.message);
   if (!isPerson(caller))
     return refuse('scope_required', 'exports are for people; with a key, use the lists of the API');
   const token = await takeToken(caller, deps.limiter);

@@ -2,7 +2,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, given } from '../kernel/database/find-page.ts';
 import type { Page, PageQuery } from '../kernel/database/page.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import { withTexts, type AuditTexts } from '../kernel/database/audit.ts';
 import { runSharded, shardedByKey } from '../kernel/database/sharding.ts';
 import type { Runner } from '../kernel/database/statement.ts';
@@ -66,10 +66,10 @@ export const listAuditEntries = async (
   em: EntityManager,
   runner: Runner,
   { merchantId, action = null, actor = null, subjectId = null, since, until, ...page }: AuditQuery,
-): Promise<Page<AuditEntry> | Refused> => {
+): Promise<Page<AuditEntry> | Refusal> => {
   const everybody = merchantId === null;
   if (everybody && subjectId !== null)
-    return refused('bad_request', 'subjectId: requires merchantId');
+    return refuse('bad_request', 'subjectId: requires merchantId');
   const filters = [action, actor, subjectId, since ?? null, until ?? null];
   const bound: readonly [string, readonly unknown[]] = everybody
     ? ['audit.all', filters]
@@ -80,7 +80,7 @@ export const listAuditEntries = async (
     ...(since || until ? { at: moments } : {}),
   };
   const found = await findPage(em, { entity: AuditEntryEntity, at: 'at', where, bound }, page);
-  if (isRefused(found)) return found;
+  if (isRefusal(found)) return found;
   const nodes = await readTexts(runner, found.nodes);
   const edges = found.edges.flatMap((edge, at) => {
     const node = nodes[at];

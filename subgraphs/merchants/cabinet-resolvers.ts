@@ -10,7 +10,7 @@ import type { Shop } from '../kernel/database/entities.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import type { Bus } from '../kernel/service/bus.ts';
 import { platformMerchantId } from '../kernel/rules/platform.ts';
-import { isRefused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../kernel/rules/refusal.ts';
 import { mayReadMerchant } from '../kernel/service/entities.ts';
 import { perCall } from '../kernel/service/graph/per-call.ts';
 import { merchantOf, orThrow } from '../kernel/service/access/reach.ts';
@@ -54,9 +54,9 @@ interface CabinetDeps extends EndpointDeps, ResendDeps {
 /** A union member, tagged with its type name. */
 const named = <Name extends string, Result extends object>(
   __typename: Name,
-  result: Result | Refused,
-): (Result & { __typename: Name }) | Refused =>
-  isRefused(result) ? result : { ...result, __typename };
+  result: Result | Refusal,
+): (Result & { __typename: Name }) | Refusal =>
+  isRefusal(result) ? result : { ...result, __typename };
 
 /** Queries of the cabinet. */
 export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetDeps, 'database'>) =>

@@ -4,7 +4,7 @@ import { forUpdate } from '../kernel/database/orm-connections.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { BooksCheckEntity } from '../kernel/ledger/entities.ts';
 import type { Bus } from '../kernel/service/bus.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from './audit.ts';
 import { MerchantEntity, type Merchant } from './entities.ts';
 import { nameMistake } from './rules/cabinet.ts';
@@ -19,7 +19,7 @@ interface MerchantDeps {
   readonly bus: Pick<Bus, 'publish'>;
 }
 
-const noMerchant = (): Refused => refused('not_found', 'there is no such merchant');
+const noMerchant = (): Refusal => refuse('not_found', 'there is no such merchant');
 
 /**
  * Creates a merchant. Live mode is off until an operator turns it on. Refuses a wrong name or
@@ -30,9 +30,9 @@ export const createMerchant = async (
   acting: Acting,
   name: string,
   profile: MerchantProfile,
-): Promise<Merchant | Refused> => {
+): Promise<Merchant | Refusal> => {
   const mistake = nameMistake('name', name) ?? profileMistake(profile);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const id = randomUUID();
   return changeEntities(
     database,
@@ -61,7 +61,7 @@ const changeMerchant = (
   acting: Acting,
   action: Pick<AuditedAction, 'action' | 'view'> & { readonly merchantId: string },
   changed: Partial<Merchant>,
-): Promise<Merchant | Refused> => {
+): Promise<Merchant | Refusal> => {
   const { merchantId: id } = action;
   const audited: AuditedAction = { ...action, subject: { kind: 'merchant', id } };
   return changeEntities(database, acting, audited, async (em) => {
@@ -76,9 +76,9 @@ export const renameMerchant = async (
   acting: Acting,
   merchantId: string,
   name: string,
-): Promise<Merchant | Refused> => {
+): Promise<Merchant | Refusal> => {
   const mistake = nameMistake('name', name);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   return changeMerchant(database, acting, { action: 'merchant.rename', merchantId }, { name });
 };
 
@@ -91,10 +91,10 @@ export const switchLive = async (
   acting: Acting,
   merchantId: string,
   liveEnabled: boolean,
-): Promise<Merchant | Refused> => {
+): Promise<Merchant | Refusal> => {
   const action = liveEnabled ? 'merchant.live_enable' : 'merchant.live_disable';
   const changed = await changeMerchant(database, acting, { action, merchantId }, { liveEnabled });
-  if (!isRefused(changed)) await bus.publish('keys', { merchantId });
+  if (!isRefusal(changed)) await bus.publish('keys', { merchantId });
   return changed;
 };
 
@@ -107,9 +107,9 @@ export const setProfile = async (
   acting: Acting,
   merchantId: string,
   profile: MerchantProfile,
-): Promise<Merchant | Refused> => {
+): Promise<Merchant | Refusal> => {
   const mistake = profileMistake(profile);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const action = { action: 'merchant.profile_set', merchantId, view: 'profile' } as const;
   return changeMerchant(database, acting, action, profile);
 };
@@ -120,7 +120,7 @@ export const limitSupportRefunds = (
   acting: Acting,
   merchantId: string,
   supportRefundMax: bigint,
-): Promise<Merchant | Refused> => {
+): Promise<Merchant | Refusal> => {
   const action = {
     action: 'merchant.support_refund_set',
     merchantId,
@@ -138,11 +138,11 @@ export const limitMerchant = async (
   acting: Acting,
   merchantId: string,
   limit: StoredRateLimit,
-): Promise<Merchant | Refused> => {
+): Promise<Merchant | Refusal> => {
   const mistake = rateLimitMistake(limit);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const action = { action: 'merchant.rate_limit_set', merchantId, view: 'rateLimit' } as const;
   const changed = await changeMerchant(database, acting, action, limit);
-  if (!isRefused(changed)) await bus.publish('keys', { merchantId });
+  if (!isRefusal(changed)) await bus.publish('keys', { merchantId });
   return changed;
 };

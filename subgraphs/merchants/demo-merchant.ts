@@ -7,7 +7,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fallback, object, parse, string } from 'valibot';
 import type { Database } from '../kernel/database/orm.ts';
-import { isRefused } from '../kernel/rules/refusal.ts';
+import { isRefusal } from '../kernel/rules/refusal.ts';
 import { unseal } from '../kernel/service/access/vault.ts';
 import { issueApiKey } from './keys/api-keys.ts';
 import type { Acting } from './audit.ts';
@@ -59,15 +59,15 @@ export const ensureDemoMerchant = async (
     now: () => now,
   };
   const merchant = await createMerchant(database, acting, 'Demo merchant', profileOf({}));
-  if (isRefused(merchant)) throw new Error(merchant.message);
+  if (isRefusal(merchant)) throw new Error(merchant.message);
   const shop = await createShop({ database, vaultKey }, acting, {
     merchantId: merchant.id,
     name: 'Demo shop',
   });
-  if (isRefused(shop)) throw new Error(shop.message);
+  if (isRefusal(shop)) throw new Error(shop.message);
   const key = { merchantId: merchant.id, shopId: shop.id, mode: 'test', name: '' } as const;
   const made = await issueApiKey({ database }, acting, key);
-  if (isRefused(made)) throw new Error(made.message);
+  if (isRefusal(made)) throw new Error(made.message);
   const demo = {
     merchantId: merchant.id,
     shopId: shop.id,

@@ -15,7 +15,7 @@ import { runSharded, type ShardedStatement } from '../kernel/database/sharding.t
 import { columns, propertyNames, type Runner } from '../kernel/database/statement.ts';
 import type { WebhookEvent } from '../kernel/rules/event.ts';
 import { modes, type Mode } from '../kernel/rules/mode.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import {
   MerchantEntity,
   WebhookAttemptEntity,
@@ -51,7 +51,7 @@ export const listMerchants = (
     readonly name?: string | null | undefined;
     readonly ids?: readonly string[] | null | undefined;
   },
-): Promise<Page<Merchant> | Refused> =>
+): Promise<Page<Merchant> | Refusal> =>
   findPage(
     em,
     {
@@ -130,19 +130,19 @@ export const listDeliveries = async (
   em: EntityManager,
   runner: Runner,
   query: DeliveriesQuery,
-): Promise<DeliveryPage | Refused> => {
+): Promise<DeliveryPage | Refusal> => {
   const { merchantId, shopId = null, endpointId = null, event = null, status = null } = query;
   const { mode = null, subjectId = null } = query;
   for (const [field, id] of Object.entries({ merchantId, shopId, endpointId, subjectId })) {
-    if (id !== null && !isUuid(id)) return refused('bad_request', `${field}: expected a UUID`);
+    if (id !== null && !isUuid(id)) return refuse('bad_request', `${field}: expected a UUID`);
   }
   const span = spanOf(query.from, query.to);
-  if (isRefused(span)) return span;
+  if (isRefusal(span)) return span;
   const since = later(span.since, query.since);
   const until = earlier(span.until, query.until);
   const wide = wideQuery(query, { since, until });
   if (merchantId === null && (status ?? 'failed') !== 'failed')
-    return refused('bad_request', 'status: without merchantId, only failed deliveries are listed');
+    return refuse('bad_request', 'status: without merchantId, only failed deliveries are listed');
   if (merchantId === null) return readList<WebhookDelivery>(runner, deliveryTable, wide);
   const days = given({ $gte: since, $lt: until });
   const where = {
@@ -154,7 +154,7 @@ export const listDeliveries = async (
   const bound = [`delivery.page_${status ?? 'any'}`, filters] as const;
   const list = { entity: WebhookDeliveryEntity, at: 'createdAt', where, bound } as const;
   const page = await findPage(em, list, query);
-  if (isRefused(page)) return page;
+  if (isRefusal(page)) return page;
   return { ...page, total: () => listTotal(runner, deliveryTable, wide) };
 };
 

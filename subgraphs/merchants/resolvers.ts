@@ -23,7 +23,7 @@ import {
 } from '../kernel/rules/event.ts';
 import type { Bus } from '../kernel/service/bus.ts';
 import type { Policies } from '../kernel/policies/policies.ts';
-import { lacks } from '../kernel/service/access/access.ts';
+import { accessRefusal } from '../kernel/service/access/access.ts';
 import {
   mayReadMerchant,
   mayReadOfShop,
@@ -262,7 +262,7 @@ const mayReceive = (principal: Principal, event: EventRow): boolean => {
     case 'key':
       return (
         mayReadOfShop(principal, event) &&
-        lacks(`Subscription.${subscriptionOf(event.streamKind)}`, principal) === null
+        accessRefusal(`Subscription.${subscriptionOf(event.streamKind)}`, principal) === null
       );
     case 'buyer':
       return event.merchantId === principal.merchantId && event.subjectId === principal.paymentId;

@@ -1,6 +1,6 @@
 /** Who operates on a payment: the key of its shop, or a person for its merchant. */
 import type { ClaimingCaller } from '../kernel/database/idempotency.ts';
-import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import type {
   KeyPrincipal,
@@ -48,18 +48,18 @@ export const callerOf = async (
     merchantId: named,
   }: { readonly id: string; readonly merchantId?: string | null | undefined },
   now: () => Temporal.Instant,
-): Promise<Calling | Refused> => {
+): Promise<Calling | Refusal> => {
   if (principal.kind !== 'operator') {
     const caller = keyOf(principal);
     return named && named !== caller.merchantId
-      ? refused('not_found', 'there is no such payment')
+      ? refuse('not_found', 'there is no such payment')
       : { caller, now: now() };
   }
   const merchantId = principal.merchantId ?? named;
-  if (!merchantId) return refused('bad_request', 'merchantId: required');
+  if (!merchantId) return refuse('bad_request', 'merchantId: required');
   const isKnown = isUuid(merchantId) && isUuid(id) && (!named || named === merchantId);
   const [payment] = isKnown ? await loadPayments(database.pool, [{ merchantId, id }]) : [];
-  if (!payment) return refused('not_found', 'there is no such payment');
+  if (!payment) return refuse('not_found', 'there is no such payment');
   const { shopId, mode } = payment;
   return {
     caller: { kind: 'person', principal, merchantId, shopId, mode },

@@ -4,7 +4,7 @@
  * it is cancelled there afterwards, or left to expire where the bank cannot cancel.
  */
 import type { Database } from '../kernel/database/orm.ts';
-import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import type { Payment } from './entities.ts';
 import { changePayment, statusEvents, type Decision } from './change-payment.ts';
@@ -14,14 +14,14 @@ import { paymentMove, earlyOrderAskAt } from './rules/payment.ts';
 export const cancellation = (payment: Payment, now: Temporal.Instant): Decision => {
   const status = paymentMove(payment.status, 'merchant_cancelled');
   if (!status)
-    return refused(
+    return refuse(
       'not_pending',
       `only a pending payment can be cancelled; this one is ${payment.status}`,
     );
   // Over already, although the sweep has not written it yet: the merchant must not get `cancelled`
   // of one payment and `expired` of the next.
   if (Temporal.Instant.compare(payment.expiresAt, now) <= 0)
-    return refused(
+    return refuse(
       'not_pending',
       'only a pending payment can be cancelled; the link of this one has expired',
     );
@@ -38,9 +38,9 @@ export const cancelPayment = (
   key: Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode'>,
   paymentId: string,
   now: Temporal.Instant,
-): Promise<Payment | Refused> =>
+): Promise<Payment | Refusal> =>
   changePayment(database, { merchantId: key.merchantId, paymentId }, now, ({ payment }) =>
     payment.shopId === key.shopId && payment.mode === key.mode
       ? cancellation(payment, now)
-      : refused('not_found', 'there is no such payment'),
+      : refuse('not_found', 'there is no such payment'),
   );

@@ -6,7 +6,7 @@
 import type pg from 'pg';
 import type { Database } from '../kernel/database/orm.ts';
 import type { OutboxEvent } from '../kernel/events/outbox.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
 import { publicPayment } from './payment-view.ts';
@@ -15,7 +15,7 @@ import type { PaymentChange } from './payment-change.ts';
 import { findPayment, storePayment, type RatedPayment, type PaymentKey } from './store-payment.ts';
 
 /** A decision: what changes, a refusal, or `unchanged` when there is nothing to do. */
-export type Decision = PaymentChange | Refused | 'unchanged';
+export type Decision = PaymentChange | Refusal | 'unchanged';
 
 /** Writes a change, or gives null when the payment was written by somebody else. */
 type Store = (
@@ -43,13 +43,13 @@ export const changePayment = async (
   now: Temporal.Instant,
   decide: (rated: RatedPayment) => Decision,
   { known = null, store = storePayment }: Changing = {},
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   let seen = known;
   for (let race = 0; race < races_max; race++) {
     const rated = seen ?? (await findPayment(database.pool, key, now));
-    if (!rated) return refused('not_found', 'there is no such payment');
+    if (!rated) return refuse('not_found', 'there is no such payment');
     const decision = decide(rated);
-    if (decision !== 'unchanged' && !isRefused(decision)) {
+    if (decision !== 'unchanged' && !isRefusal(decision)) {
       const stored = await store(database.pool, rated.payment, decision, now);
       if (stored) return stored;
     } else if (!seen) return decision === 'unchanged' ? rated.payment : decision;

@@ -18,7 +18,7 @@ import {
   receiptMistake,
   sumMistake,
 } from '../kernel/rules/receipt-terms.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import type { Policies, PolicyLists } from '../kernel/policies/policies.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import { checkOwnUrl, type TargetSwitch } from '../kernel/service/webhook-url.ts';
@@ -50,7 +50,7 @@ export interface PaymentRequest {
   readonly id?: string;
   readonly input: PaymentInput;
   /** Why none may be created now; a replay is answered nevertheless. */
-  readonly unmade?: Refused | null;
+  readonly unmade?: Refusal | null;
   /**
    * Stored terms of the object that creates the payment; null or absent: its own terms, or none.
    */
@@ -61,13 +61,13 @@ export interface PaymentRequest {
 /** What `createPayment` finds out before the payment is written. */
 interface Prepared {
   /** Why no bank serves the method. */
-  readonly unserved?: Refused | null;
+  readonly unserved?: Refusal | null;
   /** The checked `input.receipt`. */
   readonly receipt?: GivenReceipt | null;
   /** The phone of the customer whose receipt it gets, by its own terms or by kept ones. */
   readonly phone?: string | null;
   /** Why no webhook can go where `input.webhookUrl` says. */
-  readonly unreachable?: Refused | null;
+  readonly unreachable?: Refusal | null;
   /** Whether its bank is given the order before the call is answered. */
   readonly ordersEarly?: boolean;
 }
@@ -79,19 +79,19 @@ export const policyRefusal = (
   { description, metadata }: Pick<PaymentTerms, 'description' | 'metadata'>,
   /** The phone of the customer of its receipt; null: it has none. */
   phone: string | null,
-): Refused | null => {
+): Refusal | null => {
   const customer = metadata['customer_id'];
   if (customer !== undefined && policies.isBlocked(merchantId, 'customer', customer))
-    return refused('aml_blocked', 'payments from this customer are not accepted');
+    return refuse('aml_blocked', 'payments from this customer are not accepted');
   if (phone !== null && policies.isBlocked(merchantId, 'phone', phone))
-    return refused(
+    return refuse(
       'aml_blocked',
       'receipt.customer.phone: payments from this phone are not accepted',
     );
   const purpose = description === null ? null : policies.forbiddenIn(description);
   return purpose === null
     ? null
-    : refused(
+    : refuse(
         'forbidden_purpose',
         `description: payments for this purpose are not accepted: ${purpose}`,
       );
@@ -110,14 +110,14 @@ export const recordPayment = async (
   key: SellingShop,
   request: PaymentRequest & Prepared,
   now: Temporal.Instant,
-): Promise<CreatedPayment | Refused> => {
+): Promise<CreatedPayment | Refusal> => {
   const { id = newRowId(), input, receiptTermsId = null, unmade = null } = request;
   const { unserved = null, unreachable = null, receipt = null } = request;
   const { phone = null, ordersEarly = false } = request;
   const claim = claimOfPayment(request, ordersEarly);
-  if (claim && isRefused(claim)) return claim;
+  if (claim && isRefusal(claim)) return claim;
   const terms = paymentTerms(input, key.mode, id, now);
-  if (isRefused(terms)) return terms;
+  if (isRefusal(terms)) return terms;
   const sums = receipt && sumMistake(receipt.terms, terms.amount);
   if (sums) return sums;
   const find = async (paymentId: string): Promise<Payment | null> =>
@@ -149,8 +149,8 @@ export const recordPayment = async (
   const receiptRow = receipt && termsRow(receipt, { ...payment, subjectId: id, paymentId: id });
   const make = async () => (refusal ? null : insertPayment(database, payment, claim, receiptRow));
   const created = await madeOnce(database.pool, { caller: key, claim, find }, make);
-  if (!created) return refusal ?? refused('not_found', 'the shop of this key no longer exists');
-  return isRefused(created) ? created : { payment: created.made, replayed: created.replayed };
+  if (!created) return refusal ?? refuse('not_found', 'the shop of this key no longer exists');
+  return isRefusal(created) ? created : { payment: created.made, replayed: created.replayed };
 };
 
 export interface CreatingDeps extends PageDeps, TargetSwitch {
@@ -164,10 +164,10 @@ const unreachableTarget = (
   { privateTargets }: TargetSwitch,
   { mode }: SellingShop,
   { webhookUrl }: PaymentInput,
-): Refused | null => {
+): Refusal | null => {
   if (typeof webhookUrl !== 'string') return null;
   const mistake = checkOwnUrl(webhookUrl, { privateTargets: privateTargets(), mode });
-  return mistake === null ? null : refused('bad_request', `webhook_url: ${mistake}`);
+  return mistake === null ? null : refuse('bad_request', `webhook_url: ${mistake}`);
 };
 
 /** The phone of the customer of kept terms; null without one, without terms, or once it was erased. */
@@ -196,26 +196,26 @@ export const createPayment = async (
   key: SellingShop,
   request: PaymentRequest,
   now: () => Temporal.Instant,
-): Promise<CreatedPayment | Refused> => {
+): Promise<CreatedPayment | Refusal> => {
   const { database, banks, policies } = deps;
   const bank = await servingBank(banks, key, servedOf(request.input));
-  const unserved = bank && isRefused(bank) ? bank : null;
+  const unserved = bank && isRefusal(bank) ? bank : null;
   const receipt = givenReceipt(deps.customers, request.input.receipt, now());
-  if (receipt && isRefused(receipt)) return receipt;
+  if (receipt && isRefusal(receipt)) return receipt;
   const lists = await policies.current();
   const unreachable = unreachableTarget(deps, key, request.input);
   const ordersEarly =
-    bank !== null && !isRefused(bank) && earlyMethod(bank, servedOf(request.input).method) !== null;
+    bank !== null && !isRefusal(bank) && earlyMethod(bank, servedOf(request.input).method) !== null;
   const phone = receipt
     ? receipt.terms.customer.phone
     : await phoneOfTerms(deps, key, request.receiptTermsId ?? null);
   const prepared = { ...request, unserved, unreachable, receipt, phone, ordersEarly };
   const created = await recordPayment(database, lists, key, prepared, now());
-  if (isRefused(created) || created.replayed || !ordersEarly) return created;
+  if (isRefusal(created) || created.replayed || !ordersEarly) return created;
   const { merchantId, id: resourceId } = created.payment;
   const page = pageAddress(deps, { merchantId, paymentId: resourceId });
   const claim = claimOfPayment(request, ordersEarly);
-  if (claim && isRefused(claim)) return claim;
+  if (claim && isRefusal(claim)) return claim;
   const payment = await answerUnderKey(database.pool, { caller: key, claim, resourceId }, () =>
     createEarlyOrder(database, bank, created.payment, page, now()),
   );

@@ -8,7 +8,7 @@ import type {
 import { writeEntry, type Acting } from '../kernel/database/audit.ts';
 import { inTransaction } from '../kernel/database/statement.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
-import { isRefused } from '../kernel/rules/refusal.ts';
+import { isRefusal } from '../kernel/rules/refusal.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
 import { foundTotalField, totalField } from '../kernel/database/filtered-list.ts';
 import { exactly, oneOf } from '../kernel/database/open-list.ts';
@@ -211,9 +211,9 @@ const mutations = (deps: ReadingDeps): Pick<MutationResolvers, 'paymentCreate'> 
   paymentCreate: async (_, { input, idempotency, merchantId, shopId }, context) => {
     const { principal, now } = context;
     const seller = await sellerOf(deps, principal, { merchantId, shopId, mode: 'test' }, now);
-    if (isRefused(seller)) return seller;
+    if (isRefusal(seller)) return seller;
     const created = await createPayment(deps, seller.shop, { input, idempotency }, seller.now);
-    if (isRefused(created)) return created;
+    if (isRefusal(created)) return created;
     const { payment, replayed } = created;
     if (principal.kind === 'operator' && !replayed) await recordMaking(deps, context, payment);
     if (!replayed) {

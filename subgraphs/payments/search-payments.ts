@@ -16,7 +16,7 @@ import { readList } from '../kernel/database/filtered-list.ts';
 import type { RowFilter } from '../kernel/database/list-statements.ts';
 import type { Reach } from '../kernel/database/reach.ts';
 import { columns, run, type Runner } from '../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import type { Payment } from './entities.ts';
 import { paymentTable } from './find-payments.ts';
 import { isExact, searchMistake, searchSpan_days, type PaymentSearch } from './rules/search.ts';
@@ -79,7 +79,7 @@ const inDays = async (
   reach: Reach,
   search: PaymentSearch,
   { span, page }: { readonly span: Span; readonly page: PageQuery },
-): Promise<Page<Payment> | Refused> => {
+): Promise<Page<Payment> | Refusal> => {
   const { cardMask, amount, status } = search;
   const rows: readonly RowFilter[] = [
     { sql: (digits) => `right(payment.customer_card_mask, 4) = ${digits}`, value: cardMask },
@@ -97,7 +97,7 @@ const inDays = async (
       asked: ['search', span, status ?? null, cardMask ?? null, amount?.toString() ?? null],
     },
   );
-  if (isRefused(list)) return list;
+  if (isRefusal(list)) return list;
   const { total: _, ...uncounted } = list;
   return uncounted;
 };
@@ -111,17 +111,17 @@ const overMerchants = (where: Conditions, search: PaymentSearch): string =>
     ? `merchant cross join lateral (select * from payment where payment.merchant_id = merchant.id and ${where.texts.join(' and ')}) payment`
     : `payment where ${where.texts.join(' and ')}`;
 
-const tooWide = (search: PaymentSearch, { since, until }: Span): Refused | null => {
+const tooWide = (search: PaymentSearch, { since, until }: Span): Refusal | null => {
   if (isExact(search)) return null;
   if (!since || !until)
-    return refused(
+    return refuse(
       'bad_request',
       'search: expected an id, publicId, orderId, customerId or rrn, or the days from and to',
     );
   const fits = since.until(until).total('hours') <= searchSpan_days * 24;
   return fits
     ? null
-    : refused(
+    : refuse(
         'bad_request',
         `search: without an id, publicId, orderId, customerId or rrn, from and to may be at most ${searchSpan_days} days apart`,
       );
@@ -136,19 +136,19 @@ export const searchPayments = async (
   reach: Reach | null,
   search: PaymentSearch,
   query: PageQuery,
-): Promise<Page<Payment> | Refused> => {
+): Promise<Page<Payment> | Refusal> => {
   const mistake = searchMistake(search);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   if (!reach && !search.id && !search.publicId)
-    return refused('bad_request', 'merchantId: required, except for a search by id or public id');
+    return refuse('bad_request', 'merchantId: required, except for a search by id or public id');
   const bound = ['payment_search', reach, { ...search, amount: search.amount?.toString() }];
   const span = spanOf(search.from, search.to);
-  if (isRefused(span)) return span;
+  if (isRefusal(span)) return span;
   const wide = tooWide(search, span);
   if (wide) return wide;
   if (reach && !isExact(search)) return inDays(runner, reach, search, { span, page: query });
   const range = pageRange(query, bound);
-  if (isRefused(range)) return range;
+  if (isRefusal(range)) return range;
   const where = new Conditions();
   const limit = where.parameter(range.size + 1);
   const order = range.backwards ? 'asc' : 'desc';

@@ -1,6 +1,6 @@
 /** Who makes a payment or a link: the key of the shop, or a person for a shop of the merchant. */
 import type { Mode } from '../kernel/rules/mode.ts';
-import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import type { KeyPrincipal, Principal } from '../kernel/service/access/principal.ts';
 import { keyOf, merchantOf } from '../kernel/service/access/reach.ts';
@@ -36,14 +36,14 @@ export const sellerOf = async (
   principal: Principal,
   named: Named,
   now: () => Temporal.Instant,
-): Promise<Selling | Refused> => {
+): Promise<Selling | Refusal> => {
   if (principal.kind !== 'operator') return { shop: keyOf(principal), now };
   const { shopId, mode } = named;
-  if (!shopId) return refused('bad_request', 'shopId: required');
+  if (!shopId) return refuse('bad_request', 'shopId: required');
   const merchantId = merchantOf(principal, named.merchantId);
   const key = { merchantId, shopId, mode };
   const demand = isUuid(shopId) ? await shopDemand(database.pool, key) : null;
-  if (!demand) return refused('not_found', 'there is no such shop');
+  if (!demand) return refuse('not_found', 'there is no such shop');
   const disabled = await banks.liveModeRefusal(key);
   if (disabled) return disabled;
   const at = await clocks.timeOf({ kind: 'shop', ...key });

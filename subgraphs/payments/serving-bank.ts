@@ -7,7 +7,7 @@
 import type { Bank } from '../kernel/banks/bank.ts';
 import type { Banks } from '../kernel/banks/route.ts';
 import { defaultCurrency } from '../kernel/rules/money.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import { buyerMethod } from './checkout/rules.ts';
 import type { CaptureMode } from './holds/rules.ts';
 import type { PaymentMethod } from './rules/payment.ts';
@@ -29,14 +29,14 @@ const currencyRefusal = async (
   banks: Pick<Banks, 'offered'>,
   shop: ShopInMode,
   { method, currency, capture }: Served,
-): Promise<Refused | null> => {
+): Promise<Refusal | null> => {
   if (currency === defaultCurrency) return null;
   const holds = capture === 'manual';
   const offered = await banks.offered({ ...shop, currency, holds });
   const isTaken = method === 'any' ? offered.length > 0 : offered.includes('cards');
   return isTaken
     ? null
-    : refused('method_unsupported', `no payment method of the shop supports ${currency}`);
+    : refuse('method_unsupported', `no payment method of the shop supports ${currency}`);
 };
 
 /**
@@ -48,7 +48,7 @@ export const servingBank = async (
   banks: Pick<Banks, 'route' | 'offered'>,
   { merchantId, shopId, mode }: ShopInMode,
   served: Served,
-): Promise<Bank | Refused | null> => {
+): Promise<Bank | Refusal | null> => {
   const { currency, capture } = served;
   const method = buyerMethod(served.method);
   if (!method) return currencyRefusal(banks, { merchantId, shopId, mode }, served);
@@ -57,5 +57,5 @@ export const servingBank = async (
   if (mode === 'test' && !holds && currency === defaultCurrency) return null;
   const shop = { merchantId, shopId, mode };
   const bank = await banks.route({ ...shop, operation: 'payment', method, currency, holds });
-  return isRefused(bank) || mode === 'live' ? bank : null;
+  return isRefusal(bank) || mode === 'live' ? bank : null;
 };

@@ -10,7 +10,7 @@ import type { PolicyLists } from '../kernel/policies/policies.ts';
 import { defaultCurrency } from '../kernel/rules/money.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { Recipient } from '../kernel/rules/recipient.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { callForRecipient } from './call-bank.ts';
 import { wayOf, type PayoutMethod } from './rules/payout.ts';
@@ -20,19 +20,19 @@ const recipientRefusal = (
   policies: PolicyLists,
   merchantId: string,
   recipient: Recipient,
-): Refused | null => {
+): Refusal | null => {
   switch (recipient.way) {
     case 'sbp':
       return policies.isBlocked(merchantId, 'phone', recipient.phone)
-        ? refused('aml_blocked', 'payouts to this phone are not accepted')
+        ? refuse('aml_blocked', 'payouts to this phone are not accepted')
         : null;
     case 'card':
       return policies.isBlocked(merchantId, 'card', recipient.cardNumber)
-        ? refused('aml_blocked', 'payouts to this card are not accepted')
+        ? refuse('aml_blocked', 'payouts to this card are not accepted')
         : null;
     case 'account':
       return policies.isBlocked(merchantId, 'account', recipient.accountNumber)
-        ? refused('aml_blocked', 'payouts to this account are not accepted')
+        ? refuse('aml_blocked', 'payouts to this account are not accepted')
         : null;
   }
 };
@@ -45,7 +45,7 @@ export const payoutBank = (
   banks: Banks,
   { merchantId, shopId, mode }: ClaimingCaller,
   method: PayoutMethod,
-): Promise<Bank | Refused> =>
+): Promise<Bank | Refusal> =>
   banks.route({
     merchantId,
     shopId,
@@ -87,12 +87,12 @@ export const checkRecipient = async (
     merchantId,
     bank,
     log,
-  }: { policies: PolicyLists; merchantId: string; bank: Bank | Refused; log: Logger },
+  }: { policies: PolicyLists; merchantId: string; bank: Bank | Refusal; log: Logger },
   recipient: Recipient,
-): Promise<Checked | Refused> => {
+): Promise<Checked | Refusal> => {
   const refusal = recipientRefusal(policies, merchantId, recipient);
   if (refusal) return refusal;
-  if (isRefused(bank)) return bank;
+  if (isRefusal(bank)) return bank;
   const verdict = await recipientVerdict(bank, recipient, log);
   switch (verdict.kind) {
     case 'acceptable':

@@ -13,7 +13,7 @@ import {
   type IdempotencyClaim,
 } from '../kernel/database/idempotency.ts';
 import { inTransaction, isLockTimeout } from '../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import { payoutBank, checkRecipient, type Checked } from './check-draft.ts';
 import {
   keyedClaim,
@@ -59,21 +59,21 @@ interface Batch {
   readonly parts: CreatingDeps;
   readonly creating: Creating;
   readonly method: PayoutMethod;
-  readonly bank: Bank | Refused;
+  readonly bank: Bank | Refusal;
   readonly claim: IdempotencyClaim | null;
   /** The body under the batch's own key: it only records that this call was made. */
   readonly batchId: string;
 }
 
-const failureOf = ({ code, message }: Refused): Failure => ({ code, error: message });
+const failureOf = ({ code, message }: Refusal): Failure => ({ code, error: message });
 
 const bankFailure = (code: string): Failure =>
   code === 'bank_unknown'
     ? { code, error: "the recipient's bank is unknown to the bank's router, or the router failed" }
     : { code, error: `the bank refused the recipient: ${code}` };
 
-const readyOf = (checked: Checked | Refused, terms: PayoutTerms): Item['ready'] => {
-  if (isRefused(checked)) return failureOf(checked);
+const readyOf = (checked: Checked | Refusal, terms: PayoutTerms): Item['ready'] => {
+  if (isRefusal(checked)) return failureOf(checked);
   return checked.refusedAs ? bankFailure(checked.refusedAs) : { terms, bank: checked.bank };
 };
 
@@ -96,7 +96,7 @@ const readItem = async (
     id: newRowId(),
   };
   const terms = payoutTerms(method, input);
-  if (isRefused(terms)) return { ...base, ready: failureOf(terms) };
+  if (isRefusal(terms)) return { ...base, ready: failureOf(terms) };
   const checked = await checkRecipient(
     { policies: creating.policies, merchantId: creating.key.merchantId, bank, log: parts.log },
     terms.recipient,
@@ -148,7 +148,7 @@ type Made = { readonly payout: Payout } | { readonly duplicateOf: string } | Fai
 
 /** An item's result from an earlier call; undefined when there was none. */
 const earlierOf = (
-  taken: ReadonlyMap<string, string | Refused>,
+  taken: ReadonlyMap<string, string | Refusal>,
   { key }: Item,
 ): Made | undefined => {
   const earlier = taken.get(key);
@@ -167,14 +167,14 @@ const openItems = async (
   { creating: { key }, method }: Batch,
   items: readonly Item[],
   at: Temporal.Instant,
-): Promise<readonly Made[] | Refused> => {
+): Promise<readonly Made[] | Refusal> => {
   const drafts = items.flatMap(({ id, ready }) =>
     'terms' in ready
       ? [{ id, terms: ready.terms, connector: ready.bank.connector, refusedAs: null }]
       : [],
   );
   const opened = drafts.length === 0 ? [] : await openPayouts(client, key, method, drafts, at);
-  if (isRefused(opened)) return opened;
+  if (isRefusal(opened)) return opened;
   const byId = new Map<string, Opened>(
     drafts.flatMap(({ id }, place) => (opened[place] ? [[id, opened[place]] as const] : [])),
   );
@@ -182,7 +182,7 @@ const openItems = async (
     if (!('terms' in ready)) return ready;
     const one = byId.get(id);
     if (!one) throw new Error(`payout ${id} was asked for and not answered`);
-    return isRefused(one) ? failureOf(one) : { payout: one };
+    return isRefusal(one) ? failureOf(one) : { payout: one };
   });
 };
 
@@ -191,7 +191,7 @@ const openPage = async (
   batch: Batch,
   items: readonly Item[],
   at: Temporal.Instant,
-): Promise<Page | Refused> => {
+): Promise<Page | Refusal> => {
   const { claim, batchId, creating } = batch;
   const claims = items.map(({ key, fingerprint, earlierFingerprints, id: resourceId }) => ({
     key,
@@ -202,12 +202,12 @@ const openPage = async (
   }));
   const taken = claim
     ? await claimPage(client, creating.key, [{ ...claim, resourceId: batchId }, ...claims], at)
-    : new Map<string, string | Refused>();
+    : new Map<string, string | Refusal>();
   const earlier = claim ? taken.get(claim.key) : undefined;
   if (typeof earlier === 'object') return earlier;
   const fresh = items.filter(({ key }) => !taken.has(key));
   const opened = await openItems(client, batch, fresh, at);
-  if (isRefused(opened)) return opened;
+  if (isRefusal(opened)) return opened;
   const freshMade = new Map(fresh.map(({ index }, place) => [index, opened[place]]));
   const left = fresh.filter((_, place) => !isPayout(opened[place]));
   if (claim) {
@@ -225,9 +225,9 @@ const isPayout = (made: Made | undefined): made is { readonly payout: Payout } =
   made !== undefined && 'payout' in made;
 
 /** A page without new payouts stores nothing, not even the batch's own key. */
-const isKept = (page: Page | Refused): boolean => !isRefused(page) && page.made.some(isPayout);
+const isKept = (page: Page | Refusal): boolean => !isRefusal(page) && page.made.some(isPayout);
 
-const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Refused> => {
+const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Refusal> => {
   const at = batch.creating.now();
   try {
     return await inTransaction(
@@ -238,7 +238,7 @@ const makePage = async (batch: Batch, items: readonly Item[]): Promise<Page | Re
   } catch (error) {
     // An identical batch is processing this page.
     if (batch.claim && isLockTimeout(error))
-      return refused(
+      return refuse(
         'idempotent_in_progress',
         'an earlier call with this Idempotency-Key is still running',
       );
@@ -297,17 +297,17 @@ export const createPayoutBatch = async (
     items: inputs,
   }: { readonly method: PayoutMethod; readonly items: readonly PayoutInput[] },
   idempotency: IdempotencyArgument,
-): Promise<CreatedBatch | Refused> => {
+): Promise<CreatedBatch | Refusal> => {
   const lack = lacksScope(creating.key, method);
   if (lack) return lack;
   if (inputs.length < 1 || inputs.length > batch_max_items) {
-    return refused(
+    return refuse(
       'bad_request',
       `items: expected an array of 1 to ${batch_max_items} items, got an array of ${inputs.length}`,
     );
   }
   const claim = claimOf(idempotency, 'payoutBatchCreate', { method, items: inputs });
-  if (claim && isRefused(claim)) return claim;
+  if (claim && isRefusal(claim)) return claim;
   const bank = await payoutBank(deps.banks, creating.key, method);
   const batch: Batch = {
     parts: deps,
@@ -324,7 +324,7 @@ export const createPayoutBatch = async (
     const items = await readItems(batch, inputs.slice(from, from + size), from);
     const since_ms = performance.now();
     const page = await makePage(batch, items);
-    if (isRefused(page)) return page;
+    if (isRefusal(page)) return page;
     await payCards(batch, items, page.made, since_ms);
     replayed ||= page.replayed;
     results.push(...items.map((item, place) => resultOf(method, item, page.made[place])));

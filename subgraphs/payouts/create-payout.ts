@@ -18,7 +18,7 @@ import type { Database } from '../kernel/database/orm.ts';
 import { withinBound } from '../kernel/ledger/bound.ts';
 import type { PolicyLists } from '../kernel/policies/policies.ts';
 import type { CardRecipient } from '../kernel/rules/recipient.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import { payoutScopes } from '../kernel/service/access/access.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';
@@ -54,10 +54,10 @@ export interface CreatedPayout {
 }
 
 /** `scope_required` when the key's scopes do not allow the payout; otherwise null. */
-export const lacksScope = ({ scopes }: KeyPrincipal, method: PayoutMethod): Refused | null =>
+export const lacksScope = ({ scopes }: KeyPrincipal, method: PayoutMethod): Refusal | null =>
   scopes.includes(payoutScopes[method])
     ? null
-    : refused('scope_required', `the key lacks the scope ${payoutScopes[method]}`);
+    : refuse('scope_required', `the key lacks the scope ${payoutScopes[method]}`);
 
 /**
  * The stored claim: a plain digest of a body with a card number could be reversed by trying all
@@ -103,8 +103,8 @@ export const payCard = async (
 };
 
 /** The failed payout stays; its id or a replay of its key reads it. */
-const routerError = ({ id }: Payout): Refused =>
-  refused(
+const routerError = ({ id }: Payout): Refusal =>
+  refuse(
     'router_error',
     `the bank could not route the payout: the recipient's bank is unknown to it, or its router failed; payout ${id} has failed`,
   );
@@ -120,31 +120,31 @@ export const createPayout = async (
   creating: Creating,
   input: PayoutInput,
   idempotency: IdempotencyArgument,
-): Promise<CreatedPayout | Refused> => {
+): Promise<CreatedPayout | Refusal> => {
   const since_ms = performance.now();
   const { key, now } = creating;
   const method = input.method ?? 'payouts_sbp';
   const lack = lacksScope(key, method);
   if (lack) return lack;
   const claim = claimOf(idempotency, 'payoutCreate', input, method === 'payouts_card');
-  if (claim && isRefused(claim)) return claim;
+  if (claim && isRefusal(claim)) return claim;
   const terms = payoutTerms(method, input);
-  if (isRefused(terms)) return terms;
+  if (isRefusal(terms)) return terms;
   const bank = await payoutBank(deps.banks, key, method);
   const ready = await checkRecipient(
     { policies: creating.policies, merchantId: key.merchantId, bank, log: deps.log },
     terms.recipient,
   );
   const id = newRowId();
-  const draft: Draft | Refused = isRefused(ready)
+  const draft: Draft | Refusal = isRefusal(ready)
     ? ready
     : { id, terms, connector: ready.bank.connector, refusedAs: ready.refusedAs };
   const { pool } = deps.database;
   const claimed = { caller: key, claim: claim && keyedClaim(deps, claim), resourceId: id };
   const making = openPayout(pool, { ...claimed, at: now(), method, draft });
   const created = await withinBound(making, beyondBound);
-  if (isRefused(created)) return created;
-  if (created.replayed || isRefused(ready))
+  if (isRefusal(created)) return created;
+  if (created.replayed || isRefusal(ready))
     return { payout: created.made, replayed: created.replayed };
   const { recipient } = terms;
   // Workers send the other methods to the bank, even if the call is repeated meanwhile.

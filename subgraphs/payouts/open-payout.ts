@@ -9,7 +9,7 @@ import { createOnce, type Created } from '../kernel/database/idempotency.ts';
 import { inTransaction, unlessHeld } from '../kernel/database/statement.ts';
 import { rememberTrace } from '../kernel/database/subject-trace.ts';
 import { modes } from '../kernel/rules/mode.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
 import type { Payout } from './entities.ts';
 import { loadPayouts } from './find-payouts.ts';
@@ -21,22 +21,22 @@ interface PayoutOpening extends Omit<CallClaim, 'caller'> {
   readonly caller: KeyPrincipal;
   readonly method: PayoutMethod;
   /** The created payout, or the refusal. */
-  readonly draft: Draft | Refused;
+  readonly draft: Draft | Refusal;
 }
 
-type Answer = Created<Payout> | Refused | 'left';
+type Answer = Created<Payout> | Refusal | 'left';
 
 const openOne = async (
   client: pg.PoolClient,
   { caller, method, draft, at }: PayoutOpening,
-): Promise<Payout | Refused> => {
+): Promise<Payout | Refusal> => {
   // A repeated call still finds an earlier payout, whatever would refuse it now.
-  if (isRefused(draft)) return draft;
+  if (isRefusal(draft)) return draft;
   const opened = await openPayouts(client, caller, method, [draft], at);
-  return isRefused(opened) ? opened : (opened[0] ?? refused('bad_request', 'nothing to pay out'));
+  return isRefusal(opened) ? opened : (opened[0] ?? refuse('bad_request', 'nothing to pay out'));
 };
 
-const openAlone = (pool: pg.Pool, opening: PayoutOpening): Promise<Created<Payout> | Refused> => {
+const openAlone = (pool: pg.Pool, opening: PayoutOpening): Promise<Created<Payout> | Refusal> => {
   const { merchantId } = opening.caller;
   const find = async (id: string): Promise<Payout | null> =>
     (await loadPayouts(pool, [{ merchantId, id }]))[0] ?? null;
@@ -45,7 +45,7 @@ const openAlone = (pool: pg.Pool, opening: PayoutOpening): Promise<Created<Payou
 
 /** Of one shop, mode, method and currency, so that one balance check covers them all. */
 const groupOf = ({ caller: { shopId, mode }, method, draft }: PayoutOpening): string =>
-  [shopId, mode, method, isRefused(draft) ? '' : draft.terms.currency].join(' ');
+  [shopId, mode, method, isRefusal(draft) ? '' : draft.terms.currency].join(' ');
 
 const openGroup = async (
   client: pg.PoolClient,
@@ -53,18 +53,18 @@ const openGroup = async (
 ): Promise<readonly (readonly [string, Answer])[]> => {
   const [first] = group;
   if (!first) return [];
-  const drafts = group.flatMap(({ draft }) => (isRefused(draft) ? [] : [draft]));
+  const drafts = group.flatMap(({ draft }) => (isRefusal(draft) ? [] : [draft]));
   const opened =
     drafts.length === 0
       ? []
       : await openPayouts(client, first.caller, first.method, drafts, first.at);
   const made = new Map(
-    drafts.map(({ id }, place) => [id, isRefused(opened) ? opened : opened[place]]),
+    drafts.map(({ id }, place) => [id, isRefusal(opened) ? opened : opened[place]]),
   );
   return group.map(({ draft, resourceId }) => {
-    const one = isRefused(draft) ? draft : made.get(resourceId);
+    const one = isRefusal(draft) ? draft : made.get(resourceId);
     if (!one) return [resourceId, 'left'];
-    return [resourceId, isRefused(one) ? one : { made: one, replayed: false }];
+    return [resourceId, isRefusal(one) ? one : { made: one, replayed: false }];
   });
 };
 
@@ -82,7 +82,7 @@ const openTogether = (
     for (const mode of modes) {
       const unused = mine.filter(({ caller, resourceId }) => {
         const answer = answers.get(resourceId);
-        return caller.mode === mode && (!answer || answer === 'left' || isRefused(answer));
+        return caller.mode === mode && (!answer || answer === 'left' || isRefusal(answer));
       });
       const keys = unused.flatMap(({ claim }) => (claim ? [claim.key] : []));
       if (unused[0]) await releaseKeys(client, unused[0].caller, keys);
@@ -109,12 +109,12 @@ const openGathered = batched<PayoutOpening, Answer>({
 export const openPayout = async (
   pool: pg.Pool,
   opening: PayoutOpening,
-): Promise<Created<Payout> | Refused> => {
+): Promise<Created<Payout> | Refusal> => {
   const opened = await openGathered(pool, opening);
   // Outside the batches, so that waiting for the key does not delay them.
   if (opened === 'left') return openAlone(pool, opening);
   const { merchantId } = opening.caller;
-  if (!isRefused(opened) && !opened.replayed)
+  if (!isRefusal(opened) && !opened.replayed)
     await rememberTrace(pool, { merchantId, subjectId: opened.made.id });
   return opened;
 };

@@ -19,7 +19,7 @@ import { effectiveRate } from '../kernel/ledger/rate.ts';
 import type { FailureCode } from '../kernel/rules/failure-code.ts';
 import type { MinorUnits } from '../kernel/rules/money.ts';
 import type { Posting } from '../kernel/rules/postings.ts';
-import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
 import { createdEvent, statusEvent } from './payout-view.ts';
@@ -41,9 +41,9 @@ export interface Draft {
 }
 
 /** A created payout, or the refusal: the available balance does not cover it. */
-export type Opened = Payout | Refused;
+export type Opened = Payout | Refusal;
 
-const uncovered = refused(
+const uncovered = refuse(
   'insufficient_balance',
   'the payout and its fee exceed the available balance',
 );
@@ -52,7 +52,7 @@ const uncovered = refused(
  * Thrown when payouts would take their shop's balance below its bound; the transaction is then
  * rolled back.
  */
-export const beyondBound = refused(
+export const beyondBound = refuse(
   'insufficient_balance',
   'the payout would take the available balance of the shop below -(2^53-1)',
 );
@@ -232,11 +232,11 @@ export const openPayouts = async (
   method: PayoutMethod,
   drafts: readonly Draft[],
   now: Temporal.Instant,
-): Promise<readonly Opened[] | Refused> => {
+): Promise<readonly Opened[] | Refusal> => {
   const { merchantId, shopId, mode } = key;
   const currency = drafts[0]?.terms.currency ?? '';
   if (!(await lockMerchant(client, merchantId)))
-    return refused('not_found', 'the shop of this key no longer exists');
+    return refuse('not_found', 'the shop of this key no longer exists');
   const [found] = await run<Preconditions>(client, preconditions, [
     merchantId,
     shopId,
@@ -245,7 +245,7 @@ export const openPayouts = async (
     method,
     now,
   ]);
-  if (!found) return refused('not_found', 'the shop of this key no longer exists');
+  if (!found) return refuse('not_found', 'the shop of this key no longer exists');
   const { terminalId } = found;
   // A payout that is already refused must be covered too, but takes nothing from those after it.
   const rate_bps = mode === 'test' ? 0 : found.rateBps;

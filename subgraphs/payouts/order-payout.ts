@@ -12,7 +12,7 @@ import { columns, run, type Statement } from '../kernel/database/statement.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
 import type { Recipient } from '../kernel/rules/recipient.ts';
-import { isRefused } from '../kernel/rules/refusal.ts';
+import { isRefusal } from '../kernel/rules/refusal.ts';
 import type { Logger } from '../kernel/service/tracing/telemetry.ts';
 import { callForPayout } from './call-bank.ts';
 import type { Payout } from './entities.ts';
@@ -102,7 +102,7 @@ const othersThan = async (
     method: wayOf[method],
     currency,
   });
-  return isRefused(candidates) ? [] : candidates.filter(({ connector }) => !tried.has(connector));
+  return isRefusal(candidates) ? [] : candidates.filter(({ connector }) => !tried.has(connector));
 };
 
 /**

@@ -8,7 +8,7 @@ import type { SbpBank } from '../kernel/banks/sbp-banks.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { clientOf } from '../kernel/database/orm-connections.ts';
 import { run, type Statement } from '../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import { changeEntities, type Acting } from '../kernel/database/audit.ts';
 
 /** The result of a refresh. */
@@ -43,14 +43,14 @@ const isBank = ({ memberId, name, nameEn }: SbpBank): boolean =>
  * The acquirer's list, one entry for each participant; a list with an invalid entry is refused as a
  * whole.
  */
-const readList = async (bank: Bank): Promise<readonly SbpBank[] | Refused> => {
+const readList = async (bank: Bank): Promise<readonly SbpBank[] | Refusal> => {
   if (!bank.listSbpBanks)
-    return refused('method_unsupported', `${bank.bankName} provides no list of SBP banks`);
+    return refuse('method_unsupported', `${bank.bankName} provides no list of SBP banks`);
   const listed = await bank.listSbpBanks(AbortSignal.timeout(deadline_ms)).catch(() => null);
   if (listed === null)
-    return refused('router_error', `${bank.bankName} did not return its list of SBP banks`);
+    return refuse('router_error', `${bank.bankName} did not return its list of SBP banks`);
   if (listed.length === 0 || listed.length > banks_max || !listed.every(isBank)) {
-    return refused(
+    return refuse(
       'router_error',
       `${bank.bankName} returned an implausible list: ${listed.length} entries, or a member id that is not 12 digits, or a name that is empty`,
     );
@@ -67,15 +67,15 @@ export const refreshSbpBanks = async (
   { database, banks }: { readonly database: Database; readonly banks: Banks },
   acting: Acting,
   connector: string,
-): Promise<Refreshed | Refused> => {
+): Promise<Refreshed | Refusal> => {
   const bank = banks.bankOf({
     mode: connector === banks.simulator.connector ? 'test' : 'live',
     connector,
   });
-  if (isRefused(bank)) return bank;
+  if (isRefusal(bank)) return bank;
   // The bank is called before the transaction, so that none stays open during the call.
   const list = await readList(bank);
-  if (isRefused(list)) return list;
+  if (isRefusal(list)) return list;
   return changeEntities(
     database,
     acting,

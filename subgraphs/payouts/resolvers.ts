@@ -9,7 +9,7 @@ import { openSbpDirectory, type SbpDirectory } from '../kernel/banks/sbp-banks.t
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
-import { isRefused } from '../kernel/rules/refusal.ts';
+import { isRefusal } from '../kernel/rules/refusal.ts';
 import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
 import { keyOf, merchantOf, orThrow } from '../kernel/service/access/reach.ts';
 import { foundTotalField, totalField } from '../kernel/database/filtered-list.ts';
@@ -86,7 +86,7 @@ const createdView = ({ banks }: PayoutsDeps, { payout, replayed }: CreatedPayout
     mode: payout.mode,
     idempotent: replayed,
     simulator: payout.mode === 'test' ? timedPlanOfAmount(payout.amount).outcome : null,
-    bank: isRefused(bank) ? null : bank.bankName,
+    bank: isRefusal(bank) ? null : bank.bankName,
     bankRef: payout.bankRef,
     failureReason: payout.failReason,
   };
@@ -136,8 +136,8 @@ const mutations = (deps: PayoutsDeps, directory: SbpDirectory): MutationResolver
     const creating = { key: keyOf(principal), policies: await deps.policies.current(), now };
     const created = await createPayout(deps, creating, input, idempotency);
     // A router error leaves a failed payout with its events.
-    if (!isRefused(created) || created.code === 'router_error') deps.wakeRelay();
-    if (isRefused(created)) return created;
+    if (!isRefusal(created) || created.code === 'router_error') deps.wakeRelay();
+    if (isRefusal(created)) return created;
     if (!created.replayed && created.payout.status === 'pending') deps.wakeSenders();
     return createdView(deps, created);
   },
@@ -147,7 +147,7 @@ const mutations = (deps: PayoutsDeps, directory: SbpDirectory): MutationResolver
     // A refusal may follow some pages, whose payouts are on their way.
     deps.wakeRelay();
     deps.wakeSenders();
-    if (isRefused(batch)) return batch;
+    if (isRefusal(batch)) return batch;
     const { results, replayed } = batch;
     const count = (status: ItemResult['status']): number =>
       results.filter((result) => result.status === status).length;
@@ -163,7 +163,7 @@ const mutations = (deps: PayoutsDeps, directory: SbpDirectory): MutationResolver
   },
   payoutRecipientReveal: async (_, { merchantId, id }, context) => {
     const recipient = await revealRecipient(deps.database, personOf(context), { merchantId, id });
-    return isRefused(recipient) ? recipient : { __typename: 'PayoutRecipientRevealed', recipient };
+    return isRefusal(recipient) ? recipient : { __typename: 'PayoutRecipientRevealed', recipient };
   },
   bankPayoutAsk: async (_, { merchantId, id }, { now }) => {
     if (!isUuid(merchantId) || !isUuid(id)) return false;
@@ -173,7 +173,7 @@ const mutations = (deps: PayoutsDeps, directory: SbpDirectory): MutationResolver
   },
   sbpBanksRefresh: async (_, { connector }, context) => {
     const refreshed = await refreshSbpBanks(deps, context, connector);
-    if (isRefused(refreshed)) return refreshed;
+    if (isRefusal(refreshed)) return refreshed;
     directory.forget();
     return { __typename: 'SbpBanksRefreshed', ...refreshed };
   },

@@ -3,7 +3,7 @@ import { writeEntry } from '../kernel/database/audit.ts';
 import type { Database } from '../kernel/database/orm.ts';
 import { inTransaction } from '../kernel/database/statement.ts';
 import type { PersonActing } from '../kernel/drafts/store-drafts.ts';
-import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import { payoutDrafts } from './drafts/store-draft.ts';
 import { loadPayouts } from './find-payouts.ts';
 import { maskedRecipient, recipientView } from './payout-view.ts';
@@ -16,12 +16,12 @@ export const revealRecipient = (
   { pool }: Pick<Database, 'pool'>,
   acting: PersonActing,
   key: { readonly merchantId: string; readonly id: string },
-): Promise<ReturnType<typeof recipientView> | Refused> =>
+): Promise<ReturnType<typeof recipientView> | Refusal> =>
   inTransaction(pool, async (client) => {
     const [payout] = await loadPayouts(client, [key]);
     const [draft] = payout ? [null] : await payoutDrafts.load(client, [key]);
     const found = payout ?? draft;
-    if (!found) return refused('not_found', 'there is no such payout');
+    if (!found) return refuse('not_found', 'there is no such payout');
     const { merchantId, id } = found;
     const subject = { kind: payout ? 'payout' : 'payout_draft', id };
     const after = { recipient: maskedRecipient(found) };

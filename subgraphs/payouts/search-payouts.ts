@@ -10,7 +10,7 @@ import type { RowFilter } from '../kernel/database/list-statements.ts';
 import { pagedList, readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
 import type { Reach } from '../kernel/database/reach.ts';
 import { columns, type Runner } from '../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames, payoutTable } from './find-payouts.ts';
 import type { PayoutStatus } from './rules/payout.ts';
@@ -53,7 +53,7 @@ const inDays = async (
   reach: Reach,
   search: PayoutSearch,
   { span, page }: { readonly span: Span; readonly page: PageQuery },
-): Promise<Page<Payout> | Refused> => {
+): Promise<Page<Payout> | Refusal> => {
   const { bankRef, phone, accountNumber, cardMask, amount, status } = search;
   const text = (column: string, value: string | null | undefined): RowFilter => ({
     sql: (parameter) => `payout.${column} = ${parameter}::text`,
@@ -80,7 +80,7 @@ const inDays = async (
       asked: ['search', span, ...asked.map((part) => part ?? null)],
     },
   );
-  if (isRefused(list)) return list;
+  if (isRefusal(list)) return list;
   const { total: _, ...uncounted } = list;
   return uncounted;
 };
@@ -94,10 +94,10 @@ export const searchPayouts = async (
   reach: Reach | null,
   search: PayoutSearch,
   page: PageQuery,
-): Promise<Page<Payout> | Refused> => {
+): Promise<Page<Payout> | Refusal> => {
   const { id } = search;
   if (id) {
-    if (!isUuid(id)) return refused('bad_request', 'search.id: expected a UUID');
+    if (!isUuid(id)) return refuse('bad_request', 'search.id: expected a UUID');
     return readPage(
       runner,
       byId,
@@ -105,12 +105,12 @@ export const searchPayouts = async (
       page,
     );
   }
-  if (!reach) return refused('bad_request', 'merchantId: required, except for a search by id');
+  if (!reach) return refuse('bad_request', 'merchantId: required, except for a search by id');
   const span = spanOf(search.from, search.to);
-  if (isRefused(span)) return span;
+  if (isRefusal(span)) return span;
   const { since, until } = span;
   if (!since || !until || since.until(until).total('hours') > searchSpan_days * 24) {
-    return refused(
+    return refuse(
       'bad_request',
       `search: expected an id, or the days from and to, at most ${searchSpan_days} days apart`,
     );

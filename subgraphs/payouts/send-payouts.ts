@@ -13,7 +13,7 @@ import { columns, inTransaction, run, type Statement } from '../kernel/database/
 import { inTraceOf } from '../kernel/database/subject-trace.ts';
 import { minorUnits } from '../kernel/rules/money.ts';
 import type { KeptRecipient } from '../kernel/rules/recipient.ts';
-import { isRefused } from '../kernel/rules/refusal.ts';
+import { isRefusal } from '../kernel/rules/refusal.ts';
 import { applyPayoutAnswer } from './apply-payout-answer.ts';
 import { callForPayout } from './call-bank.ts';
 import type { Payout } from './entities.ts';
@@ -92,7 +92,7 @@ const sendPayout = async (
     async () => {
       const bank = deps.banks.bankOf(taken);
       // Without its connector in this installation, the payout stays pending.
-      const { payout, answer } = isRefused(bank)
+      const { payout, answer } = isRefusal(bank)
         ? { payout: taken, answer: { kind: 'unknown' } as const }
         : await askOrOrder(deps, bank, taken, now);
       await applyPayoutAnswer(deps.database, payout, answer, now());

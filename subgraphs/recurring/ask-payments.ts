@@ -17,7 +17,7 @@ import { readInternalOperations } from '../../schema/sources.ts';
 import { isFailureCode, type FailureCode } from '../kernel/rules/failure-code.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
 import type { RecurringKind, SavableMethod } from '../kernel/rules/recurring.ts';
-import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import { lazily } from '../kernel/service/lazily.ts';
 import type { Call } from '../kernel/service/access/principal.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../kernel/service/graph/subgraph.ts';
@@ -98,13 +98,13 @@ export interface Payments {
    * Creates a binding's payment, or finds it. Refuses with `bad_request`, `route_not_configured`,
    * `method_unsupported` or `aml_blocked`, and then creates nothing.
    */
-  askBinding(request: BindingRequest, requestId?: string): Promise<AskedBinding | Refused>;
+  askBinding(request: BindingRequest, requestId?: string): Promise<AskedBinding | Refusal>;
   /**
    * Charges a saved method, or finds the charge. The payment is succeeded or failed when the bank
    * decided at once, else processing; `OnPaymentsMoved` then reports its end. Refuses as
    * `askBinding` does, and with `forbidden_purpose`.
    */
-  askCharge(request: ChargeRequest, requestId?: string): Promise<AskedPayment | Refused>;
+  askCharge(request: ChargeRequest, requestId?: string): Promise<AskedPayment | Refusal>;
   /**
    * Cancels a binding's payment. Refuses with `not_pending` when the buyer has continued to the
    * bank or it is final, with `not_found` when there is none.
@@ -112,7 +112,7 @@ export interface Payments {
   cancelBinding(
     reference: RecurringPaymentReference,
     requestId?: string,
-  ): Promise<AskedPayment | Refused>;
+  ): Promise<AskedPayment | Refusal>;
   /** Payments by their ids, in this order; null where there is none. */
   read(
     references: readonly RecurringPaymentReference[],
@@ -154,9 +154,9 @@ type Result = AskRecurringPaymentMutation['recurringPaymentCreate'];
 
 const readResult = (
   result: Result,
-): (AskedPayment & { readonly payUrl: string | null }) | Refused =>
+): (AskedPayment & { readonly payUrl: string | null }) | Refusal =>
   result.__typename === 'Refused'
-    ? refused(result.code, result.message)
+    ? refuse(result.code, result.message)
     : { payment: readPayment(result.payment), payUrl: result.payUrl, replayed: result.replayed };
 
 /** The payments subgraph behind an executor, asked as the service itself. */

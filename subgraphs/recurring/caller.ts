@@ -3,7 +3,7 @@ import { reason_max_chars } from '../../schema/limits.ts';
 import type pg from 'pg';
 import { writeEntries, type Acting, type AuditedAction } from '../kernel/database/audit.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
-import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import { textMistake } from '../kernel/rules/text-mistake.ts';
 import { isUuid } from '../kernel/rules/uuid.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
@@ -37,16 +37,16 @@ export const cancellingCaller = async (
   kind: 'subscription' | 'token',
   { id, merchantId: named, reason }: Named,
   find: FindMode,
-): Promise<CancellingCaller | Refused> => {
-  const none = refused('not_found', `there is no such ${kind}`);
+): Promise<CancellingCaller | Refusal> => {
+  const none = refuse('not_found', `there is no such ${kind}`);
   if (principal.kind !== 'operator') {
     const { merchantId, mode } = keyOf(principal);
     return named && named !== merchantId ? none : { merchantId, mode };
   }
   const merchantId = principal.merchantId ?? named;
-  if (!merchantId) return refused('bad_request', 'merchantId: required');
+  if (!merchantId) return refuse('bad_request', 'merchantId: required');
   const mistake = textMistake('reason', reason ?? '', 1, reason_max_chars);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   if ((named && named !== merchantId) || !isUuid(merchantId) || !isUuid(id)) return none;
   const found = await find({ merchantId, id });
   return found ? { merchantId, mode: found.mode } : none;

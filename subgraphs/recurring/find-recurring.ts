@@ -4,7 +4,7 @@ import { openList } from '../kernel/database/open-list.ts';
 import { readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
 import { columns, propertyNames, type Runner } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
-import type { Refused } from '../kernel/rules/refusal.ts';
+import type { Refusal } from '../kernel/rules/refusal.ts';
 import { TokenEntity, type Token } from './tokens/entities.ts';
 import { tokenStatuses } from './rules/token.ts';
 import { listOfModes, recurringPage_max, wholeList } from './list-pages.ts';
@@ -38,7 +38,7 @@ export const pageOfTokens = (
   runner: Runner,
   { merchantId, modes, customerRef }: TokensQuery,
   page: PageQuery,
-): Promise<Page<Token> | Refused> => {
+): Promise<Page<Token> | Refusal> => {
   const values = [merchantId, modes, ...(customerRef === null ? [] : [customerRef])];
   return readPage(
     runner,
@@ -53,5 +53,5 @@ export const pageOfTokens = (
  * All of the merchant's tokens, newest first; `bad_request` when there are more than a list may
  * hold.
  */
-export const findTokens = (runner: Runner, query: TokensQuery): Promise<Token[] | Refused> =>
+export const findTokens = (runner: Runner, query: TokensQuery): Promise<Token[] | Refusal> =>
   wholeList('tokens', (page) => pageOfTokens(runner, query, page));

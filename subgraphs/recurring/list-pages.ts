@@ -3,7 +3,7 @@
  * are short.
  */
 import { pagedList, type Page, type PagedList, type PageQuery } from '../kernel/database/page.ts';
-import { isRefused, refused, type Refused } from '../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
 
 /** Rows of a page at most. The REST API reads its whole lists in such pages. */
 export const recurringPage_max = 500;
@@ -39,17 +39,17 @@ export const listOfModes = (
  */
 export const wholeList = async <Row>(
   field: string,
-  read: (page: PageQuery) => Promise<Page<Row> | Refused>,
-): Promise<Row[] | Refused> => {
+  read: (page: PageQuery) => Promise<Page<Row> | Refusal>,
+): Promise<Row[] | Refusal> => {
   const rows: Row[] = [];
   let after: string | null = null;
   do {
-    const page: Page<Row> | Refused = await read({ first: recurringPage_max, after });
-    if (isRefused(page)) return page;
+    const page: Page<Row> | Refusal = await read({ first: recurringPage_max, after });
+    if (isRefusal(page)) return page;
     rows.push(...page.nodes);
     after = page.pageInfo.endCursor;
     if (after !== null && rows.length >= wholeList_max) {
-      return refused(
+      return refuse(
         'bad_request',
         `${field}: there are more than ${wholeList_max}; use ${field}Connection`,
       );

@@ -2,7 +2,7 @@
 import type { Resolvers } from '../../schema/generated/recurring.ts';
 import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
 import { totalField } from '../kernel/database/filtered-list.ts';
-import { lacks } from '../kernel/service/access/access.ts';
+import { accessRefusal } from '../kernel/service/access/access.ts';
 import { mayReadOfMode, ownOnly, type OfMode } from '../kernel/service/entities.ts';
 import type { Principal } from '../kernel/service/access/principal.ts';
 import type { SubgraphDeps } from '../kernel/service/graph/build-subgraph.ts';
@@ -24,7 +24,7 @@ import { tokenFields, tokenMutations, tokenQueries } from './tokens/resolvers.ts
  */
 const mayRead = (principal: Principal, row: OfMode): boolean =>
   mayReadOfMode(principal, row) &&
-  (principal.kind !== 'key' || lacks('Query.tokens', principal) === null);
+  (principal.kind !== 'key' || accessRefusal('Query.tokens', principal) === null);
 
 /** A buyer reads the subscription of its page's payment, and no other. */
 const mayReadTerms = (principal: Principal, row: OfMode): boolean =>

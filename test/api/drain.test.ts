@@ -34,12 +34,12 @@ describe('a server that drains', () => {
     // Once it answers something else, it has taken the beginning of the late one.
     await (await fetch(`${url}/healthz`)).text();
     const closed = app.close();
-    const isRefused = () =>
+    const isRefusal = () =>
       fetch(`${url}/healthz`).then(
         (answer) => answer.text().then(() => false),
         () => true,
       );
-    await eventually(isRefused, 'a server that accepts no connection');
+    await eventually(isRefusal, 'a server that accepts no connection');
     late.socket.write('\r\n');
     await late.closed;
     assert.match(late.received(), /^HTTP\/1\.1 503 [^]*retry-after: 1[^]*"code":"unavailable"/i);

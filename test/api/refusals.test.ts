@@ -1,7 +1,7 @@
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { GraphQLError } from 'graphql';
-import { refusalCodes, refused, type RefusalCode } from '../../subgraphs/kernel/rules/refusal.ts';
+import { refusalCodes, refuse, type RefusalCode } from '../../subgraphs/kernel/rules/refusal.ts';
 import { payoutScopes } from '../../subgraphs/kernel/service/access/access.ts';
 import { openSmallEdge, payment } from './small-edge.ts';
 
@@ -92,7 +92,7 @@ const created = (idempotent: boolean) => ({
 describe('a refusal becomes its status and the documented envelope', () => {
   for (const code of refusalCodes) {
     test(`${code} is ${statuses[code]}, from a mutation’s union and from a query’s error alike`, async () => {
-      next = () => refused(code, 'because of the test');
+      next = () => refuse(code, 'because of the test');
       const fromMutation = await call('POST', '/payments', { amount: 1 });
       next = () => {
         throw new GraphQLError('because of the test', { extensions: { code } });
@@ -106,7 +106,7 @@ describe('a refusal becomes its status and the documented envelope', () => {
   }
 
   test('a call that should be repeated says when', async () => {
-    next = () => refused('idempotent_in_progress', 'still running');
+    next = () => refuse('idempotent_in_progress', 'still running');
     assert.match(
       (await call('POST', '/payments', { amount: 1 })).headers.get('retry-after') ?? '',
       /^[1-9]\d*$/,
@@ -189,7 +189,7 @@ describe('a creation', () => {
   });
 
   const fingerprintOf = async (text: string, path = '/payments'): Promise<string> => {
-    next = () => (path === '/payments' ? created(false) : refused('not_found', ''));
+    next = () => (path === '/payments' ? created(false) : refuse('not_found', ''));
     const headers = {
       authorization: 'Bearer test',
       'content-type': 'application/json',

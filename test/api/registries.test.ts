@@ -1,7 +1,7 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { looked_max_rows } from '../../subgraphs/kernel/database/filtered-list.ts';
 import { cursorOf, pageRange } from '../../subgraphs/kernel/database/keyset.ts';
@@ -56,7 +56,7 @@ const pages = async (
       after: cursor,
       filters: { status },
     });
-    if (isRefused(found)) throw new Error(found.message);
+    if (isRefusal(found)) throw new Error(found.message);
     rows.push(...found.nodes);
     cursor = found.pageInfo.endCursor;
     if (cursor !== null) await between();
@@ -146,7 +146,7 @@ describe('pages that are read while rows are inserted and change status', () => 
       for (let before: string | null = null, more = true; more;) {
         const asked = { ...query, last: size, before, filters };
         const page = await listPayments(database.pool, reach, asked);
-        if (isRefused(page)) assert.fail(page.message);
+        if (isRefusal(page)) assert.fail(page.message);
         assert.equal(page.pageInfo.hasNextPage, before !== null);
         back.unshift(...page.nodes);
         sizes.push(page.nodes.length);
@@ -260,16 +260,16 @@ describe('filters', () => {
         filters: { status: asked.status },
       });
     const first = await ask({ status: ['failed', 'pending'] }, null);
-    assert.ok(!isRefused(first) && first.pageInfo.endCursor !== null);
+    assert.ok(!isRefusal(first) && first.pageInfo.endCursor !== null);
     const { endCursor } = first.pageInfo;
-    assert.ok(!isRefused(await ask({ status: ['pending', 'failed'] }, endCursor)));
+    assert.ok(!isRefusal(await ask({ status: ['pending', 'failed'] }, endCursor)));
     for (const other of [
       { status: ['failed'] },
       {},
       { status: ['failed', 'pending'], from: days[0] },
     ])
-      assert.ok(isRefused(await ask(other, endCursor)));
-    assert.ok(isRefused(await ask({ status: ['failed', 'pending'] }, endCursor, ['live', 'test'])));
+      assert.ok(isRefusal(await ask(other, endCursor)));
+    assert.ok(isRefusal(await ask({ status: ['failed', 'pending'] }, endCursor, ['live', 'test'])));
   });
 });
 
@@ -300,7 +300,7 @@ describe('a page of what is rare among many', () => {
     query: RegistryQuery,
   ): Promise<number> => {
     const range = registryRange(table, reachOf(key, ['live']), query);
-    assert.ok(!isRefused(range));
+    assert.ok(!isRefusal(range));
     const client = await migrated.database.pool.connect();
     try {
       await client.query('set plan_cache_mode = force_generic_plan');
@@ -358,7 +358,7 @@ describe('a page of what is rare among many', () => {
       ['customer_id', 'guest'],
     ] as const) {
       const range = pageRange({}, null);
-      assert.ok(!isRefused(range));
+      assert.ok(!isRefusal(range));
       const rows = [exactly(`payment.${column}`, value)];
       const span = { since: null, until: null };
       const query: ListQuery = { page: {}, reach, span, columns: {}, rows, asked: null };
@@ -386,7 +386,7 @@ describe('a page of what is rare among many', () => {
         first: 50,
         filters: { status },
       });
-      assert.ok(!isRefused(range));
+      assert.ok(!isRefusal(range));
       return { after: cursorOf(oldest, range.bound), filters: { status } };
     };
     const back = ({ after, ...query }: RegistryQuery): RegistryQuery => ({

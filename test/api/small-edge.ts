@@ -16,7 +16,7 @@ import { noBankCallbacks } from '../support/no-bank-callbacks.ts';
 import type { OpenStream } from '../../rest-facade/call.ts';
 import { authenticatorParts, unprotected } from '../gateway/small-graph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
-import { refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { refuse } from '../../subgraphs/kernel/rules/refusal.ts';
 import { resolvableEntities } from '../../subgraphs/kernel/service/entities.ts';
 import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
@@ -118,7 +118,7 @@ const authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest'
     const bearer = String(header).replace('Bearer ', '');
     return bearer === 'test' || bearer === 'bare' || bearer === 'sbp' || bearer === 'live'
       ? callerOf(bearer)
-      : refused('unauthorized', 'no such key');
+      : refuse('unauthorized', 'no such key');
   },
 };
 

@@ -15,7 +15,7 @@ import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { createShop } from '../../subgraphs/merchants/shops/change-shop.ts';
 import {
@@ -164,7 +164,7 @@ const liveBank = (orders: string[]) => {
     mode: 'live',
     connector: 'acquirer',
   });
-  assert.ok(!isRefused(bounded));
+  assert.ok(!isRefusal(bounded));
   return { ...real, candidates: async () => [bounded] as const, bankOf: () => bounded };
 };
 
@@ -309,8 +309,8 @@ describe('what is refused at the lower bound', () => {
     const downs = await times(20, (index) => adjust(-10n, `down ${index}`));
     assert.deepEqual(
       [
-        downs.filter((one) => !isRefused(one)).length,
-        new Set(downs.filter(isRefused).map(({ code }) => code)),
+        downs.filter((one) => !isRefusal(one)).length,
+        new Set(downs.filter(isRefusal).map(({ code }) => code)),
       ],
       [10, new Set(['insufficient_balance'])],
     );

@@ -12,7 +12,7 @@ import {
 import { forgetBatch } from '../../subgraphs/kernel/retention/forget-batches.ts';
 import { forgetKeys } from '../../subgraphs/kernel/retention/forget-rows.ts';
 import { keysKept_days } from '../../subgraphs/kernel/rules/retention.ts';
-import { isRefused, refused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
@@ -52,7 +52,7 @@ const create = (
   idempotencyKey: string | null,
   name: string,
   refuses = false,
-): Promise<Created<Thing> | Refused> => {
+): Promise<Created<Thing> | Refusal> => {
   const resourceId = randomUUID();
   const claim =
     idempotencyKey === null
@@ -63,7 +63,7 @@ const create = (
     { caller: key, claim, find, resourceId, at: now },
     async (client) => {
       await client.query('insert into thing (id, name) values ($1, $2)', [resourceId, name]);
-      return refuses ? refused('insufficient_balance', 'not today') : { id: resourceId, name };
+      return refuses ? refuse('insufficient_balance', 'not today') : { id: resourceId, name };
     },
   );
 };
@@ -104,7 +104,7 @@ test('a refused call leaves neither the thing nor the claim behind, and its key 
   assert.equal(codeOf(await create('refused', 'first', true)), 'insufficient_balance');
   assert.equal(await count('first'), 0);
   const second = await create('refused', 'second');
-  assert.ok(!isRefused(second) && !second.replayed);
+  assert.ok(!isRefusal(second) && !second.replayed);
 });
 
 test('a key that was used for something else is a conflict, whether the request or the operation was another', async () => {
@@ -112,7 +112,7 @@ test('a key that was used for something else is a conflict, whether the request 
   const other = await create('used', 'two');
   assert.equal(codeOf(other), 'idempotent_conflict');
   assert.match(
-    isRefused(other) ? other.message : '',
+    isRefusal(other) ? other.message : '',
     /: POST \/things at 2026-11-21T10:00:00\.000Z$/,
   );
   const payment = await recordPayment(
@@ -152,7 +152,7 @@ test('while the first call runs an equal one waits five seconds and is then refu
   assert.deepEqual(results.map(codeOf), ['idempotent_in_progress', 'idempotent_in_progress']);
   assert.ok(waited_ms >= claimPatience_ms, `${waited_ms} ms`);
   const paid = await pay();
-  assert.ok(!isRefused(paid) && !paid.replayed, 'the first call came to nothing: its key is free');
+  assert.ok(!isRefusal(paid) && !paid.replayed, 'the first call came to nothing: its key is free');
 });
 
 test('a call that waits is a replay as soon as the first one commits, and the first of its own when that rolls back', async () => {
@@ -182,8 +182,8 @@ test('a call that waits is a replay as soon as the first one commits, and the fi
 /** A call that asks a bank for its answer after its transaction. */
 const askLater = async (
   idempotencyKey: string,
-  ask: () => Promise<Thing | Refused>,
-): Promise<Created<Thing> | Refused> => {
+  ask: () => Promise<Thing | Refusal>,
+): Promise<Created<Thing> | Refusal> => {
   const { pool } = migrated.database;
   const resourceId = randomUUID();
   const claim = {
@@ -197,14 +197,14 @@ const askLater = async (
     await client.query('insert into thing (id, name) values ($1, $2)', [resourceId, 'unasked']);
     return { id: resourceId, name: 'unasked' };
   });
-  if (isRefused(created) || created.replayed) return created;
+  if (isRefusal(created) || created.replayed) return created;
   const made = await answerUnderKey(pool, claimed, async () => {
     const answer = await ask();
-    const name = isRefused(answer) ? 'refused' : answer.name;
+    const name = isRefusal(answer) ? 'refused' : answer.name;
     await pool.query('update thing set name = $2 where id = $1', [resourceId, name]);
     return answer;
   });
-  return isRefused(made) ? made : { made: { ...made, id: resourceId }, replayed: false };
+  return isRefusal(made) ? made : { made: { ...made, id: resourceId }, replayed: false };
 };
 
 test('while the first call asks its bank, an equal one waits for the answer, and is refused after five seconds', async () => {
@@ -235,7 +235,7 @@ test('what the bank refuses frees the key for a call that waits; a call that fai
       asked += 1;
       if (asked > 1) return { id: '', name: 'second' };
       await gate.pass();
-      return refused('insufficient_balance', 'not today');
+      return refuse('insufficient_balance', 'not today');
     });
   const [first, ...others] = await repeatWhileAsking(migrated.database.pool, gate, refusedOnce);
   assert.equal(codeOf(first ?? {}), 'insufficient_balance');
@@ -278,7 +278,7 @@ test('keys are forgotten after thirty days, oldest first and in batches, and not
       { input: { amount: 1n }, idempotency: { key: `old ${index}` } },
       at(-1),
     );
-    assert.ok(!isRefused(made));
+    assert.ok(!isRefusal(made));
   }
   await recordPayment(
     migrated.database,
@@ -312,7 +312,7 @@ test('keys are forgotten after thirty days, oldest first and in batches, and not
     { input: { amount: 1n }, idempotency: { key: 'old 0' } },
     later,
   );
-  assert.ok(!isRefused(again) && !again.replayed);
+  assert.ok(!isRefusal(again) && !again.replayed);
 });
 
 test('a key of a shop whose test clock stands in the past is kept while the clock is there', async () => {

@@ -1,6 +1,6 @@
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { issueApiKey, noteKeyUse } from '../../subgraphs/merchants/keys/api-keys.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
@@ -17,7 +17,7 @@ test('the last use of a key is written once in a minute, whoever reports it', as
     { principal: { kind: 'service', name: 'test' }, requestId: 'test', now: () => start },
     { merchantId, shopId, mode: 'test', name: '' },
   );
-  assert(!isRefused(made));
+  assert(!isRefusal(made));
   const used = { merchantId, keyId: made.id };
   const note = (seconds: number, keys = [used]): Promise<number> =>
     noteKeyUse(pool, keys, start.add({ seconds }));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { cursorOf, positionOf, spanOf } from '../../subgraphs/kernel/database/keyset.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 
 const filters = ['payment', null];
 const row = {
@@ -23,7 +23,7 @@ const forged = (at: unknown, id: string = row.id): string =>
 
 const refusesCursor = (text: string, of: unknown = filters): boolean => {
   const position = positionOf(text, of);
-  return position !== null && isRefused(position);
+  return position !== null && isRefusal(position);
 };
 
 test('a cursor leads back to its row', () => {
@@ -76,7 +76,7 @@ test('a cursor whose moment no record can hold is refused instead of failing in 
 
 test('a day that does not exist or has no end in four-digit years is refused', () => {
   const refusesDay = (text: string): boolean =>
-    isRefused(spanOf(text, null)) && isRefused(spanOf(null, text));
+    isRefusal(spanOf(text, null)) && isRefusal(spanOf(null, text));
   for (const text of [
     '2026-02-30',
     '2026-2-3',
@@ -85,6 +85,6 @@ test('a day that does not exist or has no end in four-digit years is refused', (
     '2026-11-21T00:00:00Z',
   ])
     assert.ok(refusesDay(text), text);
-  assert.ok(!isRefused(spanOf('0001-01-01', '9998-12-31')));
+  assert.ok(!isRefusal(spanOf('0001-01-01', '9998-12-31')));
   assert.deepEqual(spanOf(null, '9999-12-31'), { since: null, until: null });
 });

@@ -13,7 +13,7 @@ import type { ListRequest } from '../../subgraphs/kernel/database/open-list.ts';
 import type { FoundPage } from '../../subgraphs/kernel/database/filtered-list.ts';
 import type { Reach } from '../../subgraphs/kernel/database/reach.ts';
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { PaymentSearch } from '../../subgraphs/payments/rules/search.ts';
 
@@ -119,7 +119,7 @@ type List = (
   runner: Runner,
   principal: OperatorPrincipal,
   request: ListRequest,
-) => Promise<FoundPage<object> | Refused>;
+) => Promise<FoundPage<object> | Refusal>;
 
 /** Turns the first two pages of a list, forwards and backwards, and counts it. */
 const turnPages = async (
@@ -133,7 +133,7 @@ const turnPages = async (
   ] as const) {
     const request = { ...given, [size]: 1 };
     const page = await list(runner, everybody, request);
-    assert.ok(!isRefused(page), JSON.stringify(page));
+    assert.ok(!isRefusal(page), JSON.stringify(page));
     await page.total?.();
     const from = page.pageInfo[cursor];
     assert.ok(from, 'there is no second page');

@@ -4,7 +4,7 @@ import { openAuthenticator, type Authenticator } from '../../gateway/callers/aut
 import type { ApiKeyHolder, Authenticated } from '../../gateway/callers/caller.ts';
 import { emptyBody } from '../../gateway/callers/check-caller.ts';
 import { knownKey_ms, openKeyHolders, unknownKey_ms } from '../../gateway/callers/key-holders.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import {
   authenticatorParts,
   bareRequest,
@@ -34,16 +34,16 @@ const bearer = (key: string): string => `Bearer ${key}`;
 
 const admitted = async (authenticator: Authenticator, key: string): Promise<Authenticated> => {
   const answer = await authenticator.ofHeader(bearer(key), bareRequest);
-  if (isRefused(answer)) return assert.fail(`refused with ${answer.code}`);
+  if (isRefusal(answer)) return assert.fail(`refused with ${answer.code}`);
   return answer;
 };
 
 const refusal = async (
   authenticator: Authenticator,
   header: string | readonly string[] | undefined,
-): Promise<Refused> => {
+): Promise<Refusal> => {
   const answer = await authenticator.ofHeader(header, bareRequest);
-  assert(isRefused(answer), 'was let in');
+  assert(isRefusal(answer), 'was let in');
   return answer;
 };
 
@@ -107,7 +107,7 @@ describe('a merchant key', () => {
   test('is taken whatever the case of the scheme', async () => {
     const { authenticator } = await open();
     assert.equal(
-      isRefused(await authenticator.ofHeader([`bearer  ${testKey}`], bareRequest)),
+      isRefusal(await authenticator.ofHeader([`bearer  ${testKey}`], bareRequest)),
       false,
     );
   });

@@ -31,7 +31,7 @@ import { CannotCompile } from '../../gateway/compile/cannot-compile.ts';
 import { keyFieldNames, openAliasRenamer } from '../../gateway/compile/key-aliases.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readOperations } from '../../schema/sources.ts';
-import { lacks } from '../../subgraphs/kernel/service/access/access.ts';
+import { accessRefusal } from '../../subgraphs/kernel/service/access/access.ts';
 import {
   scopes,
   type Call,
@@ -118,7 +118,7 @@ const callerOf = (document: DocumentNode): Principal => {
     selection.kind === Kind.FIELD ? [`${root}.${selection.name.value}`] : [],
   );
   const caller = principals.find((principal) =>
-    fields.every((field) => lacks(field, principal) === null),
+    fields.every((field) => accessRefusal(field, principal) === null),
   );
   assert(caller, `nobody may call ${fields.join(', ')}`);
   return caller;

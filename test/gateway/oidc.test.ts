@@ -8,7 +8,7 @@ import { personRateLimit } from '../../gateway/callers/rate-limit.ts';
 import { readOidcToken } from '../../gateway/callers/oidc.ts';
 import { ConfigError, type OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
 import { readConfig } from '../../subgraphs/read-config.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { audience, now_s, startIssuer, viewer } from './issuer.ts';
 import { post } from './ask-graph.ts';
 import { bearer, closingOf, letIn } from './raw-socket.ts';
@@ -34,7 +34,7 @@ const open = async (t: TestContext, given: Partial<OidcConfig> = {}, cooldown_ms
   const answered = async (token: string): Promise<string> => {
     const answer = await read(token);
     if (answer === null) return 'not its form';
-    if (isRefused(answer)) return answer.code;
+    if (isRefusal(answer)) return answer.code;
     const { principal } = answer;
     assert(principal.kind === 'operator');
     return [
@@ -267,7 +267,7 @@ describe('the issuer', () => {
     const token = await issuer.sign(viewer());
     await assert.rejects(read(token) ?? Promise.resolve(), /belongs to another issuer/);
     const direct = await readOidcToken({ ...config, jwksUrl: `${issuer.issuer}/keys` })(token);
-    assert(direct && !isRefused(direct));
+    assert(direct && !isRefusal(direct));
   });
 });
 

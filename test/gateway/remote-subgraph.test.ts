@@ -223,8 +223,8 @@ test('an answer is measured in the process that makes it: it ends there, and her
     const meter = new AnswerMeter(answerSize_max);
     const { errors = [] } = await run({ size }, { ...call, meter });
     const codes = errors.map(({ extensions }) => extensions['code']);
-    const isRefused = size > answerSize_max;
-    assert.deepEqual([codes, meter.exceeded], [isRefused ? ['query_too_complex'] : [], isRefused]);
+    const isRefusal = size > answerSize_max;
+    assert.deepEqual([codes, meter.exceeded], [isRefusal ? ['query_too_complex'] : [], isRefusal]);
     // Of what the service asks for by itself nothing is measured.
     assert.equal((await run({ size }, call)).errors, undefined);
   }

@@ -12,7 +12,7 @@ import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
 import { forgetReports } from '../../subgraphs/kernel/retention/jobs.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { scopes, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 import {
   percentile_ms,
@@ -63,7 +63,7 @@ const openProcess = (connectors: readonly Bank[]) => {
   const recorder = openCallRecorder(database.pool);
   const banks = openBanks(openSimulator(database), database.pool, connectors, null, recorder);
   const live = banks.bankOf({ mode: 'live', connector: 'yookassa' });
-  assert(!isRefused(live));
+  assert(!isRefusal(live));
   const order = (bank: Bank) => bank.openSession(sessionOf(randomUUID(), 10_000, {}));
   return { live: () => order(live), test: () => order(banks.simulator), close: recorder.close };
 };
@@ -184,6 +184,6 @@ test('a rate is rounded down, a percentile is the bound that holds it, a span be
   );
   assert.equal(percentile_ms(within, 0, 50), null);
   const span = spanOf(Temporal.Instant.from('2026-11-23T10:02:00Z'), 1);
-  assert(!isRefused(span));
+  assert(!isRefusal(span));
   assert.deepEqual([String(span.from), span.interval_min], ['2026-11-23T09:05:00Z', 5]);
 });

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Supergraph } from '@apollo/federation-internals';
 import { getOperationAST, Kind, separateOperations } from 'graphql';
 import { askedSubgraphs, readInternalOperations } from '../../schema/sources.ts';
-import { access, lacks } from '../../subgraphs/kernel/service/access/access.ts';
+import { access, accessRefusal } from '../../subgraphs/kernel/service/access/access.ts';
 import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
 
 const sdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
@@ -52,7 +52,7 @@ test('the operations behind them ask for nothing else', (t) => {
   assert(asked.length >= 8);
   assert.deepEqual(
     asked.filter(
-      (field) => isPublic(field) || askers.every((asker) => lacks(field, asker) !== null),
+      (field) => isPublic(field) || askers.every((asker) => accessRefusal(field, asker) !== null),
     ),
     [],
   );

@@ -13,7 +13,7 @@ import {
 } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { ListRequest } from '../../subgraphs/kernel/database/open-list.ts';
 import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { pageOfPayments } from '../../subgraphs/payments/find-payments.ts';
 import { looked_max_rows } from '../../subgraphs/kernel/database/filtered-list.ts';
 import type pg from 'pg';
@@ -321,7 +321,7 @@ describe('over all merchants of sharded tables', () => {
     for (;;) {
       const place = backwards ? { last: 100, before: cursor } : { first: 100, after: cursor };
       const page = await pageOfPayments(runner, everybody, { ...request, ...place });
-      if (isRefused(page)) return assert.fail(page.message);
+      if (isRefusal(page)) return assert.fail(page.message);
       ids.push(...page.nodes.map(({ id }) => id));
       pages += 1;
       const { hasNextPage, endCursor, hasPreviousPage, startCursor } = page.pageInfo;

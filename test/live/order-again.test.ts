@@ -12,7 +12,7 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.
 import { openTBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
 import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
@@ -115,7 +115,7 @@ describe('an order that was lost', () => {
     payment: Payment,
     seconds: number,
     card: Card | null = null,
-  ): Promise<Payment | Refused> =>
+  ): Promise<Payment | Refusal> =>
     openSession(record.database, banks, noPolicies, {
       key: keyOf(payment),
       card,
@@ -181,8 +181,8 @@ describe('an order that was lost', () => {
       const payment = await create(connector, method);
       await lost(payment, 'before');
       const tabs = await Promise.all(Array.from({ length: 6 }, () => press(payment, 5)));
-      const opened = tabs.flatMap((tab) => (isRefused(tab) ? [] : [tab.stepUrl]));
-      const codes = tabs.flatMap((tab) => (isRefused(tab) ? [tab.code] : []));
+      const opened = tabs.flatMap((tab) => (isRefusal(tab) ? [] : [tab.stepUrl]));
+      const codes = tabs.flatMap((tab) => (isRefusal(tab) ? [tab.code] : []));
       assert.deepEqual([new Set(opened).size, new Set(codes)], [1, new Set(['not_pending'])]);
       assert.equal((await stored(payment)).stepUrl, opened[0]);
       await paid(payment, 20);
@@ -198,10 +198,10 @@ describe('an order that was lost', () => {
     assert.equal(orderState(await sweep(late, 31)), 'unanswered', 'its list may be late');
     assert.equal(orderState(await sweep(late, 70)), 'absent');
     const bare = await press(late, 80);
-    assert.equal(isRefused(bare) && bare.code, 'bad_request', 'the card is needed');
+    assert.equal(isRefusal(bare) && bare.code, 'bad_request', 'the card is needed');
     const misplaced = await press(late, 85, { ...cardOf(), holder: 'card 5555 5555 5555 4444' });
     assert.equal(
-      isRefused(misplaced) && misplaced.code,
+      isRefusal(misplaced) && misplaced.code,
       'bad_request',
       'the holder is kept, and a number is not',
     );
@@ -244,7 +244,7 @@ describe('an order that was lost', () => {
       setImmediate(held.resolve);
       const [one, other] = [granted(await first), await second];
       const final = await stored(payment);
-      for (const answered of isRefused(other) ? [one] : [one, other])
+      for (const answered of isRefusal(other) ? [one] : [one, other])
         assert.equal(answered.stepUrl, final.stepUrl);
       await paid(payment, 20);
     });
@@ -337,7 +337,7 @@ describe('an order that was lost', () => {
       payment.merchantId,
     ]);
     const pressed = await press(payment, 5);
-    assert.equal(isRefused(pressed) && pressed.code, 'live_not_enabled');
+    assert.equal(isRefusal(pressed) && pressed.code, 'live_not_enabled');
     assert.deepEqual(
       [orderState(await sweep(payment, 95)), await atBank(await stored(payment))],
       ['absent', []],

@@ -11,7 +11,7 @@ import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
 import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import type { BankOperation, RouteMethod } from '../../subgraphs/kernel/rules/route.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
@@ -359,7 +359,7 @@ describe('two acquirers behind the routes of one shop', () => {
         input,
         null,
       );
-      assert.ok(isRefused(refused));
+      assert.ok(isRefusal(refused));
       assert.deepEqual(
         [refused.code, refused.message],
         ['route_not_configured', 'no account at first is configured for payouts of this merchant'],

@@ -19,7 +19,7 @@ import { openTBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
 import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import {
@@ -160,7 +160,7 @@ describe('the sessions of two acquirers', () => {
         { input: { amount: 10_000n, method: 'sbp' } },
         now,
       );
-      if (isRefused(created)) assert.fail(created.message);
+      if (isRefusal(created)) assert.fail(created.message);
       const request = {
         key: { merchantId: key.merchantId, paymentId: created.payment.id },
         card: null,
@@ -168,7 +168,7 @@ describe('the sessions of two acquirers', () => {
         now,
       };
       const payment = await openSession(database, banks, noPolicies, request);
-      if (isRefused(payment)) assert.fail(payment.message);
+      if (isRefusal(payment)) assert.fail(payment.message);
       assert.equal(payment.processingUntil?.since(now).total('minutes'), lasts_min);
     }
   });

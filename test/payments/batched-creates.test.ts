@@ -13,7 +13,7 @@ import { createOnce } from '../../subgraphs/kernel/database/idempotency.ts';
 import { isSharded } from '../../subgraphs/kernel/database/sharding.ts';
 import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused, refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, refuse } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import {
   createPayment,
@@ -151,7 +151,7 @@ test('a key that another operation holds is waited for alone: the calls beside i
   const holder = createOnce(migrated.database.pool, creation, async () => {
     held.resolve();
     await holding.promise;
-    return refused('insufficient_balance', 'not today');
+    return refuse('insufficient_balance', 'not today');
   });
   await held.promise;
   let round = 0;
@@ -165,7 +165,7 @@ test('a key that another operation holds is waited for alone: the calls beside i
         amounts(10).map((amount) => create(caller, amount, `${round} ${amount}`)),
       ),
     );
-    assert.ok(beside.every((created) => !isRefused(created) && !created.replayed));
+    assert.ok(beside.every((created) => !isRefusal(created) && !created.replayed));
     const wereNotHeldUp = isWaiting;
     assert.equal(codeOf(await waiting), 'idempotent_in_progress');
     return wereNotHeldUp;

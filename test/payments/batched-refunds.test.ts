@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
@@ -63,7 +63,7 @@ const refund = (key: KeyPrincipal, payment: Payment, amount: bigint, idempotency
 const codes = (results: readonly (object | PromiseSettledResult<object>)[]): readonly string[] =>
   results.map((result) => {
     if ('status' in result) return result.status;
-    return isRefused(result) ? result.code : 'refunded';
+    return isRefusal(result) ? result.code : 'refunded';
   });
 
 test('refunds at the same moment are written, booked and recorded as one by one', async () => {
@@ -113,7 +113,7 @@ test('two calls with one key in one batch are one refund, and what is refused le
     'refunded',
     'idempotent_conflict',
   ]);
-  const [one, again] = results.map((result) => (isRefused(result) ? null : result));
+  const [one, again] = results.map((result) => (isRefusal(result) ? null : result));
   assert.equal(one?.refund.id, again?.refund.id);
   assert.deepEqual([one?.replayed, again?.replayed], [false, true]);
   assert.deepEqual(codes([await refund(key, second, 9_000n, 'too much')]), ['refunded']);

@@ -5,7 +5,7 @@ import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
@@ -39,7 +39,7 @@ const create = async (key: KeyPrincipal, amount: bigint): Promise<Payment> =>
       start,
     ),
   ).payment;
-const pay = (payment: Payment, now: Temporal.Instant): Promise<Payment | Refused> =>
+const pay = (payment: Payment, now: Temporal.Instant): Promise<Payment | Refusal> =>
   openSession(migrated.database, banks(), noPolicies, {
     key: { merchantId: payment.merchantId, paymentId: payment.id },
     card: null,
@@ -150,21 +150,21 @@ test('of a cancel and a pay at the same moment exactly one wins, and the bank ha
   const sent = countStatements(migrated.database.pool).texts;
   for (let round = 0; round < 20; round += 1) {
     const payment = await create(key, 10_000n);
-    const cancel = (): Promise<Payment | Refused> =>
+    const cancel = (): Promise<Payment | Refusal> =>
       cancelPayment(migrated.database, key, payment.id, at(1));
     const [first, second] =
       round % 2 === 0 ? [() => pay(payment, at(1)), cancel] : [cancel, () => pay(payment, at(1))];
     // The later the round, the more statements the first one is ahead: at last it is done.
     const until = sent.length + Math.floor(round / 2);
     const done = new AbortController();
-    const begin = async (): Promise<Payment | Refused> => {
+    const begin = async (): Promise<Payment | Refusal> => {
       while (!done.signal.aborted && sent.length < until) await turn();
       return second();
     };
     const results = await Promise.all([first().finally(() => done.abort()), begin()]);
-    const [winner] = results.filter((result) => !isRefused(result));
+    const [winner] = results.filter((result) => !isRefusal(result));
     assert.equal(
-      results.filter((result) => isRefused(result) && result.code === 'not_pending').length,
+      results.filter((result) => isRefusal(result) && result.code === 'not_pending').length,
       1,
       `round ${round}`,
     );
@@ -172,7 +172,7 @@ test('of a cancel and a pay at the same moment exactly one wins, and the bank ha
       'select 1 from simulator_operation where operation_id = $1',
       [payment.id],
     );
-    const paid = winner && !isRefused(winner) && winner.status === 'processing';
+    const paid = winner && !isRefusal(winner) && winner.status === 'processing';
     assert.equal(rows.length, paid ? 1 : 0, 'the bank agrees');
     won[paid ? 'pay' : 'cancel'] += 1;
   }

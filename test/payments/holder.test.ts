@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { checkoutView } from '../../subgraphs/payments/checkout/resolvers.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
@@ -63,7 +63,7 @@ test('a bank that asks for the name gets no card without it, and the payment sta
   const { view, pay } = await payment(true);
   assert.equal(view.asksHolder, true);
   const refusal = await pay(' ');
-  assert.deepEqual(isRefused(refusal) && [refusal.code, refusal.message], [
+  assert.deepEqual(isRefusal(refusal) && [refusal.code, refusal.message], [
     'bad_request',
     'card.holder: required by this bank',
   ]);

@@ -9,7 +9,7 @@ import type { HoldAnswer } from '../../subgraphs/kernel/banks/hold-bank.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
@@ -43,7 +43,7 @@ const stored = async ({ merchantId, id: paymentId }: Payment): Promise<Payment> 
   (await findPayment(migrated.database.pool, { merchantId, paymentId }, start))?.payment ??
   assert.fail('gone');
 
-const codeOf = (result: object): string => (isRefused(result) ? result.code : 'done');
+const codeOf = (result: object): string => (isRefusal(result) ? result.code : 'done');
 
 describe('fifty at once', () => {
   test('of captures, cancellations and the end of the hold one takes effect, and the bank agrees', async () => {
@@ -157,7 +157,7 @@ describe('a capture under a key', () => {
     const all = await Promise.all(
       Array.from({ length: 10 }, () => answered(() => capture(4_000n))),
     );
-    const made = all.map((one) => granted<Exclude<typeof one, Refused>>(one));
+    const made = all.map((one) => granted<Exclude<typeof one, Refusal>>(one));
     assert.equal(made.filter(({ replayed }) => !replayed).length, 1);
     const again = granted(await capture(4_000n));
     assert.deepEqual([again.replayed, again.payment.status], [true, 'succeeded']);

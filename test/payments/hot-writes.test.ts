@@ -4,7 +4,7 @@ import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
@@ -126,7 +126,7 @@ test('the same key with another request is a conflict, and a refused request lea
     { input: { amount: 0n }, idempotency: { key: 'k' } },
     start,
   );
-  assert.equal(isRefused(refusedFirst) && refusedFirst.code, 'bad_request');
+  assert.equal(isRefusal(refusedFirst) && refusedFirst.code, 'bad_request');
   await create(key, { amount: 1n }, 'k');
   const other = await recordPayment(
     migrated.database,
@@ -135,7 +135,7 @@ test('the same key with another request is a conflict, and a refused request lea
     { input: { amount: 2n }, idempotency: { key: 'k' } },
     start,
   );
-  assert.equal(isRefused(other) && other.code, 'idempotent_conflict');
+  assert.equal(isRefusal(other) && other.code, 'idempotent_conflict');
 });
 
 test('a bank’s answer that arrives twenty times at once is booked once, and the books balance', async () => {

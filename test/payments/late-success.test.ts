@@ -4,7 +4,7 @@ import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { askBankAgain } from '../../subgraphs/merchants/alerts/ask-bank-again.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
 import type { Bank, PaymentQuestion } from '../../subgraphs/kernel/banks/bank.ts';
@@ -177,7 +177,7 @@ test('a live payment that its bank had not seen until it expired is asked about 
     id: payment.id,
   });
   assert.deepEqual(
-    isRefused(again) ? again : [again.subject, again.askAt],
+    isRefusal(again) ? again : [again.subject, again.askAt],
     ['payment', at(90_001)],
     'save for an operator',
   );
@@ -236,7 +236,7 @@ test('an automatic refund that the bank refused is ordered again by an operator,
   };
   const retry = (refund: { readonly id: string }, seconds: number) =>
     retryRefund(database, banks, acting, { ...paymentKey, id: refund.id }, at(seconds));
-  const codeOf = (answer: object): string => (isRefused(answer) ? answer.code : 'done');
+  const codeOf = (answer: object): string => (isRefusal(answer) ? answer.code : 'done');
   assert.equal(codeOf(await retry(first, 3)), 'bad_request', 'the bank has not refused it yet');
   await sendRefund(database, banks, { merchantId, refundId: first.id }, at(3));
   const inSuspense = { merchant: 0n, reserved: 0n, clearing: -5_000n };

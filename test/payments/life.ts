@@ -33,7 +33,7 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.
 import type { Bank, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
 import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
 import { isFailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
@@ -101,7 +101,7 @@ const seenBalance = async (
 /** The ledger, oldest row first. */
 const seenLedger = async ({ database }: MigratedDatabase, key: KeyPrincipal): Promise<string> => {
   const page = await pageOfLedger(database.pool, key, { first: 200, columns: {} });
-  if (isRefused(page)) return page.code;
+  if (isRefusal(page)) return page.code;
   return page.nodes
     .toReversed()
     .map(({ type, amount }) => `${type} ${written(amount)}`)
@@ -145,8 +145,8 @@ class Life {
     return { merchantId, paymentId: id };
   }
 
-  #seen(result: Payment | Refused): string {
-    if (isRefused(result)) return `refused ${result.code}`;
+  #seen(result: Payment | Refusal): string {
+    if (isRefusal(result)) return `refused ${result.code}`;
     const fee = result.fee === null ? '' : ` fee ${written(result.fee)}`;
     return `${result.status}${fee}${result.failureCode ? ` ${result.failureCode}` : ''}`;
   }
@@ -190,17 +190,17 @@ class Life {
       { input },
       this.#now,
     );
-    if (!isRefused(created)) this.#payments.set(name, created.payment);
-    return this.#seen(isRefused(created) ? created : created.payment);
+    if (!isRefusal(created)) this.#payments.set(name, created.payment);
+    return this.#seen(isRefusal(created) ? created : created.payment);
   }
 
-  #choose(name: string, method: string | undefined): Promise<Payment | Refused> {
+  #choose(name: string, method: string | undefined): Promise<Payment | Refusal> {
     const chosen = buyerMethod(method === 'cards' ? 'cards' : 'sbp') ?? 'sbp';
     const { database } = this.#migrated;
     return chooseMethod(database, this.#banks, this.#idOf(name), chosen, this.#now);
   }
 
-  #cancel(name: string): Promise<Payment | Refused> {
+  #cancel(name: string): Promise<Payment | Refusal> {
     const asked = { paymentId: this.#of(name).id, requestId: 'r' };
     return cancelOrRelease(this.#migrated.database, this.#banks, this.#key, asked, this.#now);
   }
@@ -210,7 +210,7 @@ class Life {
     const request = { paymentId: this.#of(name).id, amount: asked };
     const { database } = this.#migrated;
     const captured = await capturePayment(database, this.#banks, this.#key, request, this.#now);
-    return this.#seen(isRefused(captured) ? captured : captured.payment);
+    return this.#seen(isRefusal(captured) ? captured : captured.payment);
   }
 
   async #hold(name: string): Promise<string> {
@@ -227,8 +227,8 @@ class Life {
   }
 
   /** A refund beside its payment as both are now. */
-  async #seenRefund(name: string, refund: Refund | Refused): Promise<string> {
-    if (isRefused(refund)) return `refused ${refund.code}`;
+  async #seenRefund(name: string, refund: Refund | Refusal): Promise<string> {
+    if (isRefusal(refund)) return `refused ${refund.code}`;
     const { status, amountRefunded } = await this.#stored(name);
     return `${writtenRefund(refund)}, ${name} ${status} refunded ${written(amountRefunded)}`;
   }
@@ -248,7 +248,7 @@ class Life {
       request,
       this.#now,
     );
-    return this.#seenRefund(name, isRefused(created) ? created : created.refund);
+    return this.#seenRefund(name, isRefusal(created) ? created : created.refund);
   }
 
   #refunds(name: string): Promise<Refund[]> {
@@ -283,7 +283,7 @@ class Life {
       await sendRefund(database, this.#banks, key, this.#now);
   }
 
-  #press(name: string, banks: Banks): Promise<Payment | Refused> {
+  #press(name: string, banks: Banks): Promise<Payment | Refusal> {
     return openSession(this.#migrated.database, banks, noPolicies, {
       key: this.#idOf(name),
       card,
@@ -310,7 +310,7 @@ class Life {
     return this.#seen(await this.#stored(name));
   }
 
-  #bankAnswers(name: string, [answer, code]: readonly string[]): Promise<Payment | Refused> {
+  #bankAnswers(name: string, [answer, code]: readonly string[]): Promise<Payment | Refusal> {
     const { database } = this.#migrated;
     if (answer === 'asked') return askBank(database, this.#banks, this.#idOf(name), this.#now);
     const answered: Record<string, BankAnswer> = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { live } from './life.ts';
@@ -243,9 +243,9 @@ test('a link can be cancelled until its last millisecond, and not after it, whet
       { input: { amount: 10_000n, ttlMinutes: 5 } },
       start,
     );
-    assert.ok(!isRefused(created));
+    assert.ok(!isRefusal(created));
     const cancelled = await cancelPayment(database, key, created.payment.id, start.add(after));
-    return isRefused(cancelled) ? cancelled.code : cancelled.status;
+    return isRefusal(cancelled) ? cancelled.code : cancelled.status;
   };
   assert.equal(await cancelledAt({ minutes: 4, seconds: 59, milliseconds: 999 }), 'cancelled');
   assert.equal(await cancelledAt({ minutes: 5 }), 'not_pending');

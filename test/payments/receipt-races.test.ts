@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
@@ -39,7 +39,7 @@ before(async () => {
 });
 after(() => migrated.close());
 
-const codeOf = (result: object): string => (isRefused(result) ? result.code : 'done');
+const codeOf = (result: object): string => (isRefusal(result) ? result.code : 'done');
 const given = (amount: bigint, paymentMode: 'full_prepayment' | null = null): GivenReceipt => {
   const items = [{ description: 'Tea', quantity: '1', price: amount, vatCode: 1, paymentMode }];
   const receipt = givenReceipt(testCustomers, { customer: { email: 'a@b.ru' }, items }, start);

@@ -5,7 +5,7 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.
 import { rejectDraft } from '../../subgraphs/kernel/drafts/decide-draft.ts';
 import { expireDrafts } from '../../subgraphs/kernel/drafts/expire-drafts.ts';
 import type { PersonActing } from '../../subgraphs/kernel/drafts/store-drafts.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal, Role } from '../../subgraphs/kernel/service/access/principal.ts';
 import { limitSupportRefunds } from '../../subgraphs/merchants/change-merchant.ts';
 import { erasePersonalData } from '../../subgraphs/merchants/erasure/erase-personal-data.ts';
@@ -197,9 +197,9 @@ test('two approvals of one draft at once make one refund, and one of them is tol
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, index) => approve(draft, `person-${index}`)),
   );
-  const made = answers.flatMap((one) => (isRefused(one) ? [] : [one.replayed]));
+  const made = answers.flatMap((one) => (isRefusal(one) ? [] : [one.replayed]));
   assert.deepEqual(made, [false]);
-  const refusals = new Set(answers.filter((one) => isRefused(one)).map(({ code }) => code));
+  const refusals = new Set(answers.filter((one) => isRefusal(one)).map(({ code }) => code));
   assert.deepEqual([...refusals], ['not_pending']);
   assert.deepEqual((await outcome(paymentId)).refunded, 1_000);
   assert.equal((await logOf(draft)).length, 3, 'proposed, approved and made once');
@@ -214,9 +214,9 @@ test('support refunds by itself as much of a payment as its merchant allows, by 
   const admin = person('boris', 'admin');
   granted(await limitSupportRefunds(migrated.database, admin, key.merchantId, 1_000n));
   const made = await Promise.all(Array.from({ length: 5 }, () => alone(400n)));
-  assert.equal(made.filter((one) => !isRefused(one)).length, 2);
+  assert.equal(made.filter((one) => !isRefusal(one)).length, 2);
   assert.deepEqual(
-    [...new Set(made.filter((one) => isRefused(one)).map(({ code }) => code))],
+    [...new Set(made.filter((one) => isRefusal(one)).map(({ code }) => code))],
     ['scope_required'],
   );
   assert.equal((await outcome(paymentId)).refunded, 800);
@@ -241,12 +241,12 @@ test('a process killed between any two statements of an approval leaves a draft 
   for (const [place, draft] of drafts.entries()) {
     const answer = await eventually(async () => {
       const one = await approve(draft, 'clara');
-      return !isRefused(one) || one.code === 'not_pending' ? one : null;
+      return !isRefusal(one) || one.code === 'not_pending' ? one : null;
     }, 'an answer');
     const { status, decidedBy } = await find(draft);
     assert.deepEqual(
       [status, decidedBy],
-      ['approved', isRefused(answer) ? 'boris' : 'clara'],
+      ['approved', isRefusal(answer) ? 'boris' : 'clara'],
       `killed behind ${place} statements`,
     );
     assert.deepEqual(await outcome(draft.paymentId), {

@@ -5,7 +5,7 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
@@ -131,7 +131,7 @@ test('fifty partial refunds at once never exceed the amount, and the books balan
   const results = await Promise.all(
     Array.from({ length: 50 }, (_, index) => refund(key, payment, index % 2 === 0 ? 400n : 405n)),
   );
-  const refusals = results.filter((result) => isRefused(result));
+  const refusals = results.filter((result) => isRefusal(result));
   assert.deepEqual(new Set(refusals.map(codeOf)), new Set(['amount_exceeds_remainder']));
   const refunds = await refundsOf(payment);
   const sum = (status: string): bigint =>

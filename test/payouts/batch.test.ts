@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import {
   createPayoutBatch,
@@ -123,7 +123,7 @@ test('sent again, what was made comes back as a duplicate with its id, and what 
   );
   const single = await harness.create(key, { amount: 1n, ...sbp }, { key: 'b' });
   assert.equal(codeOf(single), 'idempotent_conflict');
-  assert.match(isRefused(single) ? single.message : '', /: payoutBatchCreate at /);
+  assert.match(isRefusal(single) ? single.message : '', /: payoutBatchCreate at /);
 });
 
 test('a batch of which nothing was made leaves its key free', async () => {
@@ -160,7 +160,7 @@ test('ten equal batches at once make every item once', async () => {
   const batches = await Promise.all(
     Array.from({ length: 10 }, () => send(key, some(150), { key: 'ten' })),
   );
-  const made = batches.flatMap((batch) => (isRefused(batch) ? [] : batch.results));
+  const made = batches.flatMap((batch) => (isRefusal(batch) ? [] : batch.results));
   assert.equal(made.filter(({ status }) => status === 'created').length, 150);
   assert.deepEqual([await payoutsOf(key), (await harness.books(key)).reserved], [150, 15_000n]);
 });

@@ -1,7 +1,7 @@
 /** Payouts of one merchant at the same moment share transactions; nobody notices. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { granted } from '../support/granted.ts';
 import { poisonRow } from '../support/poison.ts';
@@ -12,7 +12,7 @@ before(async () => void (harness = await openHarness()));
 after(() => harness.migrated.close());
 
 const codes = (results: readonly object[]): readonly string[] =>
-  results.map((result) => (isRefused(result) ? result.code : 'made'));
+  results.map((result) => (isRefusal(result) ? result.code : 'made'));
 
 const numbers = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, number) => number);
@@ -75,7 +75,7 @@ test('two calls with one key in one batch are one payout, and what is refused le
     'idempotent_conflict',
     'made',
   ]);
-  const [one, again] = results.map((result) => (isRefused(result) ? null : result));
+  const [one, again] = results.map((result) => (isRefusal(result) ? null : result));
   assert.equal(one?.payout.id, again?.payout.id);
   assert.deepEqual([one?.replayed, again?.replayed], [false, true]);
   assert.equal(granted(await pay(3_000n, 'too much')).replayed, false);

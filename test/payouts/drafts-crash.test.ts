@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { PayoutDraft } from '../../subgraphs/payouts/drafts/entities.ts';
 import { Drafts } from './drafts-harness.ts';
@@ -34,12 +34,12 @@ test('a process killed between any two statements of an approval leaves a draft 
     // Another person approves; where the first one's approval stands, that is refused.
     const answer = await eventually(async () => {
       const one = await drafts.approve(draft, 'clara');
-      return !isRefused(one) || one.code === 'not_pending' ? one : null;
+      return !isRefusal(one) || one.code === 'not_pending' ? one : null;
     }, 'an answer');
     const { status, decidedBy } = await drafts.find(draft);
     assert.deepEqual(
       [status, decidedBy],
-      ['approved', isRefused(answer) ? 'boris' : 'clara'],
+      ['approved', isRefusal(answer) ? 'boris' : 'clara'],
       `killed behind ${place} statements`,
     );
     const key = keys[place] ?? assert.fail();

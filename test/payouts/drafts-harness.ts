@@ -3,7 +3,7 @@ import { rejectDraft } from '../../subgraphs/kernel/drafts/decide-draft.ts';
 import type { PersonActing } from '../../subgraphs/kernel/drafts/store-drafts.ts';
 import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { CreatingDeps } from '../../subgraphs/payouts/create-payout.ts';
 import { approveDraft, type ApprovedDraft } from '../../subgraphs/payouts/drafts/approve-draft.ts';
@@ -67,7 +67,7 @@ export class Drafts {
       policies?: PolicyLists;
       parts?: CreatingDeps;
     } = {},
-  ): Promise<ApprovedDraft | Refused> {
+  ): Promise<ApprovedDraft | Refusal> {
     const asked = { merchantId, id, cardPan, policies };
     return approveDraft(partsAt(parts, at), person(subject, at), asked);
   }
@@ -76,7 +76,7 @@ export class Drafts {
     { merchantId, id }: Pick<PayoutDraft, 'merchantId' | 'id'>,
     subject: string,
     reason = 'Not ours',
-  ): Promise<PayoutDraft | Refused> {
+  ): Promise<PayoutDraft | Refusal> {
     const parts = { pool: this.harness.pool, clocks: { timeOf: () => start } };
     return rejectDraft(payoutDrafts, parts, person(subject), { merchantId, id, reason });
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { erasePersonalData } from '../../subgraphs/merchants/erasure/erase-personal-data.ts';
 import { createDraft } from '../../subgraphs/payouts/drafts/create-draft.ts';
 import { expireDrafts } from '../../subgraphs/kernel/drafts/expire-drafts.ts';
@@ -77,7 +77,7 @@ test('many approvals, rejections and the end of its time at once have one effect
     const made = await drafts.payouts(key);
     assert.deepEqual(made, status === 'approved' ? [draft.id] : []);
     const paid = answers.filter(
-      (answer) => answer && !isRefused(answer) && 'payout' in answer && !answer.replayed,
+      (answer) => answer && !isRefusal(answer) && 'payout' in answer && !answer.replayed,
     );
     assert.equal(paid.length, made.length, 'as many were answered that they made it');
     await harness.send(at(1));

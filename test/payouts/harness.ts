@@ -10,7 +10,7 @@ import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import type { Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { createPayout, type CreatingDeps } from '../../subgraphs/payouts/create-payout.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
@@ -100,7 +100,7 @@ export class Harness {
       policies = noPolicies,
       now = start,
     }: { parts?: CreatingDeps; policies?: PolicyLists; now?: Temporal.Instant } = {},
-  ): Promise<{ payout: Payout; replayed: boolean } | Refused> {
+  ): Promise<{ payout: Payout; replayed: boolean } | Refusal> {
     return createPayout(parts, { key, policies, now: () => now }, input, idempotency);
   }
 

@@ -10,7 +10,7 @@ import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
@@ -35,7 +35,7 @@ const made = await Promise.all(
     createPayout(parts, creating, { amount: BigInt(amount), ...sbp }, null),
   ),
 );
-const refusals = made.flatMap((one) => (isRefused(one) ? [one.code] : []));
+const refusals = made.flatMap((one) => (isRefusal(one) ? [one.code] : []));
 process.stdout.write(
   JSON.stringify({
     made: made.length - refusals.length,

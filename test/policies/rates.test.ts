@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { admin, finance, holds, openHarness, operator, type Harness } from './harness.ts';
 
@@ -46,7 +46,7 @@ const succeed = async (key: KeyPrincipal): Promise<{ id: string; fee: bigint | n
     answer,
     harness.now(),
   );
-  if (isRefused(paid)) throw new Error(paid.message);
+  if (isRefusal(paid)) throw new Error(paid.message);
   return { id, fee: paid.fee };
 };
 

@@ -8,7 +8,7 @@ import type { HoldAnswer, HoldOrder } from '../../subgraphs/kernel/banks/hold-ba
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
@@ -103,7 +103,7 @@ class LivedHold {
 
   async take(step: HoldStep, model: HoldModel): Promise<string | null> {
     const { database } = migrated;
-    const codeOf = (answer: object): string | null => (isRefused(answer) ? answer.code : null);
+    const codeOf = (answer: object): string | null => (isRefusal(answer) ? answer.code : null);
     switch (step.do) {
       case 'session': {
         const asked = { key: this.#of, card: null, pageUrl: 'https://pay.example/p' };

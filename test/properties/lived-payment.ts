@@ -10,7 +10,7 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.
 import { readBalancesAt } from '../../subgraphs/kernel/ledger/closing.ts';
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
@@ -83,7 +83,7 @@ export class LivedPayment {
   ): Promise<LivedPayment> {
     const request = { input: { amount, method: 'sbp' as const }, idempotency: { key: 'payment' } };
     const created = await recordPayment(migrated.database, noPolicies, key, request, start);
-    assert.ok(!isRefused(created) && !created.replayed);
+    assert.ok(!isRefusal(created) && !created.replayed);
     return new LivedPayment(migrated, key, created.payment);
   }
 
@@ -167,8 +167,8 @@ export class LivedPayment {
   /** Asks for a refund; gives the refusal, if it was refused. */
   async refund(amount: bigint | null, answered: Answered): Promise<string | null> {
     const made = await this.#refund(this.#asked.length, amount, answered);
-    this.#asked.push({ amount, id: isRefused(made) ? null : made.refund.id });
-    return isRefused(made) ? made.code : null;
+    this.#asked.push({ amount, id: isRefusal(made) ? null : made.refund.id });
+    return isRefusal(made) ? made.code : null;
   }
 
   /** Gives what became of a refund; nothing when there is no such refund. */
@@ -201,10 +201,10 @@ export class LivedPayment {
         request,
         this.#now(),
       );
-      assert.ok(!isRefused(again) && again.replayed && again.payment.id === this.#id);
+      assert.ok(!isRefusal(again) && again.replayed && again.payment.id === this.#id);
     } else if (asked?.id) {
       const again = await this.#refund(of - 1, asked.amount, 'approve');
-      assert.ok(!isRefused(again) && again.replayed && again.refund.id === asked.id);
+      assert.ok(!isRefusal(again) && again.replayed && again.refund.id === asked.id);
     }
   }
 

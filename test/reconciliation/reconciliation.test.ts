@@ -10,7 +10,7 @@ import {
 } from '../../subgraphs/kernel/banks/simulator/settlement-report.ts';
 import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
 import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { run } from '../../subgraphs/kernel/database/statement.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Acting } from '../../subgraphs/kernel/database/audit.ts';
@@ -221,7 +221,7 @@ test('an upload comes in parts that may be repeated, tells its mistakes by line,
     'r,,gift,1.5,RUB,paid,noon',
   );
   const refusedPart = await addRegistryPart(database, acting, { runId: run.id, part: 1, csv: bad });
-  assert.ok(isRefused(refusedPart));
+  assert.ok(isRefusal(refusedPart));
   assert.match(
     refusedPart.message,
     /lines with mistakes: 2; line 3: operation_id: expected a UUID or nothing; line 4: expected 8 fields, got 7/,
@@ -232,7 +232,7 @@ test('an upload comes in parts that may be repeated, tells its mistakes by line,
   for (const [part, csv] of [first, second, first].entries())
     granted(await addRegistryPart(database, acting, { runId: run.id, part: (part % 2) + 1, csv }));
   const other = await addRegistryPart(database, acting, { runId: run.id, part: 1, csv: second });
-  assert.ok(isRefused(other) && other.code === 'idempotent_conflict');
+  assert.ok(isRefusal(other) && other.code === 'idempotent_conflict');
   assert.equal(granted(await matchReconciliation(database, acting, run.id)).lines, 2);
   const { rows: entries } = await database.pool.query(
     `select action, before ->> 'status' as status, (before ->> 'lines')::int as from_lines, (after ->> 'lines')::int as lines,
@@ -250,7 +250,7 @@ test('an upload comes in parts that may be repeated, tells its mistakes by line,
     ['reconciliation.match', 'open', 2, 2, 'ready', true],
   ]);
   const late = await addRegistryPart(database, acting, { runId: run.id, part: 3, csv: first });
-  assert.ok(isRefused(late) && late.code === 'bad_request');
+  assert.ok(isRefusal(late) && late.code === 'bad_request');
   const matched = await matchNext(database.pool, afterwards);
   assert.deepEqual([matched?.id, matched?.matched], [run.id, 1]);
   assert.deepEqual(await differencesOf(run.id), [`amount_differs payment ${two}`]);
@@ -308,7 +308,7 @@ test('a difference is resolved once, with a note, and leaves its audit entry', a
     ['finance@example.com', 'The bank will correct it'],
   );
   const again = await resolveDifference(database, acting, input);
-  assert.ok(isRefused(again) && again.code === 'bad_request');
+  assert.ok(isRefusal(again) && again.code === 'bad_request');
   const { rowCount } = await database.pool.query(
     `select 1 from audit_entry where action = 'reconciliation_difference.resolve' and subject_id = $1`,
     [open.id],

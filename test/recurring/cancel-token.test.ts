@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { cancelToken } from '../../subgraphs/recurring/tokens/cancel-token.ts';
 import { granted } from '../support/granted.ts';
 import { openHarness, refusedWith, type Harness } from './harness.ts';
@@ -95,7 +95,7 @@ describe('cancelling a token', () => {
     while ((await harness.follow()) > 0);
     assert.equal((await harness.read(token)).status, 'cancelled');
     assert.equal(
-      isRefused(
+      isRefusal(
         await harness.payments.cancelBinding({
           merchantId: key.merchantId,
           id: token.bindingPaymentId ?? '',

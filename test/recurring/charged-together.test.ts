@@ -1,7 +1,7 @@
 /** Charges of the schedule at the same moment: they share statements, and no merchant waits. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
@@ -79,15 +79,15 @@ test('of two calls for one charge at the same moment one makes it, and the other
       metadata: null,
     });
   const asked = await Promise.all(['a', 'b', 'a', 'c', 'd'].map((name) => ask(name)));
-  const made = asked.map((answer) => (isRefused(answer) ? assert.fail(answer.code) : answer));
+  const made = asked.map((answer) => (isRefusal(answer) ? assert.fail(answer.code) : answer));
   assert.deepEqual(
     made.map(({ replayed }) => replayed),
     [false, false, true, false, false],
   );
   assert.equal(made[0]?.payment.id, made[2]?.payment.id);
   const [other, again] = await Promise.all([ask('e'), ask('e', 2_000n)]);
-  assert.ok(!isRefused(other));
-  assert.equal(isRefused(again) && again.code, 'idempotent_conflict');
+  assert.ok(!isRefusal(other));
+  assert.equal(isRefusal(again) && again.code, 'idempotent_conflict');
 });
 
 test('a merchant with very many charges due delays nobody else', async () => {

@@ -10,7 +10,7 @@ import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.
 import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
 import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
@@ -46,7 +46,7 @@ const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 
 
 /** What a call was refused with; fails when it was not. */
 export const refusedWith = (result: object): string =>
-  isRefused(result) ? result.code : assert.fail('it was not refused');
+  isRefusal(result) ? result.code : assert.fail('it was not refused');
 
 /** The clock of a harness. */
 interface Clock {

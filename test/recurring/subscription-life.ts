@@ -11,7 +11,7 @@
  * 30_000: what has arrived in the merchant's balance
  */
 import assert from 'node:assert/strict';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { cancelSubscription } from '../../subgraphs/recurring/subscriptions/cancel-subscription.ts';
@@ -117,8 +117,8 @@ class Life {
     return { merchantId, id };
   }
 
-  async #seen(result?: Subscription | Refused): Promise<string> {
-    if (result && isRefused(result)) return `refused ${result.code}`;
+  async #seen(result?: Subscription | Refusal): Promise<string> {
+    if (result && isRefusal(result)) return `refused ${result.code}`;
     const { status, nextChargeAt, dueAt, cancelReason } = await readSubscription(
       this.#harness,
       this.#id,
@@ -139,7 +139,7 @@ class Life {
       trialDays: option('trial'),
     };
     const started = await start(this.#harness, this.#key, input);
-    if (isRefused(started)) return `refused ${started.code}`;
+    if (isRefusal(started)) return `refused ${started.code}`;
     this.#subscription = started.subscription;
     return this.#seen();
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import type { Payments } from '../../subgraphs/recurring/ask-payments.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
@@ -111,7 +111,7 @@ describe('starting a subscription', () => {
     for (const [change, message] of wrong) {
       const refusal = await start(harness, key, { ...input, ...change });
       assert.ok(
-        isRefused(refusal) && refusal.code === 'bad_request',
+        isRefusal(refusal) && refusal.code === 'bad_request',
         `${Object.keys(change).join()} was taken`,
       );
       assert.match(refusal.message, message);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newRowId } from '../../subgraphs/kernel/database/new-id.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
 import {
   paymentTerms,
@@ -15,7 +15,7 @@ const id = '0000ffff-0000-4000-8000-000000000000';
 /** What is wrong with an input, or null. */
 const mistakeOf = (input: Partial<PaymentInput>, mode: Mode = 'test'): string | null => {
   const terms = paymentTerms({ amount: 100n, ...input }, mode, id, now);
-  return isRefused(terms) ? terms.message : null;
+  return isRefusal(terms) ? terms.message : null;
 };
 
 test('a metadata value holds 500 characters, whatever they are made of, and not 501', () => {
@@ -110,7 +110,7 @@ test('a buyer returns to https only', () => {
 
 const termsOf = (input: Partial<PaymentInput>, mode: Mode = 'test', ofId = id): PaymentTerms => {
   const terms = paymentTerms({ amount: 100n, ...input }, mode, ofId, now);
-  return isRefused(terms) ? assert.fail(terms.message) : terms;
+  return isRefusal(terms) ? assert.fail(terms.message) : terms;
 };
 
 test('a payment without an order id gets ord_<timestamp>, and those of one millisecond differ', () => {

@@ -8,7 +8,7 @@ import {
   sumMistake,
   type ReceiptInput,
 } from '../../subgraphs/kernel/rules/receipt-terms.ts';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { shownCustomer } from '../../subgraphs/kernel/rules/receipt-customer.ts';
 
 const now = Temporal.Instant.from('2026-11-21T10:00:00Z');
@@ -36,7 +36,7 @@ const given = (fields: object = {}, of: object = {}): ReceiptInput => ({
 });
 const mistake = (input: ReceiptInput, at = now): string | null => {
   const terms = receiptTerms(input, at);
-  return isRefused(terms) ? terms.message : null;
+  return isRefusal(terms) ? terms.message : null;
 };
 
 describe('a receipt of the graph, which no description has checked', () => {
@@ -70,7 +70,7 @@ describe('a receipt of the graph, which no description has checked', () => {
 
   test('sums to the amount exactly, or both sums are named', () => {
     const terms = receiptTerms(given(), now);
-    assert.ok(!isRefused(terms));
+    assert.ok(!isRefusal(terms));
     assert.equal(sumMistake(terms, 100n), null);
     assert.equal(
       sumMistake(terms, 101n)?.message,

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { blockValue } from '../../subgraphs/kernel/rules/block.ts';
 import { forbiddenWord } from '../../subgraphs/kernel/rules/purpose.ts';
 import { nameMistake } from '../../subgraphs/merchants/rules/cabinet.ts';
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { reasonMistake } from '../../subgraphs/merchants/policies/change-policy.ts';
 import { payoutTerms } from '../../subgraphs/payouts/rules/create.ts';
 import { subscriptionTerms } from '../../subgraphs/recurring/rules/start.ts';
@@ -16,7 +16,7 @@ const key = Buffer.alloc(32);
 
 /** Each text, its limit, and what becomes of it. */
 const texts: Readonly<
-  Record<string, readonly [number, (text: string) => Refused | object | null]>
+  Record<string, readonly [number, (text: string) => Refusal | object | null]>
 > = {
   'a subscription’s customer_ref': [
     255,
@@ -54,7 +54,7 @@ for (const [name, [max, judge]] of Object.entries(texts))
   test(`${name} has ${max} characters at most, whatever they are made of`, () => {
     const mistakeOf = (text: string): string | null => {
       const judged = judge(text);
-      return judged !== null && isRefused(judged) ? judged.message : null;
+      return judged !== null && isRefusal(judged) ? judged.message : null;
     };
     for (const character of ['x', 'ж', '🎉']) {
       assert.equal(mistakeOf(character.repeat(max)), null, character);

@@ -1,9 +1,9 @@
 /** Results of verbs that a test expects to be granted, or refused. */
-import { isRefused, type Refused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
 
 /** The result; throws when it is a refusal. */
-export const granted = <Result extends object>(result: Result | Refused): Result => {
-  if (isRefused(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
+export const granted = <Result extends object>(result: Result | Refusal): Result => {
+  if (isRefusal(result)) throw new Error(`refused: ${result.code}: ${result.message}`);
   return result;
 };
 
@@ -12,8 +12,8 @@ export const granted = <Result extends object>(result: Result | Refused): Result
  * does: on a busy machine that may take longer than a call waits.
  */
 export const answered = async <Result extends object>(
-  call: () => Promise<Result | Refused>,
-): Promise<Result | Refused> => {
+  call: () => Promise<Result | Refusal>,
+): Promise<Result | Refusal> => {
   for (;;) {
     const result = await call();
     if (codeOf(result) !== 'idempotent_in_progress') return result;
@@ -21,4 +21,4 @@ export const answered = async <Result extends object>(
 };
 
 /** The code of a refusal, or that it is none. */
-export const codeOf = (result: object): string => (isRefused(result) ? result.code : 'not refused');
+export const codeOf = (result: object): string => (isRefusal(result) ? result.code : 'not refused');

@@ -3,7 +3,7 @@
  * tables.
  */
 import { randomBytes } from 'node:crypto';
-import { isRefused } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
 import { migrate, openDatabase, type Database } from '../../subgraphs/kernel/database/orm.ts';
 import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
 import { scopes } from '../../subgraphs/kernel/service/access/principal.ts';
@@ -64,7 +64,7 @@ export const openMigratedDatabase = async (url: string): Promise<MigratedDatabas
         now: () => Temporal.Now.instant(),
       };
       const made = await createMerchant(database, acting, 'Merchant', profileOf({}));
-      if (isRefused(made)) throw new Error(made.message);
+      if (isRefusal(made)) throw new Error(made.message);
       const merchantId = made.id;
       if (mode === 'live')
         await switchLive({ database, bus: { publish: async () => {} } }, acting, merchantId, true);
@@ -73,7 +73,7 @@ export const openMigratedDatabase = async (url: string): Promise<MigratedDatabas
         name: 'Shop',
         terminalName: 'Terminal',
       });
-      if (isRefused(shop)) throw new Error(shop.message);
+      if (isRefusal(shop)) throw new Error(shop.message);
       return { kind: 'key', keyId: shop.id, merchantId, shopId: shop.id, mode, scopes };
     },
     close: () => database.close(),

@@ -12,7 +12,7 @@ import { shortMoment } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { ExportButton } from '../parts/export-button.tsx';
 import { Pager, usePageArguments } from '../parts/pager.tsx';
-import { Behind, useFaultText } from '../parts/refusal.tsx';
+import { Behind, useRefusalText } from '../parts/refusal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import { Skeleton } from '../parts/table.tsx';
@@ -42,7 +42,7 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
   const { granted } = usePermission('alertAssign');
   const [message, setMessage] = useState('');
   const { data } = useAsk(AlertAssignees, {}, !granted);
-  const faultOf = useFaultText();
+  const refusalText = useRefusalText();
   const [, assign] = useMutation(AssignAlert);
   const { merchantId, id, assignee } = alert;
   if (!granted || alert.resolvedAt !== null)
@@ -55,7 +55,7 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
     const answer = await assign({ merchantId, id, assignee: to === '' ? null : to });
     const result = answer.data?.alertAssign;
     const isGiven = result && result.__typename !== 'Refused';
-    setMessage(isGiven ? '' : `${words.notAssigned}: ${faultOf(result, answer.error)}`);
+    setMessage(isGiven ? '' : `${words.notAssigned}: ${refusalText(result, answer.error)}`);
     again();
   };
   return (

@@ -3,7 +3,7 @@ import { viewName_max_chars } from '../../../schema/limits.ts';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import { useFaultText } from '../parts/refusal.tsx';
+import { useRefusalText } from '../parts/refusal.tsx';
 import { DeleteView, SavedViews, SaveView } from '../../../schema/generated/console.ts';
 import { clean, readSearch, useAddress, type Search } from '../address.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -79,7 +79,7 @@ export const SavedViewRow = ({ section }: { readonly section: Section }) => {
   const words = useViewWords();
   const { search } = useAddress();
   const { data, again } = useAsk(SavedViews, { section });
-  const faultOf = useFaultText();
+  const refusalText = useRefusalText();
   const [, saveView] = useMutation(SaveView);
   const [, deleteView] = useMutation(DeleteView);
   const views = data?.savedViews ?? [];
@@ -89,7 +89,7 @@ export const SavedViewRow = ({ section }: { readonly section: Section }) => {
     const { data: saved, error } = await saveView({ section, name, search: here });
     again();
     const result = saved?.savedViewSave;
-    return result?.__typename === 'SavedView' ? '' : faultOf(result, error);
+    return result?.__typename === 'SavedView' ? '' : refusalText(result, error);
   };
   const maySave = data !== undefined && !isKept && isWorthKeeping(search);
   if (views.length === 0 && !maySave) return null;

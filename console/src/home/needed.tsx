@@ -15,7 +15,7 @@ import { kept, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { Behind, useFaultText } from '../parts/refusal.tsx';
+import { Behind, useRefusalText } from '../parts/refusal.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
@@ -108,13 +108,13 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
   const mayResolve = usePermission('alertResolve');
   const { isOpen, open, close } = useDialog(list);
   const [message, setMessage] = useState('');
-  const faultOf = useFaultText();
+  const refusalText = useRefusalText();
   const [, assign] = useMutation(AssignAlert);
   const { merchantId, id } = alert;
   const take = async (): Promise<void> => {
     const { data, error } = await assign({ merchantId, id, assignee: subject });
     const result = data?.alertAssign;
-    setMessage(result && result.__typename !== 'Refused' ? '' : faultOf(result, error));
+    setMessage(result && result.__typename !== 'Refused' ? '' : refusalText(result, error));
     list.again();
   };
   return (

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { OnboardMerchant } from '../../../schema/generated/console.ts';
 import { Modal } from '../parts/modal.tsx';
-import { useFaultText } from '../parts/refusal.tsx';
+import { useRefusalText } from '../parts/refusal.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { firstPayment } from '../payments/first-payment.ts';
 import { useProfileWords } from '../words/merchant-profile.ts';
@@ -20,13 +20,13 @@ interface Made {
 
 /** Everything is created, or nothing. */
 const useOnboarding = () => {
-  const faultOf = useFaultText();
+  const refusalText = useRefusalText();
   const [, onboard] = useMutation(OnboardMerchant);
   return async (name: string, shopName: string, texts: ProfileTexts): Promise<Made> => {
     const profile = givenProfile(texts);
     const { data, error } = await onboard({ name, shopName, profile });
     const result = data?.merchantOnboard;
-    if (result?.__typename !== 'MerchantOnboarded') throw new Error(faultOf(result, error));
+    if (result?.__typename !== 'MerchantOnboarded') throw new Error(refusalText(result, error));
     return { merchantId: result.merchant.id, name, secret: result.apiKey.secret };
   };
 };

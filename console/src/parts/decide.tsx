@@ -5,7 +5,7 @@ import type { Permission } from '../viewer.tsx';
 import { ActButton } from './act-button.tsx';
 import { ActForm } from './act-form.tsx';
 import { isAbout, refusedBy, type Outcome, type Refusal } from './outcome.ts';
-import { useFaultText } from './refusal.tsx';
+import { useRefusalText } from './refusal.tsx';
 import { Status } from './status.tsx';
 import { Moment } from './texts.tsx';
 
@@ -53,7 +53,7 @@ const LastRefusal = ({
   readonly refusal: Refusal;
   readonly own: DecisionWords;
 }) => {
-  const textOf = useFaultText();
+  const textOf = useRefusalText();
   const outcome = refusalOutcome(own, refusal);
   return 'refused' in outcome ? outcome.refused : textOf(refusal, undefined);
 };

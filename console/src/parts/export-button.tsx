@@ -7,7 +7,7 @@ import { useWords } from '../words/words.ts';
 import { openLineCount } from './count-lines.ts';
 import { Icon } from './icon.tsx';
 import type { Refusal } from './outcome.ts';
-import { useFaultText } from './refusal.tsx';
+import { useRefusalText } from './refusal.tsx';
 import type { AskedList } from './use-ask.ts';
 
 type State =
@@ -97,7 +97,7 @@ const useExport = (operation: string, variables: object) => {
 /** The button. `of` and `variables` are those of the list's query; its page is ignored. */
 export const ExportButton = ({ of, variables }: AskedList) => {
   const { exports: words, failure, locale } = useWords();
-  const faultOf = useFaultText();
+  const refusalText = useRefusalText();
   const { state, start, stop } = useExport(nameOf(of), variables);
   const isRunning = state.kind === 'running';
   return (
@@ -116,7 +116,7 @@ export const ExportButton = ({ of, variables }: AskedList) => {
         {isRunning && words.rows(wholeNumber(state.rows, locale))}
         {state.kind === 'done' && words.done(wholeNumber(state.rows, locale))}
         {state.kind === 'failed' &&
-          `${words.failed}: ${state.refusal ? faultOf(state.refusal, undefined) : failure.offline}`}
+          `${words.failed}: ${state.refusal ? refusalText(state.refusal, undefined) : failure.offline}`}
       </span>
     </span>
   );

@@ -3,7 +3,7 @@ import { useOutcomeWords } from '../words/outcome.ts';
 import { refusalOf, type Refusal } from './outcome.ts';
 
 /** Why something was not done, in one line. */
-export const useFaultText = (): ((
+export const useRefusalText = (): ((
   result: { readonly __typename: string } | Refusal | null | undefined,
   error: Error | undefined,
 ) => string) => {

@@ -4,7 +4,7 @@ import { useMutation } from 'urql';
 import { ResolveDifference } from '../../../schema/generated/console.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import type { Outcome } from '../parts/outcome.ts';
-import { useFaultText } from '../parts/refusal.tsx';
+import { useRefusalText } from '../parts/refusal.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 
@@ -24,7 +24,7 @@ export const ResolveDialog = ({
   const own = useReconciliationWords();
   const [note, setNote] = useState('');
   const [done, setDone] = useState(0);
-  const faultOf = useFaultText();
+  const refusalText = useRefusalText();
   const [, resolve] = useMutation(ResolveDifference);
   const act = async (): Promise<Outcome> => {
     for (const [index, { id, merchantId }] of rows.entries()) {
@@ -32,7 +32,7 @@ export const ResolveDialog = ({
       const result = data?.reconciliationDifferenceResolve;
       if (result?.__typename !== 'ReconciliationDifference')
         return {
-          refused: own.partly(index, rows.length, faultOf(result, error)),
+          refused: own.partly(index, rows.length, refusalText(result, error)),
         };
       setDone(index + 1);
     }

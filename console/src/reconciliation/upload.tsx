@@ -6,7 +6,7 @@ import { useAddress } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import type { Outcome, Refusal } from '../parts/outcome.ts';
-import { useFaultText } from '../parts/refusal.tsx';
+import { useRefusalText } from '../parts/refusal.tsx';
 import { PickField } from '../parts/fields.tsx';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
@@ -25,12 +25,12 @@ type Run =
   | { readonly __typename: 'ReconciliationRun'; readonly id: string; readonly lines: number }
   | ({ readonly __typename: 'Refused' } & Refusal);
 
-type FaultOf = ReturnType<typeof useFaultText>;
+type ReadRefusal = ReturnType<typeof useRefusalText>;
 
 /** The run of an answer; throws the refusal as text. */
-const runOf = (run: Run | undefined, error: Error | undefined, faultOf: FaultOf) => {
+const runOf = (run: Run | undefined, error: Error | undefined, refusalText: ReadRefusal) => {
   if (run?.__typename === 'ReconciliationRun') return run;
-  throw new Error(faultOf(run, error));
+  throw new Error(refusalText(run, error));
 };
 
 /** Sends all parts in order, then starts the matching. Returns the number of lines. */
@@ -38,20 +38,20 @@ const upload = async (
   client: Client,
   { file, ...asked }: Registry,
   progress: (done: number, all: number) => void,
-  faultOf: FaultOf,
+  refusalText: ReadRefusal,
 ): Promise<number> => {
   const text = await file.text();
   const parts = partsOfFile(text);
   const reference = await referenceOf(file.name, text);
   const opened = await client.mutation(OpenRun, { ...asked, reference }).toPromise();
-  const { id: runId } = runOf(opened.data?.reconciliationOpen, opened.error, faultOf);
+  const { id: runId } = runOf(opened.data?.reconciliationOpen, opened.error, refusalText);
   for (const [index, csv] of parts.entries()) {
     progress(index + 1, parts.length);
     const added = await client.mutation(AddPart, { runId, part: index + 1, csv }).toPromise();
-    runOf(added.data?.reconciliationPartAdd, added.error, faultOf);
+    runOf(added.data?.reconciliationPartAdd, added.error, refusalText);
   }
   const matched = await client.mutation(MatchRun, { runId }).toPromise();
-  return runOf(matched.data?.reconciliationMatch, matched.error, faultOf).lines;
+  return runOf(matched.data?.reconciliationMatch, matched.error, refusalText).lines;
 };
 
 /** A day of the person's zone as a field takes it. */
@@ -72,7 +72,7 @@ export const UploadDialog = ({ close }: { readonly close: () => void }) => {
   const { locale } = useWords();
   const { mode } = useAddress();
   const client = useClient();
-  const faultOf = useFaultText();
+  const refusalText = useRefusalText();
   const [file, setFile] = useState<File | null>(null);
   const [connector, setConnector] = useState<Connector>(connectorsIn[mode][0]);
   const [days, setDays] = useState({ since: dayField(1), until: dayField(0) });
@@ -82,7 +82,8 @@ export const UploadDialog = ({ close }: { readonly close: () => void }) => {
     const since = startOf(days.since);
     const until = startOf(days.until);
     const registry = { file, connector, mode, since, until };
-    return upload(client, registry, (part, all) => setDone(own.progress(part, all)), faultOf).then(
+    const tell = (part: number, all: number): void => setDone(own.progress(part, all));
+    return upload(client, registry, tell, refusalText).then(
       (lines) => ({ done: own.uploaded(wholeNumber(lines, locale)) }),
       (error: unknown) => ({ refused: `${(error as Error).message} ${own.stopped}` }),
     );

@@ -1,7 +1,7 @@
 /** One webhook: its attempts, its content, resending, reproducing it by hand. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import { useFaultText } from '../parts/refusal.tsx';
+import { useRefusalText } from '../parts/refusal.tsx';
 import { Delivery, ResendDelivery, type DeliveryQuery } from '../../../schema/generated/console.ts';
 import { duration } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
@@ -120,14 +120,14 @@ const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: ()
   const own = useWebhookWords();
   const permission = usePermission('webhookDeliveryResend');
   const [outcome, setOutcome] = useState('');
-  const faultOf = useFaultText();
+  const refusalText = useRefusalText();
   const [{ fetching }, resend] = useMutation(ResendDelivery);
   const { merchantId, id, status, request } = delivery;
   const send = async (): Promise<void> => {
     const { data, error } = await resend({ merchantId, id });
     const result = data?.webhookDeliveryResend;
     const isSent = result?.__typename === 'WebhookDelivery';
-    setOutcome(isSent ? words.delivery.resent : faultOf(result, error));
+    setOutcome(isSent ? words.delivery.resent : refusalText(result, error));
     again();
   };
   return (

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { useAddress } from '../address.ts';
-import { useFaultText } from '../parts/refusal.tsx';
+import { useRefusalText } from '../parts/refusal.tsx';
 import {
   Endpoints,
   RetryPending,
@@ -62,7 +62,7 @@ const Health = ({ health }: Pick<Endpoint, 'health'>) => {
 const useAtOnce = (merchantId: string, id: string, again: () => void) => {
   const { locale } = useWords();
   const words = useWebhookWords();
-  const faultOf = useFaultText();
+  const refusalText = useRefusalText();
   const [outcome, setOutcome] = useState('');
   const [{ fetching: isTesting }, send] = useMutation(TestEndpoint);
   const [{ fetching: isRetrying }, retryPending] = useMutation(RetryPending);
@@ -70,7 +70,8 @@ const useAtOnce = (merchantId: string, id: string, again: () => void) => {
     setOutcome(words.testing);
     const { data, error } = await send({ merchantId, id });
     const result = data?.webhookEndpointTest;
-    if (result?.__typename !== 'WebhookEndpointTested') return setOutcome(faultOf(result, error));
+    if (result?.__typename !== 'WebhookEndpointTested')
+      return setOutcome(refusalText(result, error));
     const { status, durationMs } = result;
     return setOutcome(
       status === null
@@ -84,7 +85,7 @@ const useAtOnce = (merchantId: string, id: string, again: () => void) => {
       const { data, error } = await retryPending({ merchantId, endpointId: id });
       const result = data?.webhookDeliveriesRetry;
       if (result?.__typename !== 'WebhookDeliveriesResent')
-        return setOutcome(faultOf(result, error));
+        return setOutcome(refusalText(result, error));
       count += result.count;
       hasMore = result.hasMore;
     }

@@ -5,7 +5,7 @@ import { FailedDeliveries, ResendFailed } from '../../../schema/generated/consol
 import { useAddress } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import { Modal } from '../parts/modal.tsx';
-import { useFaultText } from '../parts/refusal.tsx';
+import { useRefusalText } from '../parts/refusal.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { useWords } from '../words/words.ts';
@@ -41,7 +41,7 @@ type State =
 
 const useReplay = (failed: Failed, since: string) => {
   const client = useClient();
-  const faultOf = useFaultText();
+  const refusalText = useRefusalText();
   const [state, setState] = useState<State>({ kind: 'asked' });
   const isStopped = useRef(false);
   useEffect(() => () => void (isStopped.current = true), []);
@@ -53,7 +53,7 @@ const useReplay = (failed: Failed, since: string) => {
       const { data, error } = await client.mutation(ResendFailed, variables).toPromise();
       const result = data?.webhookDeliveriesResendFailed;
       if (result?.__typename !== 'WebhookDeliveriesResent')
-        return setState({ kind: 'refused', message: faultOf(result, error) });
+        return setState({ kind: 'refused', message: refusalText(result, error) });
       sent += result.count;
       hasMore = result.hasMore;
       if (isStopped.current && hasMore) return setState({ kind: 'stopped', sent });
@@ -70,9 +70,9 @@ const fieldOf = (at: Date): string =>
 const Count = ({ failed, since }: { readonly failed: Failed; readonly since: string }) => {
   const { locale } = useWords();
   const words = useWebhookWords();
-  const faultOf = useFaultText();
+  const refusalText = useRefusalText();
   const { data, error } = useAsk(FailedDeliveries, { ...failed, since }, false, 'network-only');
-  if (error) return <p className="bad">{faultOf(null, error)}</p>;
+  if (error) return <p className="bad">{refusalText(null, error)}</p>;
   if (!data) return <p className="quiet">{words.counting}</p>;
   const total = data.webhookDeliveries.totalCount;
   const count = wholeNumber(total?.count ?? 0, locale);

@@ -6,7 +6,7 @@ import type { Page, PageQuery } from '../database/page.ts';
 import { columns, propertyNames } from '../database/statement.ts';
 import { alertSeverities, type AlertKind, type AlertSeverity, alertKinds } from '../rules/alert.ts';
 import type { Mode } from '../rules/mode.ts';
-import type { Refused } from '../rules/refusal.ts';
+import type { Refusal } from '../rules/refusal.ts';
 import { AlertEntity, type Alert } from './entities.ts';
 import type { Database } from '../database/orm.ts';
 import { metrics } from '../service/tracing/telemetry.ts';
@@ -78,7 +78,7 @@ const kindsOf = (
 export const listAlerts = (
   em: EntityManager,
   asked: AlertQuery,
-): Promise<Page<Alert> | Refused> => {
+): Promise<Page<Alert> | Refusal> => {
   const { kind = null, resolved = null, merchantId = null, ...more } = asked;
   const { mode = null, severity = null, assignee = null, unassigned = null, ...query } = more;
   const resolvedAt = resolved === null ? {} : { resolvedAt: resolved ? { $ne: null } : null };

@@ -13,7 +13,7 @@
  */
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { buyerMethods, currenciesOf, type BuyerMethod } from '../rules/buyer.ts';
-import { isRefused, refused, type Refused } from '../rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../rules/route.ts';
 import type { Bank } from './bank.ts';
@@ -178,14 +178,14 @@ export interface Banks {
    * The banks that can serve a new operation, the preferred first: at least one, or
    * `live_not_enabled`, `route_not_configured` or `method_unsupported`.
    */
-  candidates(request: RoutingRequest): Promise<Candidates | Refused>;
+  candidates(request: RoutingRequest): Promise<Candidates | Refusal>;
   /** The preferred one of them. */
-  route(request: RoutingRequest): Promise<Bank | Refused>;
+  route(request: RoutingRequest): Promise<Bank | Refusal>;
   /**
    * `live_not_enabled` when a merchant may start nothing new in live mode, whatever the caller;
    * null when it may.
    */
-  liveModeRefusal(merchant: Pick<ShopInMode, 'merchantId' | 'mode'>): Promise<Refused | null>;
+  liveModeRefusal(merchant: Pick<ShopInMode, 'merchantId' | 'mode'>): Promise<Refusal | null>;
   /**
    * The methods that a buyer can use to pay a shop in a currency now; none without a route.
    * `holds`: those that can hold money.
@@ -197,7 +197,7 @@ export interface Banks {
    * The bank that already has an operation, whatever the current routes; `route_not_configured`
    * when this installation has no such connector.
    */
-  bankOf(operation: { readonly mode: Mode; readonly connector: string | null }): Bank | Refused;
+  bankOf(operation: { readonly mode: Mode; readonly connector: string | null }): Bank | Refusal;
 }
 
 const routesOf: Statement = {
@@ -211,12 +211,12 @@ const enabled: Statement = {
   text: 'select 1 from merchant where id = $1 and live_enabled',
 };
 
-const unrouted = refused(
+const unrouted = refuse(
   'route_not_configured',
   'no acquirer is configured for this shop, method and operation',
 );
 
-const notEnabled = refused('live_not_enabled', 'live mode is not enabled for this merchant');
+const notEnabled = refuse('live_not_enabled', 'live mode is not enabled for this merchant');
 
 const has = (capabilities: readonly RouteMethod[], method: RouteMethod): boolean =>
   capabilities.includes(method);
@@ -259,11 +259,11 @@ const doing: Readonly<Record<BankOperation, string>> = {
 const unsupported = (
   banks: readonly Bank[],
   { operation, method, currency, holds }: Capability,
-): Refused => {
+): Refusal => {
   const takesIt =
     operation !== 'payment' || banks.some((bank) => takesCurrency(bank, method, currency));
   const names = [...new Set(banks.map(({ bankName }) => bankName))].join(', ');
-  return refused(
+  return refuse(
     'method_unsupported',
     `${names} ${banks.length === 1 ? 'does' : 'do'} not ${holds ? 'hold money by' : doing[operation]} ${method}${takesIt ? '' : ` in ${currency}`}`,
   );
@@ -276,7 +276,7 @@ const unsupported = (
 const choose = (
   routes: readonly { readonly method: RouteMethod; readonly bank: Bank }[],
   request: Capability,
-): Candidates | Refused => {
+): Candidates | Refusal => {
   const routed = routes.filter(({ method }) => method === request.method).map(({ bank }) => bank);
   const [first, ...others] = routed.filter((bank) => canServe(bank, request));
   if (first) return [first, ...others];
@@ -301,12 +301,12 @@ const hasAccount = async (
 const withAccount = async (
   banks: Candidates,
   request: Pick<RoutingRequest, 'merchantId' | 'operation'>,
-): Promise<Candidates | Refused> => {
+): Promise<Candidates | Refusal> => {
   const ready = await Promise.all(banks.map((bank) => hasAccount(bank, request)));
   const [first, ...others] = banks.filter((_, place) => ready[place]);
   if (first) return [first, ...others];
   const names = banks.map(({ bankName }) => bankName).join(', ');
-  return refused(
+  return refuse(
     'route_not_configured',
     `no account at ${names} is configured for ${request.operation === 'payout' ? 'payouts' : 'payments'} of this merchant`,
   );
@@ -363,7 +363,7 @@ export const openBanks = (
       shop.mode === 'test' ? [{ method, bank: simulator }] : await routes(shop, operation);
     if (!open) return notEnabled;
     const chosen = choose(open, request);
-    return isRefused(chosen)
+    return isRefusal(chosen)
       ? chosen
       : withAccount(chosen, { operation, merchantId: shop.merchantId });
   };
@@ -372,7 +372,7 @@ export const openBanks = (
     candidates,
     route: async (request) => {
       const found = await candidates(request);
-      return isRefused(found) ? found : found[0];
+      return isRefusal(found) ? found : found[0];
     },
     liveModeRefusal: async ({ merchantId, mode }) =>
       mode === 'test' || (await run(pool, enabled, [merchantId])).length > 0 ? null : notEnabled,

@@ -12,7 +12,7 @@
  *     { action: 'shop.rename', merchantId, subject: { kind: 'shop', id: shopId } },
  *     async (em) => {
  *       const shop = await lockShop(em, { merchantId, shopId });
- *       return shop ? em.assign(shop, { name }) : refused('not_found', 'there is no such shop');
+ *       return shop ? em.assign(shop, { name }) : refuse('not_found', 'there is no such shop');
  *     },
  *   ),
  * ```
@@ -30,7 +30,7 @@ import { run, type Statement } from './statement.ts';
 import type { AuditAction } from '../rules/audit-action.ts';
 import { maskCardNumbers } from '../rules/card-in-text.ts';
 import { platformMerchantId } from '../rules/platform.ts';
-import { isRefused, refused, type Refused } from '../rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { mayReadMerchant } from '../service/entities.ts';
 import type { Principal } from '../service/access/principal.ts';
 import type { SubgraphContext } from '../service/graph/subgraph.ts';
@@ -77,15 +77,15 @@ export const changeEntities = async <Result extends object>(
   database: Pick<Database, 'emOf'>,
   acting: Acting,
   action: AuditedAction,
-  change: (em: EntityManager, notes: EntryNotes) => Promise<Result | Refused>,
-): Promise<Result | Refused> => {
-  if (!mayChange(acting, action)) return refused('not_found', 'there is no such merchant');
+  change: (em: EntityManager, notes: EntryNotes) => Promise<Result | Refusal>,
+): Promise<Result | Refusal> => {
+  if (!mayChange(acting, action)) return refuse('not_found', 'there is no such merchant');
   const inEntities = async (em: EntityManager): Promise<Result> => {
     const record = new ChangeRecord(action.view);
     em.getEventManager().registerSubscriber(record);
     const notes: EntryNotes = {};
     const result = await change(em, notes);
-    if (isRefused(result)) throw new RolledBack(result);
+    if (isRefusal(result)) throw new RolledBack(result);
     await em.flush();
     const { before, after } = { ...record.states(result), ...notes };
     const states = { before, after: after && { ...after, ...notes.details } };
@@ -107,9 +107,9 @@ const mayChange = ({ principal }: Acting, { merchantId }: AuditedAction): boolea
 
 /** Carries a refusal out of the transaction and ends it. */
 class RolledBack extends Error {
-  readonly refusal: Refused;
+  readonly refusal: Refusal;
 
-  constructor(refusal: Refused) {
+  constructor(refusal: Refusal) {
     super(refusal.message);
     this.refusal = refusal;
   }

@@ -3,7 +3,7 @@
  * with its own key, so repeating an interrupted batch completes it. The rows are those of
  * `idempotency.ts` and follow the same rules.
  */
-import type { Refused } from '../rules/refusal.ts';
+import type { Refusal } from '../rules/refusal.ts';
 import {
   conflictWith,
   insertClaim,
@@ -117,7 +117,7 @@ export const claimPage = async (
   { merchantId, shopId, mode }: ClaimingCaller,
   claims: readonly PageClaim[],
   at: Temporal.Instant,
-): Promise<ReadonlyMap<string, string | Refused>> => {
+): Promise<ReadonlyMap<string, string | Refusal>> => {
   const claimed = await run<{ key: string }>(client, claimAll, [
     merchantId,
     mode,

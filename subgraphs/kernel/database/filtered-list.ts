@@ -4,7 +4,7 @@
  * other filters check row by row. A page checks a bounded number of rows: it may be shorter than
  * requested, and its cursor continues where it stopped.
  */
-import { isRefused, type Refused } from '../rules/refusal.ts';
+import { isRefusal, type Refusal } from '../rules/refusal.ts';
 import { cursorOf, pageOf, pageRange, type Page, type PageRange, type Position } from './keyset.ts';
 import {
   armsOf,
@@ -126,10 +126,10 @@ export const readList = async <Row extends Position>(
   runner: Runner,
   listed: ListedTable,
   query: ListQuery,
-): Promise<ListedPage<Row> | Refused> => {
+): Promise<ListedPage<Row> | Refusal> => {
   const { name } = listed.table;
   const range = pageRange(query.page, [`${name}.filtered`, query.reach, query.asked]);
-  if (isRefused(range)) return range;
+  if (isRefusal(range)) return range;
   const page = await readRange<Row>(runner, listed, query, range);
   return { ...page, total: () => listTotal(runner, listed, query) };
 };

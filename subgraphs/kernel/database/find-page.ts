@@ -4,7 +4,7 @@
  */
 import type { EntityName, FilterQuery, QueryOrderMap } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { isRefused, type Refused } from '../rules/refusal.ts';
+import { isRefusal, type Refusal } from '../rules/refusal.ts';
 import { pageAt, pageRange, type Page, type PageQuery } from './keyset.ts';
 
 /** An entity that a list orders by the time `At`, and by its id among those of one time. */
@@ -36,9 +36,9 @@ export const findPage = async <At extends string, Entity extends Listed<At>>(
   { entity, at, where, bound }: EntityList<Entity, At>,
   query: PageQuery,
   limit?: number,
-): Promise<Page<Entity> | Refused> => {
+): Promise<Page<Entity> | Refusal> => {
   const range = pageRange(query, bound, limit);
-  if (isRefused(range)) return range;
+  if (isRefusal(range)) return range;
   const { size, backwards, position } = range;
   const cursor = position ? { [at]: position.createdAt, id: position.id } : undefined;
   const found = await em.findByCursor(entity, {

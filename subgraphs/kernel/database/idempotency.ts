@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { isRefused, refused, type Refused } from '../rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
 import { inTransaction, isLockTimeout, run, type Runner, type Statement } from './statement.ts';
 import { rememberTrace } from './subject-trace.ts';
@@ -87,11 +87,11 @@ export const claimOf = (
   operation: string,
   input: unknown,
   asksLater = false,
-): IdempotencyClaim | Refused | null => {
+): IdempotencyClaim | Refusal | null => {
   if (!argument) return null;
   const { key } = argument;
   if (key.length > idempotencyKey_max_chars || !/^[\x20-\x7e]+$/.test(key)) {
-    return refused(
+    return refuse(
       'bad_request',
       `Idempotency-Key: expected 1 to ${idempotencyKey_max_chars} printable ASCII characters, got ${key.length} characters`,
     );
@@ -196,11 +196,11 @@ export const conflictWith = ({
 }: {
   readonly request: string | null;
   readonly at: Temporal.Instant;
-}): Refused => {
+}): Refusal => {
   const [, method, path, requestId = null] = requestForm.exec(request ?? '') ?? [];
   const first = method !== undefined && path !== undefined ? { method, path, requestId } : null;
   const asked = first ? `${first.method} ${first.path}` : request;
-  return refused(
+  return refuse(
     'idempotent_conflict',
     `this Idempotency-Key was used with a different request: ${asked ?? 'one'} at ${rfc3339(at)}`,
     request === null ? null : { ...(first ?? ofGraph), at },
@@ -210,7 +210,7 @@ export const conflictWith = ({
 /** A mutation's name is no address: the graph has one for all. */
 const ofGraph = { method: 'POST', path: '/graphql', requestId: null };
 
-const inProgress = refused(
+const inProgress = refuse(
   'idempotent_in_progress',
   'an earlier call with this Idempotency-Key is still running',
 );
@@ -225,7 +225,7 @@ const findEarlier = async (
   caller: ClaimingCaller,
   claim: IdempotencyClaim,
   until_ms: number,
-): Promise<FirstUse | Refused | null> => {
+): Promise<FirstUse | Refusal | null> => {
   for (;;) {
     const key = [caller.merchantId, caller.mode, claim.key];
     const [row] = await run<FirstUse>(runner, find, key);
@@ -259,19 +259,19 @@ interface Creation<Made extends object> {
 export const madeOnce = async <Made extends object>(
   runner: Runner,
   { caller, claim, find: findMade }: Creation<Made>,
-  make: () => Promise<Made | Refused | null>,
-): Promise<Created<Made> | Refused | null> => {
+  make: () => Promise<Made | Refusal | null>,
+): Promise<Created<Made> | Refusal | null> => {
   const until_ms = performance.now() + claimPatience_ms;
-  let made: Made | Refused | null;
+  let made: Made | Refusal | null;
   try {
     made = await make();
   } catch (error) {
     if (claim && isLockTimeout(error)) return inProgress;
     throw error;
   }
-  if (made) return isRefused(made) ? made : { made, replayed: false };
+  if (made) return isRefusal(made) ? made : { made, replayed: false };
   const earlier = claim && (await findEarlier(runner, caller, claim, until_ms));
-  if (!earlier || isRefused(earlier)) return earlier;
+  if (!earlier || isRefusal(earlier)) return earlier;
   const found = await findMade(earlier.resourceId);
   return found ? { made: found, replayed: true } : conflictWith(earlier);
 };
@@ -299,8 +299,8 @@ const claimAlone: Statement = {
 export const createOnce = async <Made extends object>(
   pool: pg.Pool,
   creation: Creation<Made> & { readonly resourceId: string; readonly at: Temporal.Instant },
-  make: (client: pg.PoolClient) => Promise<Made | Refused>,
-): Promise<Created<Made> | Refused> => {
+  make: (client: pg.PoolClient) => Promise<Made | Refusal>,
+): Promise<Created<Made> | Refusal> => {
   const { caller, claim, resourceId, at } = creation;
   const values = claim && [
     caller.merchantId,
@@ -313,16 +313,16 @@ export const createOnce = async <Made extends object>(
     claim.request,
     claim.asksLater,
   ];
-  const claimAndMake = async (client: pg.PoolClient): Promise<Made | Refused | null> => {
+  const claimAndMake = async (client: pg.PoolClient): Promise<Made | Refusal | null> => {
     const taken = values !== null && (await run(client, claimAlone, values)).length === 0;
     if (taken) return null;
     const made = await make(client);
-    if (!isRefused(made))
+    if (!isRefusal(made))
       await rememberTrace(client, { merchantId: caller.merchantId, subjectId: resourceId });
     return made;
   };
   // What was refused leaves nothing behind, its claim included.
-  const isMade = (made: Made | Refused | null): boolean => made !== null && !isRefused(made);
+  const isMade = (made: Made | Refusal | null): boolean => made !== null && !isRefusal(made);
   const until_ms = performance.now() + claimPatience_ms;
   for (;;) {
     const created = await madeOnce(pool, creation, () => inTransaction(pool, claimAndMake, isMade));
@@ -383,7 +383,7 @@ export const answerUnderKey = async <Answer extends object>(
   let end = endAsking;
   try {
     const answer = await ask();
-    if (isRefused(answer)) end = release;
+    if (isRefusal(answer)) end = release;
     return answer;
   } finally {
     clearInterval(askingOn);

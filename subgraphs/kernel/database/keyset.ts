@@ -4,7 +4,7 @@
  * `to` are UTC days, both inclusive.
  */
 import { createHash } from 'node:crypto';
-import { isRefused, refused, type Refused } from '../rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { asCame } from '../rules/repeatable.ts';
 import { isCanonicalUuid } from '../rules/uuid.ts';
 
@@ -95,7 +95,7 @@ const parse = (cursor: string): unknown => {
 export const positionOf = (
   cursor: string | null | undefined,
   filters: unknown,
-): Position | Refused | null => {
+): Position | Refusal | null => {
   if (cursor === null || cursor === undefined) return null;
   const value = parse(cursor);
   if (Array.isArray(value) && value.length === 3) {
@@ -113,7 +113,7 @@ export const positionOf = (
       return { createdAt: Temporal.Instant.fromEpochMilliseconds(at), id };
     }
   }
-  return refused(
+  return refuse(
     'bad_request',
     `cursor: expected the next_cursor of a page of this same query, got ${asCame(cursor)}`,
   );
@@ -126,16 +126,16 @@ export const pageRange = (
   { first, after, last, before }: PageQuery,
   bound: unknown,
   limit = page_max_rows,
-): PageRange | Refused => {
+): PageRange | Refusal => {
   const forwards = (first ?? after ?? null) !== null;
   const backwards = (last ?? before ?? null) !== null;
   if (backwards && (forwards || typeof last !== 'number'))
-    return refused('bad_request', 'page: expected first and after, or last and before');
+    return refuse('bad_request', 'page: expected first and after, or last and before');
   const size = last ?? first ?? page_default_rows;
   if (size < 1 || size > limit)
-    return refused('bad_request', `limit: expected an integer from 1 to ${limit}, got ${size}`);
+    return refuse('bad_request', `limit: expected an integer from 1 to ${limit}, got ${size}`);
   const position = positionOf(before ?? after, bound);
-  return position && isRefused(position) ? position : { size, backwards, position, bound };
+  return position && isRefusal(position) ? position : { size, backwards, position, bound };
 };
 
 const pageInfoOf = (
@@ -221,15 +221,15 @@ export interface Span {
 export const spanOf = (
   from: string | null | undefined,
   to: string | null | undefined,
-): Span | Refused => {
+): Span | Refusal => {
   const first = from ? day(from) : null;
   const last = to ? day(to) : null;
   if (from && !first)
-    return refused('bad_request', `from: expected a day as YYYY-MM-DD, got ${asCame(from)}`);
+    return refuse('bad_request', `from: expected a day as YYYY-MM-DD, got ${asCame(from)}`);
   if (to && !last)
-    return refused('bad_request', `to: expected a day as YYYY-MM-DD, got ${asCame(to)}`);
+    return refuse('bad_request', `to: expected a day as YYYY-MM-DD, got ${asCame(to)}`);
   if (first && last && Temporal.PlainDate.compare(first, last) > 0)
-    return refused(
+    return refuse(
       'bad_request',
       `from: expected a day not after to (${last.toString()}), got ${first.toString()}`,
     );

@@ -3,7 +3,7 @@
  * reads; with a filter, or for all merchants, it is a filtered list.
  */
 import { modes as allModes, type Mode } from '../rules/mode.ts';
-import { isRefused, refused, type Refused } from '../rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { asCame } from '../rules/repeatable.ts';
 import { isUuid } from '../rules/uuid.ts';
 import type { Principal } from '../service/access/principal.ts';
@@ -65,9 +65,9 @@ export const exactly = (
 ): RowFilter => ({ sql: (parameter) => `${column} = ${parameter}::${type}`, value, indexedBy });
 
 /** A row belongs to this payment; `bad_request` for an invalid id. */
-export const ofPaymentId = (column: string, id: Given<string>): RowFilter | Refused =>
+export const ofPaymentId = (column: string, id: Given<string>): RowFilter | Refusal =>
   typeof id === 'string' && !isUuid(id)
-    ? refused('bad_request', `payment_id: expected a UUID, got ${asCame(id)}`)
+    ? refuse('bad_request', `payment_id: expected a UUID, got ${asCame(id)}`)
     : exactly(column, id?.toLowerCase(), { type: 'uuid' });
 
 /** The later of two moments; either may be missing. */
@@ -130,12 +130,12 @@ const queryOf = async (
   principal: Principal,
   listed: ListedTable,
   request: ListRequest,
-): Promise<ListQuery | Refused> => {
+): Promise<ListQuery | Refusal> => {
   const { filter, from, to, first, after, last, before } = request;
   const mistake = mistakeIn(filter ?? {});
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const days = spanOf(from, to);
-  if (isRefused(days)) return days;
+  if (isRefusal(days)) return days;
   const span: Span = {
     since: later(days.since, filter?.since && recordable(filter.since)),
     until: earlier(days.until, filter?.until && recordable(filter.until)),
@@ -158,7 +158,7 @@ type ReadRegistry<Row> = (
   runner: Runner,
   reach: Reach,
   query: RegistryQuery,
-) => Promise<Page<Row> | Refused>;
+) => Promise<Page<Row> | Refusal>;
 
 /**
  * A list for every caller. `bad_request` for a wrong filter, day, size or cursor, and for a person
@@ -170,9 +170,9 @@ export const openList =
     runner: Runner,
     principal: Principal,
     request: ListRequest,
-  ): Promise<ListedPage<Row> | Refused> => {
+  ): Promise<ListedPage<Row> | Refusal> => {
     const query = await queryOf(runner, principal, listed, request);
-    if (isRefused(query)) return query;
+    if (isRefusal(query)) return query;
     const { reach } = query;
     const { merchantId } = reach;
     // A registry supports only its own columns and days.
@@ -181,5 +181,5 @@ export const openList =
     const { from, to } = request;
     const asked = { ...query.page, from, to, filters: query.columns };
     const page = await readRegistry(runner, { ...reach, merchantId }, asked);
-    return isRefused(page) ? page : { ...page, total: () => listTotal(runner, listed, query) };
+    return isRefusal(page) ? page : { ...page, total: () => listTotal(runner, listed, query) };
   };

@@ -2,7 +2,7 @@
  * Pages of growing lists, newest first, by keyset: for lists that are not a shop's registry. One
  * statement per list and direction.
  */
-import { isRefused, type Refused } from '../rules/refusal.ts';
+import { isRefusal, type Refusal } from '../rules/refusal.ts';
 import { pageOf, pageRange, type Page, type PageQuery, type Position } from './keyset.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
@@ -48,9 +48,9 @@ export const readPage = async <Row extends Position>(
   values: readonly unknown[],
   query: PageQuery,
   limit?: number,
-): Promise<Page<Row> | Refused> => {
+): Promise<Page<Row> | Refusal> => {
   const range = pageRange(query, [list.forwards.name, values], limit);
-  if (isRefused(range)) return range;
+  if (isRefusal(range)) return range;
   const { position, size } = range;
   const cursor = [position?.createdAt ?? null, position?.id ?? null];
   const statement = range.backwards ? list.backwards : list.forwards;

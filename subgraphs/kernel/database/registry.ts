@@ -6,7 +6,7 @@
  * A range is read from one end, the cursor's or that of the days: with a second condition on
  * created_at PostgreSQL begins at that one and walks to the cursor.
  */
-import { isRefused, type Refused } from '../rules/refusal.ts';
+import { isRefusal, type Refusal } from '../rules/refusal.ts';
 import {
   pageOf,
   pageRange,
@@ -89,16 +89,16 @@ export const registryRange = (
   reach: Reach,
   query: RegistryQuery,
   limit?: number,
-): RegistryRange | Refused => {
+): RegistryRange | Refusal => {
   const { from, to } = query;
   // Each value once: two arms of one value would return its rows twice.
   const asked = Object.keys(table.filters).map((column) =>
     query.filters[column] ? distinct(query.filters[column]) : null,
   );
   const span = spanOf(from, to);
-  if (isRefused(span)) return span;
+  if (isRefusal(span)) return span;
   const range = pageRange(query, [table.name, reach, from ?? null, to ?? null, asked], limit);
-  if (isRefused(range)) return range;
+  if (isRefusal(range)) return range;
   const { backwards, position } = range;
   const filtered = asked.some((values) => values !== null);
   const arms = filtered
@@ -127,9 +127,9 @@ export const registry = <Row extends Position>(table: RegistryTable, columns: st
     runner: Runner,
     reach: Reach,
     query: RegistryQuery,
-  ): Promise<Page<Row> | Refused> => {
+  ): Promise<Page<Row> | Refusal> => {
     const range = registryRange(table, reach, query);
-    if (isRefused(range)) return range;
+    if (isRefusal(range)) return range;
     const { whole, filtered } = range.backwards ? backwards : forwards;
     const used = range.filtered ? filtered : whole;
     return pageOf(await run<Row>(runner, used, range.values(range.size + 1)), range);

@@ -9,14 +9,14 @@ import type { Acting } from '../database/audit.ts';
 import type { RowFilter } from '../database/list-statements.ts';
 import type { RowKey } from '../database/load-by-key.ts';
 import { inTransaction } from '../database/statement.ts';
-import { refused, type Refused } from '../rules/refusal.ts';
+import { refuse, type Refusal } from '../rules/refusal.ts';
 import { textMistake } from '../rules/text-mistake.ts';
 import type { Principal } from '../service/access/principal.ts';
 import { refusal } from '../service/access/reach.ts';
 import { approval, rejection } from './rules.ts';
 import type { Draft, DraftStore, PersonActing } from './store-drafts.ts';
 
-export const noDraft = refused('not_found', 'there is no such draft');
+export const noDraft = refuse('not_found', 'there is no such draft');
 
 /** The calling person. Access rows keep others out; this only narrows the type. */
 export const personOf = ({ principal, requestId, now }: Acting): PersonActing => {
@@ -49,7 +49,7 @@ export const keepRefusal = async <Row extends Draft>(
   client: pg.PoolClient,
   { acting, at }: Approving,
   draft: Row,
-  { code: refusalCode, message: refusalMessage }: Refused,
+  { code: refusalCode, message: refusalMessage }: Refusal,
 ): Promise<void> => {
   const after = { ...draft, refusalCode, refusalMessage, refusedAt: at };
   await store.move(client, after);
@@ -62,8 +62,8 @@ export const noteRefusal = async <Row extends Draft>(
   pool: pg.Pool,
   approving: Approving,
   key: RowKey,
-  refusedAs: Refused,
-): Promise<Refused> => {
+  refusedAs: Refusal,
+): Promise<Refusal> => {
   const { acting, at } = approving;
   await inTransaction(pool, async (client) => {
     const draft = await store.lock(client, key);
@@ -101,16 +101,16 @@ export const rejectDraft = async <Row extends Draft>(
   parts: { readonly pool: pg.Pool; readonly clocks: Pick<TestClocks, 'timeOf'> },
   acting: PersonActing,
   { merchantId, id, reason }: RejectionRequest,
-): Promise<Row | Refused> => {
+): Promise<Row | Refusal> => {
   const mistake = textMistake('reason', reason, 1, reason_max_chars);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const { pool, clocks } = parts;
   const [found] = await store.load(pool, [{ merchantId, id }]);
   if (!found) return noDraft;
   const { shopId, mode } = found;
   const at = await clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
   const { subject } = acting.principal;
-  return inTransaction(pool, async (client): Promise<Row | Refused> => {
+  return inTransaction(pool, async (client): Promise<Row | Refusal> => {
     const draft = await store.lock(client, found);
     if (!draft) return noDraft;
     const status = rejection(draft, { subject, at });

@@ -3,7 +3,7 @@
  * expires, and is approved once.
  */
 import { move } from '../rules/moves.ts';
-import { refused, type Refused } from '../rules/refusal.ts';
+import { refuse, type Refusal } from '../rules/refusal.ts';
 
 export const draftStatuses = ['pending', 'approved', 'rejected', 'expired'] as const;
 export type DraftStatus = (typeof draftStatuses)[number];
@@ -37,7 +37,7 @@ interface Deciding {
 }
 
 /** The result of a decision; `again`: this person has already decided so. */
-type Verdict = DraftStatus | 'again' | Refused;
+type Verdict = DraftStatus | 'again' | Refusal;
 
 const decide = (
   trigger: 'person_approved' | 'person_rejected',
@@ -49,10 +49,10 @@ const decide = (
   if (!status)
     return draft.status === wanted && draft.decidedBy === subject
       ? 'again'
-      : refused('not_pending', `only a pending draft can be decided; this one is ${draft.status}`);
+      : refuse('not_pending', `only a pending draft can be decided; this one is ${draft.status}`);
   // Already expired, although the sweep has not written it yet.
   return Temporal.Instant.compare(draft.expiresAt, at) <= 0
-    ? refused('not_pending', 'only a pending draft can be decided; this one is expired')
+    ? refuse('not_pending', 'only a pending draft can be decided; this one is expired')
     : status;
 };
 
@@ -62,7 +62,7 @@ const decide = (
  */
 export const approval = (draft: DraftState, deciding: Deciding): Verdict =>
   draft.createdBy === deciding.subject
-    ? refused('scope_required', 'another person must approve it: you made this draft')
+    ? refuse('scope_required', 'another person must approve it: you made this draft')
     : decide('person_approved', 'approved', draft, deciding);
 
 /** Whether a draft may be rejected, also by the proposer; `not_pending`. */

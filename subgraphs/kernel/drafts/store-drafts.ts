@@ -17,7 +17,7 @@ import {
 } from '../database/statement.ts';
 import type { AuditVerb } from '../rules/audit-action.ts';
 import type { Mode } from '../rules/mode.ts';
-import type { RefusalCode, Refused } from '../rules/refusal.ts';
+import type { RefusalCode, Refusal } from '../rules/refusal.ts';
 import type { OperatorPrincipal, Principal } from '../service/access/principal.ts';
 import { draftStatuses, pendingDrafts_max, type DraftState } from './rules.ts';
 
@@ -63,7 +63,7 @@ export interface DraftStore<Row extends Draft> {
     runner: Runner,
     principal: Principal,
     request: ListRequest,
-  ) => Promise<ListedPage<Row> | Refused>;
+  ) => Promise<ListedPage<Row> | Refusal>;
   /** Drafts past their expiry. */
   readonly lives: Due<Row>;
   /** Writes a new draft. False: the merchant has no such shop. */

@@ -5,7 +5,7 @@
  * `bound` of `balance_delta`); the booking code then decides what happens to the fact.
  */
 import { largestAmount } from '../rules/money.ts';
-import type { Refused } from '../rules/refusal.ts';
+import type { Refusal } from '../rules/refusal.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { errorCode } from '../service/error-code.ts';
 
@@ -23,8 +23,8 @@ export const isBeyondBound = (error: unknown): boolean => errorCode(error) === b
  */
 export const withinBound = async <Booked>(
   booking: Promise<Booked>,
-  refusal: Refused,
-): Promise<Booked | Refused> => {
+  refusal: Refusal,
+): Promise<Booked | Refusal> => {
   try {
     return await booking;
   } catch (error) {

@@ -15,7 +15,7 @@ import {
 import type { Mode } from '../rules/mode.ts';
 import { keptItem, type ReceiptTerms } from '../rules/receipt.ts';
 import { receiptTerms, type ReceiptInput } from '../rules/receipt-terms.ts';
-import { isRefused, type Refused } from '../rules/refusal.ts';
+import { isRefusal, type Refusal } from '../rules/refusal.ts';
 import { ReceiptTermsEntity, type NewTerms } from './entities.ts';
 import { shownCustomer } from '../rules/receipt-customer.ts';
 
@@ -30,10 +30,10 @@ export const givenReceipt = (
   customers: Pick<CustomerVault, 'seal'>,
   input: ReceiptInput | null | undefined,
   now: Temporal.Instant,
-): GivenReceipt | Refused | null => {
+): GivenReceipt | Refusal | null => {
   if (!input) return null;
   const terms = receiptTerms(input, now);
-  if (isRefused(terms)) return terms;
+  if (isRefusal(terms)) return terms;
   return { terms, customerSealed: sealedCustomer(customers, terms.customer) };
 };
 

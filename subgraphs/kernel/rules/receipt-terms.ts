@@ -17,7 +17,7 @@ import {
   type ReceiptItem,
   type ReceiptTerms,
 } from './receipt.ts';
-import { refused, refusedMistakes, type Refused } from './refusal.ts';
+import { refuse, refuseMistakes, type Refusal } from './refusal.ts';
 import { asCame } from './repeatable.ts';
 import { charactersOf, textMistake } from './text-mistake.ts';
 
@@ -144,8 +144,8 @@ const itemOf = (item: ReceiptItemInput): ReceiptItem => ({
 export const receiptTerms = (
   input: ReceiptInput,
   now: Temporal.Instant,
-): ReceiptTerms | Refused => {
-  const refusal = refusedMistakes(mistakesIn(input, now));
+): ReceiptTerms | Refusal => {
+  const refusal = refuseMistakes(mistakesIn(input, now));
   if (refusal) return refusal;
   const { email, phone, fullName, inn } = input.customer;
   return {
@@ -164,18 +164,18 @@ export const receiptTerms = (
 export const sumMistake = (
   { items }: Pick<ReceiptTerms, 'items'>,
   amount: bigint,
-): Refused | null => {
+): Refusal | null => {
   const sum = items.reduce((total, item) => total + itemTotal(item), 0n);
   return sum === amount
     ? null
-    : refused('bad_request', `receipt.items: the items sum to ${sum}, but the amount is ${amount}`);
+    : refuse('bad_request', `receipt.items: the items sum to ${sum}, but the amount is ${amount}`);
 };
 
 /** Why nothing that is paid in this currency has a receipt; null when it may. */
-export const receiptCurrencyMistake = (currency: string): Refused | null =>
+export const receiptCurrencyMistake = (currency: string): Refusal | null =>
   currency === defaultCurrency
     ? null
-    : refused(
+    : refuse(
         'bad_request',
         `receipt: allowed only with the currency ${defaultCurrency}, got ${currency}`,
       );
@@ -187,9 +187,9 @@ export const receiptCurrencyMistake = (currency: string): Refused | null =>
 export const receiptMistake = (
   { receiptsRequired }: { readonly receiptsRequired?: true },
   receipt: object | null | undefined,
-): Refused | null =>
+): Refusal | null =>
   receiptsRequired && !receipt
-    ? refused(
+    ? refuse(
         'bad_request',
         'receipt: required by the setting receiptsRequired of the shop, got nothing',
       )

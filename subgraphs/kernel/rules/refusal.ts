@@ -51,7 +51,7 @@ export interface FirstRequest {
 /**
  * The operation was refused and nothing was changed. The field names are those of the GraphQL type.
  */
-export interface Refused {
+export interface Refusal {
   readonly __typename: 'Refused';
   readonly code: RefusalCode;
   readonly message: string;
@@ -73,11 +73,11 @@ export const fieldsOf = (code: string, message: string): FieldMistake[] => {
 };
 
 /** A refusal with a message that the caller can act on; never a card number or a secret. */
-export const refused = (
+export const refuse = (
   code: RefusalCode,
   message: string,
   firstRequest: FirstRequest | null = null,
-): Refused => ({
+): Refusal => ({
   __typename: 'Refused',
   code,
   message,
@@ -86,9 +86,9 @@ export const refused = (
 });
 
 /** Refuses with all mistakes at once, where there are any; the message is that of the first. */
-export const refusedMistakes = (
+export const refuseMistakes = (
   mistakes: readonly (string | null | undefined)[],
-): Refused | null => {
+): Refusal | null => {
   const found = mistakes.flatMap((mistake) => mistake || []);
   const [first] = found;
   if (first === undefined) return null;
@@ -96,11 +96,11 @@ export const refusedMistakes = (
   for (const field of found.flatMap((mistake) => fieldsOf('bad_request', mistake)))
     if (!fields.has(field.path)) fields.set(field.path, field);
   return {
-    ...refused('bad_request', first),
+    ...refuse('bad_request', first),
     fields: [...fields.values()].slice(0, fieldMistakes_max),
   };
 };
 
 /** Whether a value is a refusal and not a result. */
-export const isRefused = (value: object): value is Refused =>
+export const isRefusal = (value: object): value is Refusal =>
   '__typename' in value && value.__typename === 'Refused';

@@ -11,7 +11,7 @@ import { clientOf } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { changeEntities, type Acting, type EntryNotes, type AuditedAction } from '../audit.ts';
 
 /** The subject of the query, in its current state. */
@@ -65,12 +65,12 @@ export interface BankAskedAgain {
 }
 
 /** Why the bank is not queried; null when it may know more. */
-const obstacle = (subject: BankSubject, { mode, status, isOpen }: Asked): Refused | null => {
+const obstacle = (subject: BankSubject, { mode, status, isOpen }: Asked): Refusal | null => {
   if (mode === 'test')
-    return refused('bad_request', `id: this ${subject} is in test mode, and no bank has it`);
+    return refuse('bad_request', `id: this ${subject} is in test mode, and no bank has it`);
   return isOpen
     ? null
-    : refused('not_pending', `the ${subject} is ${status}: there is nothing to query at the bank`);
+    : refuse('not_pending', `the ${subject} is ${status}: there is nothing to query at the bank`);
 };
 
 const askAgain = async (
@@ -78,7 +78,7 @@ const askAgain = async (
   notes: EntryNotes,
   { merchantId, id }: { readonly merchantId: string; readonly id: string },
   now: Temporal.Instant,
-): Promise<BankAskedAgain | Refused> => {
+): Promise<BankAskedAgain | Refusal> => {
   const client = await clientOf(em);
   for (const { subject, lock, askNow } of statements) {
     const [found] = await run<Asked>(client, lock, [merchantId, id]);
@@ -92,7 +92,7 @@ const askAgain = async (
     notes.after = { subject, askAt };
     return { merchantId, id, subject, askAt };
   }
-  return refused('not_found', 'the merchant has no payment, refund or payout with this id');
+  return refuse('not_found', 'the merchant has no payment, refund or payout with this id');
 };
 
 /**
@@ -104,9 +104,9 @@ export const askBankAgain = async (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
   { merchantId, id }: { readonly merchantId: string; readonly id: string },
-): Promise<BankAskedAgain | Refused> => {
+): Promise<BankAskedAgain | Refusal> => {
   if (!isUuid(id))
-    return refused('not_found', 'the merchant has no payment, refund or payout with this id');
+    return refuse('not_found', 'the merchant has no payment, refund or payout with this id');
   const action: AuditedAction = {
     action: 'bank.ask_again',
     merchantId,

@@ -13,7 +13,7 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { alertSeverities, placeOf } from '../../kernel/rules/alert.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import { askBankAgain } from './ask-bank-again.ts';
@@ -63,11 +63,11 @@ const assignAlert = async (
   database: Pick<Database, 'emOf' | 'pool'>,
   acting: Acting,
   { merchantId, id, assignee }: Assignment,
-): Promise<Alert | Refused> => {
-  const none = refused('not_found', 'there is no such alert');
+): Promise<Alert | Refusal> => {
+  const none = refuse('not_found', 'there is no such alert');
   if (!isUuid(id)) return none;
   if (assignee !== null && !(await findAssignees(database.pool, acting)).includes(assignee))
-    return refused('bad_request', 'assignee: no person of the platform has this name');
+    return refuse('bad_request', 'assignee: no person of the platform has this name');
   const action: AuditedAction = {
     action: 'alert.assign',
     merchantId,
@@ -77,7 +77,7 @@ const assignAlert = async (
     const key = { merchantId: merchantId ?? platformMerchantId, id };
     const alert = await em.findOne(AlertEntity, key, forUpdate);
     if (!alert) return none;
-    if (alert.resolvedAt) return refused('bad_request', 'id: the alert is already resolved');
+    if (alert.resolvedAt) return refuse('bad_request', 'id: the alert is already resolved');
     return em.assign(alert, { assignee });
   });
 };
@@ -148,8 +148,8 @@ const resolveAlert = async (
     id,
     note,
   }: { readonly merchantId: string | null; readonly id: string; readonly note: string },
-): Promise<Alert | Refused> => {
-  const none = refused('not_found', 'there is no such alert');
+): Promise<Alert | Refusal> => {
+  const none = refuse('not_found', 'there is no such alert');
   if (!isUuid(id)) return none;
   const mistake = reasonMistake(note);
   if (mistake) return mistake;
@@ -162,7 +162,7 @@ const resolveAlert = async (
     const key = { merchantId: merchantId ?? platformMerchantId, id };
     const alert = await em.findOne(AlertEntity, key, forUpdate);
     if (!alert) return none;
-    if (alert.resolvedAt) return refused('bad_request', 'id: the alert is already resolved');
+    if (alert.resolvedAt) return refuse('bad_request', 'id: the alert is already resolved');
     const resolvedBy = actorOf(acting.principal).actor;
     return em.assign(alert, { resolvedAt: acting.now(), resolvedBy, note });
   });
@@ -188,16 +188,16 @@ export const alertMutations = ({ database }: { readonly database: Database }) =>
         id,
         note,
       });
-      return isRefused(resolved) ? resolved : { ...resolved, __typename: 'Alert' };
+      return isRefusal(resolved) ? resolved : { ...resolved, __typename: 'Alert' };
     },
     alertAssign: async (_, { merchantId, id, assignee }, context) => {
       const assignment = { merchantId: merchantId ?? null, id, assignee: assignee ?? null };
       const assigned = await assignAlert(database, context, assignment);
-      return isRefused(assigned) ? assigned : { ...assigned, __typename: 'Alert' };
+      return isRefusal(assigned) ? assigned : { ...assigned, __typename: 'Alert' };
     },
     bankAskAgain: async (_, operation, context) => {
       const asked = await askBankAgain(database, context, operation);
-      return isRefused(asked) ? asked : { ...asked, __typename: 'BankAskedAgain' };
+      return isRefusal(asked) ? asked : { ...asked, __typename: 'BankAskedAgain' };
     },
   }) satisfies MutationResolvers;
 

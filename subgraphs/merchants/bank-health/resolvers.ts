@@ -11,7 +11,7 @@ import {
 } from '../../kernel/rules/bank-health.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../../kernel/rules/route.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 
 /* Computes rates and percentiles from the counts of bank calls. */
 
@@ -23,9 +23,9 @@ const hour_min = 60;
 export const spanOf = (
   now: Temporal.Instant,
   hours: number,
-): { readonly from: Temporal.Instant; readonly interval_min: number } | Refused => {
+): { readonly from: Temporal.Instant; readonly interval_min: number } | Refusal => {
   if (hours < 1 || hours > hours_max)
-    return refused('bad_request', `hours: expected an integer from 1 to ${hours_max}`);
+    return refuse('bad_request', `hours: expected an integer from 1 to ${hours_max}`);
   const interval_min = hours <= fine_max_hours ? healthBucket_min : hour_min;
   const interval_ms = interval_min * 60_000;
   const since_ms = now.subtract({ hours }).epochMilliseconds;

@@ -1,6 +1,6 @@
 /** GraphQL resolvers for test clocks. */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { merchantOf, refusal } from '../../kernel/service/access/reach.ts';
 import {
@@ -15,8 +15,8 @@ import {
 } from './test-clocks.ts';
 
 const shown = (clock: ShownClock) => ({ ...clock, advancingTo: clock.targetAt });
-const clockOr = (clock: ShownClock | Refused) =>
-  isRefused(clock) ? clock : { __typename: 'TestClock' as const, ...shown(clock) };
+const clockOr = (clock: ShownClock | Refusal) =>
+  isRefusal(clock) ? clock : { __typename: 'TestClock' as const, ...shown(clock) };
 
 const unnamed = (): never => {
   throw refusal('bad_request', 'shopId: required');
@@ -56,6 +56,6 @@ export const clockMutations = (verbs: ClockVerbs): Pick<MutationResolvers, Clock
   testClockResume: async (_, shop, context) => clockOr(await resumeClock(verbs, context, shop)),
   testClockRemove: async (_, shop, context) => {
     const removed = await removeClock(verbs, context, shop);
-    return isRefused(removed) ? removed : { __typename: 'TestClockRemoved', ...removed };
+    return isRefusal(removed) ? removed : { __typename: 'TestClockRemoved', ...removed };
   },
 });

@@ -11,7 +11,7 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { Bus } from '../../kernel/service/bus.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { lockShop } from '../shops/change-shop.ts';
 import { changeEntities, type Acting, type EntryNotes } from '../audit.ts';
@@ -35,7 +35,7 @@ export interface ClockVerbs {
 const advance_max_years = 5;
 const madeWithin_years = 10;
 
-const noClock = refused('not_found', 'the shop has no test clock');
+const noClock = refuse('not_found', 'the shop has no test clock');
 
 /** A moment as the database keeps it. */
 const inMilliseconds = (moment: Temporal.Instant): Temporal.Instant =>
@@ -74,28 +74,28 @@ export const createClock = async (
   verbs: ClockVerbs,
   acting: Acting,
   { at, frozen, ...shop }: ShopKey & { readonly at: Temporal.Instant; readonly frozen: boolean },
-): Promise<ShownClock | Refused> => {
+): Promise<ShownClock | Refusal> => {
   const real = inMilliseconds(verbs.realNow());
   if (
     isBefore(at, distant(real, -madeWithin_years)) ||
     isBefore(distant(real, madeWithin_years), at)
   ) {
-    return refused(
+    return refuse(
       'bad_request',
       `at: expected a moment within ${madeWithin_years} years from now, got ${at.toString()}`,
     );
   }
   const created = await change(verbs, acting, { shop, verb: 'create' }, async (em) => {
-    if (!(await lockShop(em, shop))) return refused('not_found', 'there is no such shop');
+    if (!(await lockShop(em, shop))) return refuse('not_found', 'there is no such shop');
     const { merchantId, shopId } = shop;
     if (await em.findOne(TestClockEntity, { merchantId, shopId }, forUpdate))
-      return refused('bad_request', 'shopId: the shop already has a test clock');
+      return refuse('bad_request', 'shopId: the shop already has a test clock');
     const clockAt = inMilliseconds(at);
     const made = { clockAt, setAt: real, frozen, targetAt: null, createdAt: real };
     await followClock(await clientOf(em), shop);
     return em.create(TestClockEntity, { merchantId, shopId, ...made });
   });
-  if (isRefused(created)) return created;
+  if (isRefusal(created)) return created;
   await announce(verbs, shop);
   return shownAt(created, real);
 };
@@ -113,8 +113,8 @@ const change = async <Result extends object>(
     shop: { merchantId, shopId },
     verb,
   }: { readonly shop: ShopKey; readonly verb: AuditVerb<'test_clock'> },
-  work: (em: EntityManager, notes: EntryNotes) => Promise<Result | Refused>,
-): Promise<Result | Refused> =>
+  work: (em: EntityManager, notes: EntryNotes) => Promise<Result | Refusal>,
+): Promise<Result | Refusal> =>
   isUuid(shopId)
     ? changeEntities(
         database,
@@ -143,23 +143,23 @@ const set = async (
   verbs: ClockVerbs,
   acting: Acting,
   { shop, verb }: { readonly shop: ShopKey; readonly verb: AuditVerb<'test_clock'> },
-  decide: (clock: ShownClock) => Partial<Pick<TestClock, 'frozen' | 'targetAt'>> | Refused,
-): Promise<ShownClock | Refused> => {
+  decide: (clock: ShownClock) => Partial<Pick<TestClock, 'frozen' | 'targetAt'>> | Refusal,
+): Promise<ShownClock | Refusal> => {
   const real = inMilliseconds(verbs.realNow());
   const changed = await change(verbs, acting, { shop, verb }, async (em, notes) => {
     const found = await lockClock(em, notes, shop, real);
     if (!found) return noClock;
     const { clock, before } = found;
     if (before.targetAt)
-      return refused(
+      return refuse(
         'bad_request',
         `the clock is advancing to ${before.targetAt.toString()}; wait until it arrives`,
       );
     const decided = decide(before);
-    if (isRefused(decided)) return decided;
+    if (isRefusal(decided)) return decided;
     return em.assign(clock, { clockAt: before.now, setAt: real, ...decided });
   });
-  if (isRefused(changed)) return changed;
+  if (isRefusal(changed)) return changed;
   verbs.wakeClock(shop);
   return shownAt(changed, real);
 };
@@ -173,11 +173,11 @@ export const advanceClock = (
   verbs: ClockVerbs,
   acting: Acting,
   { to, ...shop }: ShopKey & { readonly to: Temporal.Instant },
-): Promise<ShownClock | Refused> =>
+): Promise<ShownClock | Refusal> =>
   set(verbs, acting, { shop, verb: 'advance' }, ({ now }) =>
     isBefore(now, to) && isBefore(to, distant(now, advance_max_years))
       ? { targetAt: inMilliseconds(to) }
-      : refused(
+      : refuse(
           'bad_request',
           `to: expected a moment after ${now.toString()} and within ${advance_max_years} years of it, got ${to.toString()}`,
         ),
@@ -188,7 +188,7 @@ export const freezeClock = (
   verbs: ClockVerbs,
   acting: Acting,
   shop: ShopKey,
-): Promise<ShownClock | Refused> =>
+): Promise<ShownClock | Refusal> =>
   set(verbs, acting, { shop, verb: 'freeze' }, () => ({ frozen: true }));
 
 /**
@@ -199,7 +199,7 @@ export const resumeClock = (
   verbs: ClockVerbs,
   acting: Acting,
   shop: ShopKey,
-): Promise<ShownClock | Refused> =>
+): Promise<ShownClock | Refusal> =>
   set(verbs, acting, { shop, verb: 'resume' }, () => ({ frozen: false }));
 
 /**
@@ -210,7 +210,7 @@ export const removeClock = async (
   verbs: ClockVerbs,
   acting: Acting,
   shop: ShopKey,
-): Promise<{ readonly shopId: string } | Refused> => {
+): Promise<{ readonly shopId: string } | Refusal> => {
   const removed = await change(verbs, acting, { shop, verb: 'remove' }, async (em, notes) => {
     const found = await lockClock(em, notes, shop, inMilliseconds(verbs.realNow()));
     if (!found) return noClock;
@@ -219,6 +219,6 @@ export const removeClock = async (
     em.remove(found.clock);
     return { shopId: shop.shopId };
   });
-  if (!isRefused(removed)) await announce(verbs, shop);
+  if (!isRefusal(removed)) await announce(verbs, shop);
   return removed;
 };

@@ -12,7 +12,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { erasedTexts } from '../../kernel/service/free-texts.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 
@@ -218,10 +218,10 @@ export const erasePersonalData = async (
     readonly id: string;
     readonly reason: string;
   },
-): Promise<Erased | Refused> => {
+): Promise<Erased | Refusal> => {
   const mistake = reasonMistake(reason);
   if (mistake) return mistake;
-  const none = refused('not_found', `there is no such ${subject}`);
+  const none = refuse('not_found', `there is no such ${subject}`);
   if (subject !== 'customer' && !isUuid(id)) return none;
   const action: AuditedAction = {
     action: 'personal_data.erase',

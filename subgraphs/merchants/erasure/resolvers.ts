@@ -1,7 +1,7 @@
 /** GraphQL resolver for erasing personal data. */
 import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../kernel/rules/refusal.ts';
 import { erasePersonalData } from './erase-personal-data.ts';
 
 /** The mutation that erases; it writes an audit entry. */
@@ -9,6 +9,6 @@ export const eraseMutations = ({ database }: { readonly database: Database }) =>
   ({
     personalDataErase: async (_, given, context) => {
       const erased = await erasePersonalData(database, context, given);
-      return isRefused(erased) ? erased : { ...erased, __typename: 'PersonalDataErased' };
+      return isRefusal(erased) ? erased : { ...erased, __typename: 'PersonalDataErased' };
     },
   }) satisfies MutationResolvers;

@@ -6,7 +6,7 @@
 import { pageRange, spanOf, type Span } from '../../kernel/database/keyset.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import type { WebhookEvent } from '../../kernel/rules/event.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { asCame } from '../../kernel/rules/repeatable.ts';
 import { isCanonicalUuid, isUuid } from '../../kernel/rules/uuid.ts';
 import type { OfShop } from '../../kernel/service/entities.ts';
@@ -145,17 +145,17 @@ export const readEventLog = async (
   runner: Runner,
   shop: OfShop,
   query: EventLogQuery,
-): Promise<EventLogPage | Refused> => {
+): Promise<EventLogPage | Refusal> => {
   const { first, after = null, from, to, subjectId = null } = query;
   const range = pageRange({ first }, null);
-  if (isRefused(range)) return range;
+  if (isRefusal(range)) return range;
   const span = spanOf(from, to);
-  if (isRefused(span)) return span;
+  if (isRefusal(span)) return span;
   if (subjectId !== null && !isUuid(subjectId))
-    return refused('bad_request', `subject_id: expected a UUID, got ${asCame(subjectId)}`);
+    return refuse('bad_request', `subject_id: expected a UUID, got ${asCame(subjectId)}`);
   const start = after === null ? null : await findNumbered(runner, shop, after);
   if (after !== null && !start)
-    return refused(
+    return refuse(
       'bad_request',
       `after: expected the id of an event of this log that is still kept, as last_id has it, got ${asCame(after)}`,
     );

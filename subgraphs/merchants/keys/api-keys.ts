@@ -14,7 +14,7 @@ import type { Page, PageQuery } from '../../kernel/database/page.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import type { Bus } from '../../kernel/service/bus.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { scopes, type OperatorPrincipal } from '../../kernel/service/access/principal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
@@ -50,8 +50,8 @@ export interface IssuedKey {
   readonly status: 'active' | 'pending';
 }
 
-const noShop = refused('not_found', 'there is no such shop');
-const noKey = refused('not_found', 'there is no such key');
+const noShop = refuse('not_found', 'there is no such shop');
+const noKey = refuse('not_found', 'there is no such key');
 
 /** What a key is issued for; no scopes are all scopes. */
 interface KeyInput extends ShopKey {
@@ -66,11 +66,11 @@ interface KeyInput extends ShopKey {
 const termsMistake = (
   { name, expiresAt = null }: Pick<KeyInput, 'name' | 'expiresAt'>,
   now: Temporal.Instant,
-): Refused | null => {
+): Refusal | null => {
   const mistake = textMistake('name', name, 0, keyName_max_chars);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   return expiresAt !== null && Temporal.Instant.compare(expiresAt, now) <= 0
-    ? refused('bad_request', 'expiresAt: expected a moment that is not past')
+    ? refuse('bad_request', 'expiresAt: expected a moment that is not past')
     : null;
 };
 
@@ -114,11 +114,11 @@ export const issueApiKey = async (
   { database }: Pick<KeyDeps, 'database'>,
   acting: Acting,
   { merchantId, shopId, mode, scopes: asked, name, expiresAt = null }: KeyInput,
-): Promise<IssuedKey | Refused> => {
+): Promise<IssuedKey | Refusal> => {
   const wanted = asked ?? scopes;
   const unknown = wanted.filter((scope) => !scopes.some((known) => known === scope));
   if (unknown.length > 0)
-    return refused(
+    return refuse(
       'bad_request',
       `scopes: expected some of ${scopes.join(', ')}, got ${unknown.join(', ')}`,
     );
@@ -169,10 +169,10 @@ export const rotateApiKey = async (
     overlapHours: overlap_h,
     expiresAt = null,
   }: NamedKey & Pick<KeyInput, 'expiresAt'> & { readonly overlapHours: number },
-): Promise<IssuedKey | Refused> => {
+): Promise<IssuedKey | Refusal> => {
   if (!isUuid(apiKeyId)) return noKey;
   if (overlap_h < 0 || overlap_h > keyOverlap_max_h)
-    return refused(
+    return refuse(
       'bad_request',
       `overlapHours: expected 0 to ${keyOverlap_max_h}, got ${overlap_h}`,
     );
@@ -188,7 +188,7 @@ export const rotateApiKey = async (
     const now = acting.now();
     const status = keyStatus(key, now);
     if (status !== 'active')
-      return refused('not_pending', `only a working key can be replaced; this one is ${status}`);
+      return refuse('not_pending', `only a working key can be replaced; this one is ${status}`);
     const mistake = termsMistake({ name: key.name, expiresAt }, now);
     if (mistake) return mistake;
     const { shopId, mode, scopes: same, name } = key;
@@ -198,7 +198,7 @@ export const rotateApiKey = async (
     const terms = { id, merchantId, shopId, mode, scopes: same, name, expiresAt, requestedBy };
     return createKey(em, acting, { ...terms, replaces });
   });
-  if (!isRefused(issued)) await bus.publish('keys', { merchantId });
+  if (!isRefusal(issued)) await bus.publish('keys', { merchantId });
   return issued;
 };
 
@@ -219,17 +219,17 @@ const changeKey = async (
   acting: Acting,
   name: 'api_key.approve' | 'api_key.revoke',
   { merchantId, apiKeyId: id }: NamedKey,
-  change: (key: ApiKey, em: EntityManager) => Promise<Partial<ApiKey> | Refused>,
-): Promise<ApiKey | Refused> => {
+  change: (key: ApiKey, em: EntityManager) => Promise<Partial<ApiKey> | Refusal>,
+): Promise<ApiKey | Refusal> => {
   if (!isUuid(id)) return noKey;
   const action: AuditedAction = { action: name, merchantId, subject: { kind: 'api_key', id } };
   const changed = await changeEntities(database, acting, action, async (em) => {
     const key = await em.findOne(ApiKeyEntity, { merchantId, id }, forUpdate);
     if (!key) return noKey;
     const patch = await change(key, em);
-    return isRefused(patch) ? patch : em.assign(key, patch);
+    return isRefusal(patch) ? patch : em.assign(key, patch);
   });
-  if (!isRefused(changed)) await bus.publish('keys', { merchantId });
+  if (!isRefusal(changed)) await bus.publish('keys', { merchantId });
   return changed;
 };
 
@@ -241,7 +241,7 @@ export const approveApiKey = (
   deps: KeyDeps,
   acting: Acting & { readonly principal: OperatorPrincipal },
   named: NamedKey,
-): Promise<ApiKey | Refused> =>
+): Promise<ApiKey | Refusal> =>
   changeKey(deps, acting, 'api_key.approve', named, async (key, em) => {
     const { subject } = acting.principal;
     const now = acting.now();
@@ -260,7 +260,7 @@ export const revokeApiKey = (
   deps: KeyDeps,
   acting: Acting,
   named: NamedKey,
-): Promise<ApiKey | Refused> =>
+): Promise<ApiKey | Refusal> =>
   changeKey(deps, acting, 'api_key.revoke', named, async ({ revokedAt }) => ({
     revokedAt: revokedAt ?? acting.now(),
   }));
@@ -273,7 +273,7 @@ export const listApiKeys = (
   em: EntityManager,
   { merchantId, shopId }: ShopKey,
   page: PageQuery,
-): Promise<Page<ApiKey> | Refused> => {
+): Promise<Page<ApiKey> | Refusal> => {
   const where = { merchantId, shopId };
   const bound = ['api_key.of_shop', [merchantId, shopId]] as const;
   return findPage(em, { entity: ApiKeyEntity, at: 'createdAt', where, bound }, page);

@@ -6,7 +6,7 @@ import type {
 } from '../../../schema/generated/merchants.ts';
 import type { Shop } from '../../kernel/database/entities.ts';
 import type { PageQuery } from '../../kernel/database/page.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
@@ -102,9 +102,9 @@ type KeyMutations = Pick<
 
 const named = <Name extends string, Result extends object>(
   name: Name,
-  result: Result | Refused,
-): Refused | (Result & { readonly __typename: Name }) =>
-  isRefused(result) ? result : { ...result, __typename: name };
+  result: Result | Refusal,
+): Refusal | (Result & { readonly __typename: Name }) =>
+  isRefusal(result) ? result : { ...result, __typename: name };
 
 /** Mutations for keys and for the rules that apply to their callers. */
 export const keyMutations = (deps: KeyDeps & { readonly vaultKey: Keys }): KeyMutations => ({

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Mode } from '../../kernel/rules/mode.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 
 /** SHA-256 of the whole key, hex: stored in the table and sent by the facade. */
 export const digestOf = (key: string): string => createHash('sha256').update(key).digest('hex');
@@ -76,12 +76,12 @@ export const approvalObstacle = (
   key: KeyState,
   subject: string,
   now: Temporal.Instant,
-): Refused | null => {
+): Refusal | null => {
   const status = keyStatus(key, now);
   if (status === 'revoked' || status === 'expired')
-    return refused('not_pending', `only a pending key can be approved; this one is ${status}`);
+    return refuse('not_pending', `only a pending key can be approved; this one is ${status}`);
   return status === 'pending' && key.requestedBy === subject
-    ? refused('scope_required', 'another person must approve it: you requested this key')
+    ? refuse('scope_required', 'another person must approve it: you requested this key')
     : null;
 };
 

@@ -7,7 +7,7 @@ import { cursorOf, type Page } from '../../kernel/database/keyset.ts';
 import { registryRange, withinRange } from '../../kernel/database/registry.ts';
 import type { Reach } from '../../kernel/database/reach.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import {
   ledgerRegistryQuery,
@@ -68,10 +68,10 @@ export const exportLedger = async (
   runner: Runner,
   { merchantId, shopId, mode }: Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode'>,
   query: LedgerQuery,
-): Promise<LedgerFilePart | Refused> => {
+): Promise<LedgerFilePart | Refusal> => {
   const reach: Reach = { merchantId, shopIds: [shopId], modes: [mode] };
   const range = registryRange(ledgerTable, reach, ledgerRegistryQuery(query), part_max_rows);
-  if (isRefused(range)) return range;
+  if (isRefusal(range)) return range;
   const [found] = await run<PartRow>(
     runner,
     range.filtered ? ofType : whole,

@@ -17,7 +17,7 @@ import {
   settlementRecorded,
   type Posting,
 } from '../../kernel/rules/postings.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import { changeEntities, type Acting } from '../audit.ts';
 import { missing, reasonMistake, type PolicyDeps } from '../policies/change-policy.ts';
@@ -79,23 +79,23 @@ const isSame = (entry: LedgerRow, { shopId, mode, currency, amount }: Movement):
 const overdrawn = async (
   client: pg.PoolClient,
   { kind, merchantId, mode, currency, amount }: Movement,
-): Promise<Refused | null> => {
+): Promise<Refusal | null> => {
   // An adjustment may take a balance below zero, as a refund may.
   if (kind === 'adjustment') return null;
   const available = await availableOf(client, merchantId, mode, currency);
   return available + amount >= 0n
     ? null
-    : refused(
+    : refuse(
         'insufficient_balance',
         `the merchant has ${available} available, which is less than ${-amount}`,
       );
 };
 
-const beyondUpperBound = refused(
+const beyondUpperBound = refuse(
   'bad_request',
   'amount: the balance of the merchant or of the shop would exceed 2^53-1',
 );
-const beyondLowerBound = refused(
+const beyondLowerBound = refuse(
   'insufficient_balance',
   'the available balance of the merchant or of the shop would fall below -(2^53-1)',
 );
@@ -104,9 +104,9 @@ const record = async (
   { database }: PolicyDeps,
   acting: Acting,
   movement: Movement,
-): Promise<RecordedMovement | Refused> => {
+): Promise<RecordedMovement | Refusal> => {
   const mistake = mistakeIn(movement);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const { kind, merchantId, shopId, mode, currency, reference, description, amount, postings } =
     movement;
   const sourceId = sourceIdOf(movement);
@@ -122,7 +122,7 @@ const record = async (
       const after = { shopId, mode, currency, amount, reference, description };
       const [earlier] = await run<LedgerRow>(client, find, [merchantId, kind, sourceId]);
       if (earlier && !isSame(earlier, movement))
-        return refused(
+        return refuse(
           'idempotent_conflict',
           `reference: a different ${kind} was recorded under ${reference}`,
         );
@@ -170,7 +170,7 @@ export const recordSettlement = (
   deps: PolicyDeps,
   acting: Acting,
   input: Input,
-): Promise<RecordedMovement | Refused> => {
+): Promise<RecordedMovement | Refusal> => {
   const postings = settlementRecorded({ amount: minorUnits(magnitude(input.amount)) });
   return record(deps, acting, {
     ...input,

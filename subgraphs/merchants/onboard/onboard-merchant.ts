@@ -3,7 +3,7 @@
  * webhook endpoint. Each is a change of its own with an audit entry. All inputs are checked before
  * the first change.
  */
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { Shop } from '../../kernel/database/entities.ts';
 import type { Acting } from '../audit.ts';
 import { createMerchant } from '../change-merchant.ts';
@@ -53,17 +53,17 @@ export const onboardMerchant = async (
   deps: EndpointDeps,
   acting: Acting,
   input: OnboardInput,
-): Promise<Onboarded | Refused> => {
+): Promise<Onboarded | Refusal> => {
   const mistake = mistakeIn(deps, input);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const merchant = await createMerchant(deps.database, acting, input.name, input.profile);
-  if (isRefused(merchant)) return merchant;
+  if (isRefusal(merchant)) return merchant;
   const merchantId = merchant.id;
   const shop = await createShop(deps, acting, { merchantId, name: input.shopName });
-  if (isRefused(shop)) return shop;
+  if (isRefusal(shop)) return shop;
   const place = { merchantId, shopId: shop.id };
   const apiKey = await issueApiKey(deps, acting, { ...place, mode: 'test', name: '' });
-  if (isRefused(apiKey)) return apiKey;
+  if (isRefusal(apiKey)) return apiKey;
   const endpoint = input.endpoint && (await createEndpoint(deps, acting, place, input.endpoint));
-  return endpoint && isRefused(endpoint) ? endpoint : { merchant, shop, apiKey, endpoint };
+  return endpoint && isRefusal(endpoint) ? endpoint : { merchant, shop, apiKey, endpoint };
 };

@@ -1,6 +1,6 @@
 /** GraphQL resolver for onboarding. */
 import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../kernel/rules/refusal.ts';
 import { profileOf } from '../rules/profile.ts';
 import type { EndpointDeps } from '../webhooks/change-endpoint.ts';
 import { onboardMerchant } from './onboard-merchant.ts';
@@ -15,6 +15,6 @@ export const onboardMutations = (deps: EndpointDeps) =>
         profile: profileOf(input.profile),
         endpoint,
       });
-      return isRefused(made) ? made : { ...made, __typename: 'MerchantOnboarded' };
+      return isRefusal(made) ? made : { ...made, __typename: 'MerchantOnboarded' };
     },
   }) satisfies MutationResolvers;

@@ -9,7 +9,7 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Page, PageQuery } from '../../kernel/database/page.ts';
 import { BlockEntryEntity, type BlockEntry } from '../../kernel/policies/entities.ts';
 import { blockValue, blockValueExpected, type BlockKind } from '../../kernel/rules/block.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { allKeys } from '../../kernel/service/access/keys.ts';
 import type { Acting } from '../audit.ts';
 import { changePolicy, missing, reasonMistake, type PolicyDeps } from './change-policy.ts';
@@ -35,12 +35,12 @@ export const addBlockEntry = async (
     readonly value: string;
     readonly reason: string;
   },
-): Promise<BlockEntryRow | Refused> => {
+): Promise<BlockEntryRow | Refusal> => {
   const { merchantId, kind, reason } = input;
   const [blocked, ...asBefore] = allKeys(deps.fingerprintKey).map((key) =>
     blockValue(key, kind, input.value),
   );
-  if (!blocked) return refused('bad_request', `value: expected ${blockValueExpected[kind]}`);
+  if (!blocked) return refuse('bad_request', `value: expected ${blockValueExpected[kind]}`);
   const mistake = reasonMistake(reason);
   if (mistake) return mistake;
   const id = randomUUID();
@@ -58,7 +58,7 @@ export const addBlockEntry = async (
       const isFull =
         merchantId !== null &&
         (await em.count(BlockEntryEntity, { merchantId })) >= blocksPerMerchant_max;
-      if (isFull) return refused('bad_request', full);
+      if (isFull) return refuse('bad_request', full);
       const { value, shown } = blocked;
       const createdAt = acting.now();
       return em.create(BlockEntryEntity, { id, merchantId, kind, value, shown, reason, createdAt });
@@ -71,8 +71,8 @@ export const removeBlockEntry = async (
   deps: PolicyDeps,
   acting: Acting,
   { merchantId, id }: { readonly merchantId: string | null; readonly id: string },
-): Promise<{ readonly id: string } | Refused> => {
-  const gone = refused('not_found', 'there is no such entry on this list');
+): Promise<{ readonly id: string } | Refusal> => {
+  const gone = refuse('not_found', 'there is no such entry on this list');
   if (!isUuid(id)) return gone;
   return changePolicy(
     deps,
@@ -95,7 +95,7 @@ export const listBlockEntries = (
     kind,
     ...page
   }: PageQuery & { readonly merchantId: string | null; readonly kind: BlockKind | null },
-): Promise<Page<BlockEntryRow> | Refused> => {
+): Promise<Page<BlockEntryRow> | Refusal> => {
   const where = { merchantId, ...given({ kind }) };
   const bound = ['block_entry.list', [merchantId, kind]] as const;
   return findPage(em, { entity: BlockEntryEntity, at: 'createdAt', where, bound }, page);

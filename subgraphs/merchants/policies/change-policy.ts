@@ -11,7 +11,7 @@ import { clientOf } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { takePolicies, type Policies } from '../../kernel/policies/policies.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { merchantOf, refusal } from '../../kernel/service/access/reach.ts';
 import { changeEntities, type Acting, type AuditedAction, type EntryNotes } from '../audit.ts';
@@ -33,13 +33,13 @@ export const changePolicy = async <Result extends object>(
   { database, policies }: PolicyDeps,
   acting: Acting,
   action: AuditedAction,
-  change: (em: EntityManager, notes: EntryNotes) => Promise<Result | Refused>,
-): Promise<Result | Refused> => {
+  change: (em: EntityManager, notes: EntryNotes) => Promise<Result | Refusal>,
+): Promise<Result | Refusal> => {
   const changed = await changeEntities(database, acting, action, async (em, notes) => {
     await takePolicies(await clientOf(em));
     return change(em, notes);
   });
-  if (!isRefused(changed)) await policies.announce();
+  if (!isRefusal(changed)) await policies.announce();
   return changed;
 };
 
@@ -68,8 +68,8 @@ export const missing = async (
   em: EntityManager,
   merchantId: string,
   shopId: string | null,
-): Promise<Refused | null> => {
-  const gone = refused(
+): Promise<Refusal | null> => {
+  const gone = refuse(
     'not_found',
     shopId === null ? 'there is no such merchant' : 'there is no such shop',
   );
@@ -88,10 +88,10 @@ export const missing = async (
 export const beginning = (
   since: Temporal.Instant | null | undefined,
   now: Temporal.Instant,
-): Temporal.Instant | Refused => {
+): Temporal.Instant | Refusal => {
   const from = Temporal.Instant.fromEpochMilliseconds((since ?? now).epochMilliseconds);
   return from.epochMilliseconds < now.epochMilliseconds
-    ? refused(
+    ? refuse(
         'bad_request',
         `since: expected a moment that is not in the past, got ${rfc3339(from)}`,
       )
@@ -99,7 +99,7 @@ export const beginning = (
 };
 
 /** What is wrong with a reason; null when nothing is. */
-export const reasonMistake = (reason: string): Refused | null => {
+export const reasonMistake = (reason: string): Refusal | null => {
   const mistake = textMistake('reason', reason.trim() && reason, 1, policyReason_max_chars);
-  return mistake === null ? null : refused('bad_request', mistake);
+  return mistake === null ? null : refuse('bad_request', mistake);
 };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import { isRefused, type Refused, refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
 import { addBlockEntry, listBlockEntries, removeBlockEntry } from './block-entries.ts';
@@ -30,10 +30,10 @@ const forbidPurpose = async (
   deps: PolicyDeps,
   acting: Acting,
   input: { readonly word: string; readonly reason: string },
-): Promise<ForbiddenWord | Refused> => {
+): Promise<ForbiddenWord | Refusal> => {
   const word = forbiddenWord(input.word);
   if (word === null)
-    return refused(
+    return refuse(
       'bad_request',
       'word: expected up to 200 characters with a letter or a digit, and * only at the end',
     );
@@ -62,8 +62,8 @@ const allowPurpose = async (
   deps: PolicyDeps,
   acting: Acting,
   id: string,
-): Promise<{ readonly id: string } | Refused> => {
-  const gone = refused('not_found', 'there is no such forbidden purpose');
+): Promise<{ readonly id: string } | Refusal> => {
+  const gone = refuse('not_found', 'there is no such forbidden purpose');
   if (!isUuid(id)) return gone;
   return changePolicy(
     deps,
@@ -86,7 +86,7 @@ const allowPurpose = async (
 const listForbiddenPurposes = (
   em: EntityManager,
   page: PageQuery,
-): Promise<Page<ForbiddenWord> | Refused> => {
+): Promise<Page<ForbiddenWord> | Refusal> => {
   const bound = ['forbidden_word.list', []] as const;
   return findPage(em, { entity: ForbiddenWordEntity, at: 'createdAt', where: {}, bound }, page);
 };
@@ -94,9 +94,9 @@ const listForbiddenPurposes = (
 const named =
   <Name extends string>(__typename: Name) =>
   <Result extends object>(
-    result: Result | Refused,
-  ): (Result & { readonly __typename: Name }) | Refused =>
-    isRefused(result) ? result : { ...result, __typename };
+    result: Result | Refusal,
+  ): (Result & { readonly __typename: Name }) | Refusal =>
+    isRefusal(result) ? result : { ...result, __typename };
 
 const removed = named('PolicyRemoved');
 const recorded = named('LedgerRecorded');

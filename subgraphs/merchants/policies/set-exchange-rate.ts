@@ -8,7 +8,7 @@ import { findPage, given } from '../../kernel/database/find-page.ts';
 import type { Page, PageQuery } from '../../kernel/database/page.ts';
 import { ExchangeRateEntity, type ExchangeRate } from '../../kernel/policies/entities.ts';
 import { exchangeRate, plainRate, rateScale_digits } from '../../kernel/rules/exchange.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { Acting } from '../audit.ts';
 import { beginning, changePolicy, type PolicyDeps } from './change-policy.ts';
 
@@ -21,21 +21,21 @@ export const setExchangeRate = async (
     readonly usdt: string;
     readonly since?: Temporal.Instant | null | undefined;
   },
-): Promise<ExchangeRate | Refused> => {
+): Promise<ExchangeRate | Refusal> => {
   const { currency, usdt } = input;
   if (!isCurrency(currency))
-    return refused(
+    return refuse(
       'bad_request',
       `currency: expected an ISO 4217 code such as RUB, got ${currency}`,
     );
   if (exchangeRate(usdt) === null)
-    return refused(
+    return refuse(
       'bad_request',
       `usdt: expected a decimal above 0 with up to ${rateScale_digits} digits after the point`,
     );
   const now = acting.now();
   const since = beginning(input.since, now);
-  if (isRefused(since)) return since;
+  if (isRefusal(since)) return since;
   const id = randomUUID();
   return changePolicy(
     deps,
@@ -48,7 +48,7 @@ export const setExchangeRate = async (
       notes.after = { currency, usdt, since };
       if (last && Temporal.Instant.compare(last.since, since) === 0) {
         if (last.since.epochMilliseconds <= now.epochMilliseconds)
-          return refused('bad_request', 'since: a rate already begins at this moment');
+          return refuse('bad_request', 'since: a rate already begins at this moment');
         // The moment is unique, so the previous rate of this moment is removed first.
         await em.remove(last).flush();
       }
@@ -61,7 +61,7 @@ export const setExchangeRate = async (
 export const listExchangeRates = (
   em: EntityManager,
   { currency, ...page }: PageQuery & { readonly currency: string | null },
-): Promise<Page<ExchangeRate> | Refused> => {
+): Promise<Page<ExchangeRate> | Refusal> => {
   const bound = ['exchange_rate.history', [currency]] as const;
   const where = given({ currency });
   return findPage(em, { entity: ExchangeRateEntity, at: 'since', where, bound }, page);

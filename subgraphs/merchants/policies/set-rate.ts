@@ -8,7 +8,7 @@ import { findPage, given } from '../../kernel/database/find-page.ts';
 import type { Page, PageQuery } from '../../kernel/database/page.ts';
 import { RateEntity, type Rate } from '../../kernel/ledger/entities.ts';
 import { settableMethods, type SettableMethod } from '../../kernel/ledger/rate.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { Acting } from '../audit.ts';
 import { beginning, changePolicy, missing, type PolicyDeps } from './change-policy.ts';
 
@@ -35,18 +35,18 @@ export const setRate = async (
   deps: PolicyDeps,
   acting: Acting,
   input: RateInput,
-): Promise<Rate | Refused> => {
+): Promise<Rate | Refusal> => {
   const mistake = mistakeIn(input);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const method = settableMethods.find((known) => known === input.method);
   if (!method)
-    return refused(
+    return refuse(
       'bad_request',
       `method: expected one of ${settableMethods.join(', ')}, got ${input.method}`,
     );
   const now = acting.now();
   const since = beginning(input.since, now);
-  if (isRefused(since)) return since;
+  if (isRefusal(since)) return since;
   const { merchantId = null, shopId = null, rateBps } = input;
   const id = randomUUID();
   return changePolicy(
@@ -65,10 +65,7 @@ export const setRate = async (
       notes.before = last ? { rateBps: last.rateBps, since: last.since } : null;
       if (last && Temporal.Instant.compare(last.since, since) === 0) {
         if (last.since.epochMilliseconds <= now.epochMilliseconds)
-          return refused(
-            'bad_request',
-            'since: a rate of this level already begins at this moment',
-          );
+          return refuse('bad_request', 'since: a rate of this level already begins at this moment');
         em.remove(last);
       }
       return em.create(RateEntity, { id, ...level, rateBps, since });
@@ -92,7 +89,7 @@ export const listRates = (
     readonly shopId: string | null;
     readonly method: SettableMethod | null;
   },
-): Promise<Page<Rate> | Refused> => {
+): Promise<Page<Rate> | Refusal> => {
   const where = { merchantId, ...given({ shopId, method }) };
   const bound = ['rate.history', [merchantId, shopId, method]] as const;
   return findPage(em, { entity: RateEntity, at: 'since', where, bound }, page);

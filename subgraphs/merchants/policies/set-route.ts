@@ -9,7 +9,7 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Page, PageQuery } from '../../kernel/database/page.ts';
 import { BankRouteEntity, type BankRoute } from '../../kernel/banks/entities.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { methodsOf, type BankOperation, type RouteMethod } from '../../kernel/rules/route.ts';
 import { changeEntities, type Acting } from '../audit.ts';
 import { lockShop } from '../shops/change-shop.ts';
@@ -48,9 +48,9 @@ export const setRoute = async (
   { database }: PolicyDeps,
   acting: Acting,
   input: RouteInput,
-): Promise<BankRoute | Refused> => {
+): Promise<BankRoute | Refusal> => {
   const mistake = mistakeIn(input);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const { merchantId, shopId, mode, operation, method, connector, priority, active } = input;
   const id = randomUUID();
   return changeEntities(
@@ -60,7 +60,7 @@ export const setRoute = async (
     async (em) => {
       // The shop is locked, so that concurrent calls create one route.
       if (!(await lockShop(em, { merchantId, shopId })))
-        return refused('not_found', 'there is no such shop');
+        return refuse('not_found', 'there is no such shop');
       const once = { merchantId, shopId, mode, operation, method, connector };
       const route = await em.findOne(BankRouteEntity, once);
       return route
@@ -75,8 +75,8 @@ export const removeRoute = async (
   { database }: PolicyDeps,
   acting: Acting,
   { merchantId, id }: { readonly merchantId: string; readonly id: string },
-): Promise<{ readonly id: string } | Refused> => {
-  const gone = refused('not_found', 'there is no such route');
+): Promise<{ readonly id: string } | Refusal> => {
+  const gone = refuse('not_found', 'there is no such route');
   if (!isUuid(id)) return gone;
   return changeEntities(
     database,
@@ -99,7 +99,7 @@ export const listRoutes = (
     shopId,
     ...page
   }: PageQuery & { readonly merchantId: string; readonly shopId: string | null },
-): Promise<Page<BankRoute> | Refused> => {
+): Promise<Page<BankRoute> | Refusal> => {
   const where = { merchantId, ...given({ shopId }) };
   const bound = ['bank_route.list', [merchantId, shopId]] as const;
   return findPage(em, { entity: BankRouteEntity, at: 'createdAt', where, bound }, page);

@@ -4,7 +4,7 @@ import type { MutationResolvers, QueryResolvers } from '../../../schema/generate
 import type { Database } from '../../kernel/database/orm.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
-import { isRefused, type Refused, refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal, refuse } from '../../kernel/rules/refusal.ts';
 import { orThrow } from '../../kernel/service/access/reach.ts';
 import {
   type ReconciliationDifference,
@@ -43,7 +43,7 @@ const listRuns = (
     readonly connector?: string | null | undefined;
     readonly mode?: Mode | null | undefined;
   },
-): Promise<Page<ReconciliationRun> | Refused> => {
+): Promise<Page<ReconciliationRun> | Refusal> => {
   const where = given({ connector, mode });
   const bound = ['reconciliation.runs', [connector, mode]] as const;
   return findPage(em, { entity: ReconciliationRunEntity, at: 'createdAt', where, bound }, page);
@@ -62,10 +62,10 @@ interface DifferenceQuery extends PageQuery {
 export const listDifferences = async (
   em: EntityManager,
   query: DifferenceQuery,
-): Promise<Page<ReconciliationDifference> | Refused> => {
+): Promise<Page<ReconciliationDifference> | Refusal> => {
   const { runId = null, kind = null, mode = null, resolved = null, merchantId = null } = query;
   for (const [field, id] of Object.entries({ runId, merchantId })) {
-    if (id !== null && !isUuid(id)) return refused('bad_request', `${field}: expected a UUID`);
+    if (id !== null && !isUuid(id)) return refuse('bad_request', `${field}: expected a UUID`);
   }
   const resolvedAt = resolved === null ? {} : { resolvedAt: resolved ? { $ne: null } : null };
   const where = { ...given({ runId, kind, mode, merchantId }), ...resolvedAt };
@@ -86,8 +86,8 @@ export const resolveDifference = async (
     id,
     note,
   }: { readonly merchantId: string | null; readonly id: string; readonly note: string },
-): Promise<ReconciliationDifference | Refused> => {
-  const none = refused('not_found', 'there is no such difference');
+): Promise<ReconciliationDifference | Refusal> => {
+  const none = refuse('not_found', 'there is no such difference');
   if (!isUuid(id)) return none;
   const mistake = reasonMistake(note);
   if (mistake) return mistake;
@@ -101,7 +101,7 @@ export const resolveDifference = async (
     const difference = await em.findOne(ReconciliationDifferenceEntity, key, forUpdate);
     if (!difference) return none;
     if (difference.resolvedAt)
-      return refused('bad_request', 'id: the difference is already resolved');
+      return refuse('bad_request', 'id: the difference is already resolved');
     const resolvedBy = actorOf(acting.principal).actor;
     return em.assign(difference, { resolvedAt: acting.now(), resolvedBy, note });
   });
@@ -111,8 +111,8 @@ interface Deps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
 }
 
-const named = (result: ReconciliationRun | Refused) =>
-  isRefused(result) ? result : { ...result, __typename: 'ReconciliationRun' as const };
+const named = (result: ReconciliationRun | Refusal) =>
+  isRefusal(result) ? result : { ...result, __typename: 'ReconciliationRun' as const };
 
 /** The queries of reconciliation. */
 export const reconciliationQueries = ({ database }: Deps) =>
@@ -137,7 +137,7 @@ export const reconciliationMutations = ({ database }: Deps) =>
         ...input,
         merchantId: merchantId ?? null,
       });
-      return isRefused(resolved)
+      return isRefusal(resolved)
         ? resolved
         : { ...resolved, __typename: 'ReconciliationDifference' };
     },

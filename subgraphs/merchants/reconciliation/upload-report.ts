@@ -12,7 +12,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { isPlainText } from '../../kernel/rules/block.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { charactersOf } from '../../kernel/rules/text-mistake.ts';
 import {
   actorOf,
@@ -46,16 +46,16 @@ const addLines: Statement = {
     select $1, $2, row.* from unnest($3::int[], $4::text[], $5::uuid[], $6::text[], $7::int8[], $8::text[], $9::text[], $10::timestamptz[], $11::int8[]) as row`,
 };
 
-const nameMistake = ({ connector, reference, since, until }: RegistryName): Refused | null => {
+const nameMistake = ({ connector, reference, since, until }: RegistryName): Refusal | null => {
   const fits = (text: string): boolean =>
     isPlainText(text) && text.trim() !== '' && charactersOf(text) <= reference_max_chars;
   if (!fits(connector))
-    return refused('bad_request', `connector: expected 1 to ${reference_max_chars} characters`);
+    return refuse('bad_request', `connector: expected 1 to ${reference_max_chars} characters`);
   if (!fits(reference))
-    return refused('bad_request', `reference: expected 1 to ${reference_max_chars} characters`);
+    return refuse('bad_request', `reference: expected 1 to ${reference_max_chars} characters`);
   return Temporal.Instant.compare(since, until) < 0
     ? null
-    : refused('bad_request', 'until: expected a moment after since');
+    : refuse('bad_request', 'until: expected a moment after since');
 };
 
 const auditState = ({ connector, mode, reference, status, lines }: ReconciliationRun) => ({
@@ -122,7 +122,7 @@ export const openReconciliation = (
   database: Uploading,
   acting: Acting,
   name: RegistryName,
-): Promise<ReconciliationRun | Refused> => {
+): Promise<ReconciliationRun | Refusal> => {
   const action: AuditedAction = {
     action: 'reconciliation.open',
     merchantId: null,
@@ -136,7 +136,7 @@ export const openReconciliation = (
       Temporal.Instant.compare(opened.since, name.since) === 0 &&
       Temporal.Instant.compare(opened.until, name.until) === 0;
     if (!same)
-      return refused(
+      return refuse(
         'idempotent_conflict',
         'reference: already used for a report of another period',
       );
@@ -145,15 +145,15 @@ export const openReconciliation = (
   });
 };
 
-const none = refused('not_found', 'there is no such reconciliation');
+const none = refuse('not_found', 'there is no such reconciliation');
 
 /** Locks a run and changes it, with the change's entry. */
 const changeRun = async (
   database: Uploading,
   acting: Acting,
   { action, id }: { readonly action: AuditAction; readonly id: string },
-  change: (em: EntityManager, opened: ReconciliationRun) => Promise<ReconciliationRun | Refused>,
-): Promise<ReconciliationRun | Refused> => {
+  change: (em: EntityManager, opened: ReconciliationRun) => Promise<ReconciliationRun | Refusal>,
+): Promise<ReconciliationRun | Refusal> => {
   if (!isUuid(id)) return none;
   const subject = { kind: 'reconciliation', id };
   return changeEntities(
@@ -180,27 +180,27 @@ export const addRegistryPart = (
   database: Uploading,
   acting: Acting,
   { runId, part, csv }: { readonly runId: string; readonly part: number; readonly csv: string },
-): Promise<ReconciliationRun | Refused> =>
+): Promise<ReconciliationRun | Refusal> =>
   changeRun(database, acting, { action: 'reconciliation.add', id: runId }, async (em, opened) => {
     const digest = createHash('sha256').update(csv).digest('hex');
     const known = await em.findOne(ReconciliationPartEntity, { runId, part });
     if (known)
       return known.digest === digest
         ? opened
-        : refused('idempotent_conflict', `part: part ${part} already has a different text`);
+        : refuse('idempotent_conflict', `part: part ${part} already has a different text`);
     if (opened.status !== 'open')
-      return refused('bad_request', 'runId: the run accepts no more lines');
+      return refuse('bad_request', 'runId: the run accepts no more lines');
     const { lines, mistakes } = readRegistry(csv);
     const shown = mistakes
       .slice(0, mistakesListed_max)
       .map(({ line, message }) => `line ${line}: ${message}`);
     if (shown.length > 0)
-      return refused(
+      return refuse(
         'bad_request',
         `csv: lines with mistakes: ${mistakes.length}; ${shown.join('; ')}`,
       );
     if (lines.length === 0)
-      return refused('bad_request', 'csv: expected lines, got only the header');
+      return refuse('bad_request', 'csv: expected lines, got only the header');
     await storePart(em, opened, part, digest, lines);
     return opened;
   });
@@ -213,7 +213,7 @@ export const matchReconciliation = (
   database: Uploading,
   acting: Acting,
   runId: string,
-): Promise<ReconciliationRun | Refused> =>
+): Promise<ReconciliationRun | Refusal> =>
   changeRun(
     database,
     acting,

@@ -24,7 +24,7 @@ import {
   type Runner,
   type Statement,
 } from '../../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { requestsKept_days } from '../../kernel/rules/retention.ts';
 import type { OfShop } from '../../kernel/service/entities.ts';
@@ -74,14 +74,14 @@ const findRequests = async (
   shop: OfShop,
   { first, after, status = null, from, to, find = null }: RequestsQuery,
   now: Temporal.Instant,
-): Promise<Page<ApiRequest> | Refused> => {
+): Promise<Page<ApiRequest> | Refusal> => {
   const { merchantId, shopId, mode } = shop;
   const mistake = textMistake('find', find, 1, find_max_chars);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const range = pageRange({ first, after }, [merchantId, shopId, mode, status, from, to, find]);
-  if (isRefused(range)) return range;
+  if (isRefusal(range)) return range;
   const span = spanOf(from, to);
-  if (isRefused(span)) return span;
+  if (isRefusal(span)) return span;
   const rows = await run<ApiRequest>(runner, page, [
     ...shopValues(shop, now),
     range.position?.createdAt ?? null,

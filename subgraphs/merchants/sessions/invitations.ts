@@ -8,7 +8,7 @@ import { writeEntry, type AuditedAction } from '../../kernel/database/audit.ts';
 import { openKnownMerchants } from '../../kernel/database/known-merchants.ts';
 import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
 import { isEmail } from '../../kernel/rules/receipt-terms.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { makeConsoleLink } from '../../kernel/service/access/link-person.ts';
 import type { OperatorPrincipal, Role } from '../../kernel/service/access/principal.ts';
@@ -78,17 +78,17 @@ export const invitePerson = async (
   { database, publicUrl, issuer }: InvitationDeps,
   acting: ActingPerson,
   { email, role, merchantId }: Invited,
-): Promise<{ readonly url: string; readonly invitation: PersonInvitation } | Refused> => {
+): Promise<{ readonly url: string; readonly invitation: PersonInvitation } | Refusal> => {
   if (issuer !== null)
-    return refused('bad_request', `email: people come from ${issuer}; add the person there`);
+    return refuse('bad_request', `email: people come from ${issuer}; add the person there`);
   const subject = email.trim().toLowerCase();
-  if (!isEmail(subject)) return refused('bad_request', 'email: expected an e-mail address');
+  if (!isEmail(subject)) return refuse('bad_request', 'email: expected an e-mail address');
   const own = acting.principal.merchantId;
   const isReached = own === null || own === merchantId;
   const isKnown =
     merchantId === null ||
     (isUuid(merchantId) && (await openKnownMerchants(database.pool)([merchantId])));
-  if (!isReached || !isKnown) return refused('not_found', 'there is no such merchant');
+  if (!isReached || !isKnown) return refuse('not_found', 'there is no such merchant');
   const { url, digest } = makeConsoleLink(publicUrl);
   const [id, at] = [randomUUID(), acting.now()];
   const expiresAt = at.add({ hours: invitationLife_h });
@@ -112,8 +112,8 @@ export const withdrawInvitation = async (
   { database }: InvitationDeps,
   acting: ActingPerson,
   id: string,
-): Promise<PersonInvitation | Refused> => {
-  const none = refused('not_found', 'there is no such invitation');
+): Promise<PersonInvitation | Refusal> => {
+  const none = refuse('not_found', 'there is no such invitation');
   if (!isUuid(id)) return none;
   return inTransaction(database.pool, async (client) => {
     const values = [acting.now(), acting.principal.merchantId, id];

@@ -1,7 +1,7 @@
 /** Lists the people logged in to the console, and ends another person's session. */
 import { writeEntry, type AuditedAction } from '../../kernel/database/audit.ts';
 import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { OperatorPrincipal, Role } from '../../kernel/service/access/principal.ts';
 import type { Acting } from '../audit.ts';
@@ -53,8 +53,8 @@ export const endPersonSession = async (
   { database, bus }: SessionDeps,
   acting: Acting & { readonly principal: OperatorPrincipal },
   id: string,
-): Promise<PersonSession | Refused> => {
-  const none = refused('not_found', 'there is no such session');
+): Promise<PersonSession | Refusal> => {
+  const none = refuse('not_found', 'there is no such session');
   if (!isUuid(id)) return none;
   const ended = await inTransaction(database.pool, async (client) => {
     const values = [acting.now(), acting.principal.merchantId, id];

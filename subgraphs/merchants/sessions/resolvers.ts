@@ -4,7 +4,7 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../../schema/generated/merchants.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../kernel/rules/refusal.ts';
 import {
   roles,
   type OperatorPrincipal,
@@ -74,12 +74,12 @@ export const sessionMutations = (deps: PeopleDeps): SessionMutations => ({
   personInvite: async (_, { email, role, merchantId = null }, { requestId, now, principal }) => {
     const acting = { requestId, now, principal: personOf(principal) };
     const invited = await invitePerson(deps, acting, { email, role, merchantId });
-    return isRefused(invited) ? invited : { ...invited, __typename: 'PersonInvited' };
+    return isRefusal(invited) ? invited : { ...invited, __typename: 'PersonInvited' };
   },
   personInvitationWithdraw: async (_, { id }, { requestId, now, principal }) => {
     const acting = { requestId, now, principal: personOf(principal) };
     const gone = await withdrawInvitation(deps, acting, id);
-    return isRefused(gone) ? gone : { ...gone, __typename: 'PersonInvitation' };
+    return isRefusal(gone) ? gone : { ...gone, __typename: 'PersonInvitation' };
   },
   consoleSessionOpen: (_, { digest, subject, role, merchantId }, context) =>
     openSession(deps, context, digest, {
@@ -99,6 +99,6 @@ export const sessionMutations = (deps: PeopleDeps): SessionMutations => ({
   personSessionEnd: async (_, { id }, { requestId, now, principal }) => {
     const acting = { requestId, now, principal: personOf(principal) };
     const ended = await endPersonSession(deps, acting, id);
-    return isRefused(ended) ? ended : { ...ended, __typename: 'PersonSession' };
+    return isRefusal(ended) ? ended : { ...ended, __typename: 'PersonSession' };
   },
 });

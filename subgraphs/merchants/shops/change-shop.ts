@@ -8,7 +8,7 @@ import { ShopEntity, type Shop } from '../../kernel/database/entities.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
@@ -28,7 +28,7 @@ export interface Rotated extends ShownSecret {
   readonly previousUntil: Temporal.Instant | null;
 }
 
-const noShop = (): Refused => refused('not_found', 'there is no such shop');
+const noShop = (): Refusal => refuse('not_found', 'there is no such shop');
 
 /** Locks a shop for a change; null where the merchant has no such shop. */
 export const lockShop = async (
@@ -49,11 +49,11 @@ export const createShop = async (
     readonly name: string;
     readonly terminalName?: string | null | undefined;
   },
-): Promise<Shop | Refused> => {
+): Promise<Shop | Refusal> => {
   const { merchantId, name } = input;
   const terminalName = input.terminalName ?? name;
   const mistake = nameMistake('name', name) ?? nameMistake('terminalName', terminalName);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const id = randomUUID();
   const action: AuditedAction = {
     action: 'shop.create',
@@ -63,9 +63,9 @@ export const createShop = async (
   return changeEntities(database, acting, action, async (em) => {
     // The merchant is locked before its shops are counted, so concurrent creations count.
     const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
-    if (!merchant) return refused('not_found', 'there is no such merchant');
+    if (!merchant) return refuse('not_found', 'there is no such merchant');
     if ((await em.count(ShopEntity, { merchantId })) >= shopsPerMerchant_max)
-      return refused('bad_request', `a merchant has at most ${shopsPerMerchant_max} shops`);
+      return refuse('bad_request', `a merchant has at most ${shopsPerMerchant_max} shops`);
     return em.create(ShopEntity, {
       merchantId,
       id,
@@ -97,11 +97,11 @@ export const renameShop = async (
     name,
     terminalName = null,
   }: { readonly name: string; readonly terminalName?: string | null | undefined },
-): Promise<Shop | Refused> => {
+): Promise<Shop | Refusal> => {
   const mistake =
     nameMistake('name', name) ??
     (terminalName === null ? null : nameMistake('terminalName', terminalName));
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const action: AuditedAction = {
     action: 'shop.rename',
     merchantId,
@@ -123,9 +123,9 @@ export const rotateShopSecret = async (
   acting: Acting,
   { merchantId, shopId }: ShopKey,
   overlapHours: number,
-): Promise<Rotated | Refused> => {
+): Promise<Rotated | Refusal> => {
   const mistake = overlapMistake(overlapHours, 'v2');
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const action: AuditedAction = {
     action: 'shop.webhook_secret_rotate',
     merchantId,

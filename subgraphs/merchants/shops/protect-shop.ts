@@ -7,7 +7,7 @@
 import type { AuditVerb } from '../../kernel/rules/audit-action.ts';
 import { randomBytes } from 'node:crypto';
 import type { Shop } from '../../kernel/database/entities.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { readAddressEntry } from '../../kernel/service/access/address-list.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
 import type { KeyDeps, ShopKey } from '../keys/api-keys.ts';
@@ -24,7 +24,7 @@ type Protection = Pick<
   'requireSignature' | 'requireBoundSignature' | 'signingSecretSealed' | 'allowList'
 >;
 
-const noShop = refused('not_found', 'there is no such shop');
+const noShop = refuse('not_found', 'there is no such shop');
 
 /**
  * Changes a shop's protection: `decide` receives the current one and returns the changes, or
@@ -37,8 +37,8 @@ const changeProtection = async (
     shop: { merchantId, shopId },
     verb,
   }: { readonly shop: ShopKey; readonly verb: AuditVerb<'shop'> },
-  decide: (shop: Shop) => Partial<Protection> | Refused,
-): Promise<Shop | Refused> => {
+  decide: (shop: Shop) => Partial<Protection> | Refusal,
+): Promise<Shop | Refusal> => {
   const action: AuditedAction = {
     action: `shop.${verb}`,
     merchantId,
@@ -49,9 +49,9 @@ const changeProtection = async (
     const shop = await lockShop(em, { merchantId, shopId });
     if (!shop) return noShop;
     const decided = decide(shop);
-    return isRefused(decided) ? decided : em.assign(shop, decided);
+    return isRefusal(decided) ? decided : em.assign(shop, decided);
   });
-  if (!isRefused(changed)) await bus.publish('keys', { merchantId });
+  if (!isRefusal(changed)) await bus.publish('keys', { merchantId });
   return changed;
 };
 
@@ -62,8 +62,8 @@ interface SignatureDemand {
   readonly bound: boolean | null;
 }
 
-const notRequired = refused('bad_request', 'bound: allowed only if signatures are required');
-const noSecret = refused(
+const notRequired = refuse('bad_request', 'bound: allowed only if signatures are required');
+const noSecret = refuse(
   'bad_request',
   'required: the shop has no signing secret yet; make one with shopSigningSecretRotate',
 );
@@ -77,7 +77,7 @@ export const requireSignature = (
   acting: Acting,
   shop: ShopKey,
   { required, bound }: SignatureDemand,
-): Promise<Shop | Refused> =>
+): Promise<Shop | Refusal> =>
   changeProtection(
     deps,
     acting,
@@ -100,7 +100,7 @@ export const rotateSigningSecret = async (
   deps: KeyDeps & { readonly vaultKey: Keys },
   acting: Acting,
   shop: ShopKey,
-): Promise<{ readonly shop: Shop; readonly secret: string } | Refused> => {
+): Promise<{ readonly shop: Shop; readonly secret: string } | Refusal> => {
   const secret = makeSigningSecret(randomBytes(32));
   const rotated = await changeProtection(
     deps,
@@ -108,13 +108,13 @@ export const rotateSigningSecret = async (
     { shop, verb: 'signing_secret_rotate' },
     () => ({ signingSecretSealed: seal(deps.vaultKey, secret) }),
   );
-  return isRefused(rotated) ? rotated : { shop: rotated, secret };
+  return isRefusal(rotated) ? rotated : { shop: rotated, secret };
 };
 
 /** The distinct entries as stored; or what is wrong with the first wrong one. */
-const readEntries = (entries: readonly string[]): readonly string[] | Refused => {
+const readEntries = (entries: readonly string[]): readonly string[] | Refusal => {
   if (entries.length > allowList_max)
-    return refused(
+    return refuse(
       'bad_request',
       `entries: expected at most ${allowList_max}, got ${entries.length}`,
     );
@@ -124,7 +124,7 @@ const readEntries = (entries: readonly string[]): readonly string[] | Refused =>
     if (known === null) {
       const expected =
         'expected an IPv4 or IPv6 address, or a block of them such as 192.0.2.0/24 or 2001:db8::/32';
-      return refused(
+      return refuse(
         'bad_request',
         `entries[${index}]: ${expected}, got ${JSON.stringify(entry.slice(0, 64))}`,
       );
@@ -143,9 +143,9 @@ export const setAllowList = async (
   acting: Acting,
   shop: ShopKey,
   entries: readonly string[],
-): Promise<Shop | Refused> => {
+): Promise<Shop | Refusal> => {
   const read = readEntries(entries);
-  return isRefused(read)
+  return isRefusal(read)
     ? read
     : changeProtection(deps, acting, { shop, verb: 'allow_list_set' }, () => ({
         allowList: [...read],

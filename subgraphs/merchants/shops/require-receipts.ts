@@ -3,7 +3,7 @@
  * applies in every process at once, bus topic `keys`.
  */
 import type { Shop } from '../../kernel/database/entities.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import type { KeyDeps, ShopKey } from '../keys/api-keys.ts';
 import { lockShop } from './change-shop.ts';
@@ -17,7 +17,7 @@ export const requireReceipts = async (
   acting: Acting,
   { merchantId, shopId }: ShopKey,
   required: boolean,
-): Promise<Shop | Refused> => {
+): Promise<Shop | Refusal> => {
   const action: AuditedAction = {
     action: 'shop.receipts_require',
     merchantId,
@@ -28,8 +28,8 @@ export const requireReceipts = async (
     const shop = await lockShop(em, { merchantId, shopId });
     return shop
       ? em.assign(shop, { receiptsRequired: required })
-      : refused('not_found', 'there is no such shop');
+      : refuse('not_found', 'there is no such shop');
   });
-  if (!isRefused(changed)) await bus.publish('keys', { merchantId });
+  if (!isRefusal(changed)) await bus.publish('keys', { merchantId });
   return changed;
 };

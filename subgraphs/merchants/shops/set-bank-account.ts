@@ -8,7 +8,7 @@ import type { AccountPurpose } from '../../kernel/banks/bank-accounts.ts';
 import { BankAccountEntity, type BankAccount } from '../../kernel/banks/entities.ts';
 import { forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { merchantOf } from '../../kernel/service/access/reach.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
 import { changeEntities, type Acting } from '../audit.ts';
@@ -54,9 +54,9 @@ const setAccount = async (
   { database, vaultKey }: BankAccountDeps,
   acting: Acting,
   input: AccountInput,
-): Promise<ShownAccount | Refused> => {
+): Promise<ShownAccount | Refusal> => {
   const mistake = mistakeIn(input);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const { merchantId, connector, purpose, account, secret } = input;
   return changeEntities(
     database,
@@ -65,7 +65,7 @@ const setAccount = async (
     async (em, notes) => {
       // The merchant is locked, so that each purpose has one active account.
       const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
-      if (!merchant) return refused('not_found', 'there is no such merchant');
+      if (!merchant) return refuse('not_found', 'there is no such merchant');
       const key = { merchantId, connector, purpose };
       const [active, known] = [
         await em.findOne(BankAccountEntity, { ...key, active: true }),
@@ -91,7 +91,7 @@ const removeAccount = (
   { database }: BankAccountDeps,
   acting: Acting,
   key: AccountKey,
-): Promise<ShownAccount | Refused> =>
+): Promise<ShownAccount | Refusal> =>
   changeEntities(
     database,
     acting,
@@ -101,14 +101,14 @@ const removeAccount = (
       const { merchantId, connector, purpose } = key;
       const inForce = { merchantId, connector, purpose, active: true };
       const account = await em.findOne(BankAccountEntity, inForce);
-      if (!account) return refused('not_found', 'there is no such active account');
+      if (!account) return refuse('not_found', 'there is no such active account');
       notes.after = null;
       return em.assign(account, { active: false, changedAt: acting.now() });
     },
   );
 
-const named = (account: ShownAccount | Refused) =>
-  isRefused(account) ? account : { __typename: 'BankAccount' as const, ...account };
+const named = (account: ShownAccount | Refusal) =>
+  isRefusal(account) ? account : { __typename: 'BankAccount' as const, ...account };
 
 /** The query about accounts at acquirers. */
 export const bankAccountQueries = ({

@@ -9,7 +9,7 @@ import { type Runner, run, type Statement } from '../../kernel/database/statemen
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { merchantOf, orThrow, refusal } from '../../kernel/service/access/reach.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import {
   countedStatuses,
   type CountedKind,
@@ -254,27 +254,24 @@ const intervalsOf = ({
   to,
   interval,
   timeZone,
-}: AskedSpan): { readonly starts: readonly Temporal.Instant[] } | Refused => {
-  if (!isWholeHour(from)) return refused('bad_request', 'from: expected a whole hour in UTC');
-  if (!isWholeHour(to)) return refused('bad_request', 'to: expected a whole hour in UTC');
+}: AskedSpan): { readonly starts: readonly Temporal.Instant[] } | Refusal => {
+  if (!isWholeHour(from)) return refuse('bad_request', 'from: expected a whole hour in UTC');
+  if (!isWholeHour(to)) return refuse('bad_request', 'to: expected a whole hour in UTC');
   const span_ms = to.epochMilliseconds - from.epochMilliseconds;
-  if (span_ms <= 0) return refused('bad_request', 'to: expected a moment after from');
+  if (span_ms <= 0) return refuse('bad_request', 'to: expected a moment after from');
   if (span_ms > span_max_days * 24 * hour_ms)
-    return refused('bad_request', `to: expected at most ${span_max_days} days after from`);
+    return refuse('bad_request', `to: expected at most ${span_max_days} days after from`);
   const first = inZone(from, timeZone);
   if (!first)
-    return refused('bad_request', 'timeZone: expected a zone such as Europe/Moscow or +03:00');
+    return refuse('bad_request', 'timeZone: expected a zone such as Europe/Moscow or +03:00');
   if (interval === null) return { starts: [from] };
   const starts = [from];
   for (const start of startsBehind(first, interval)) {
     if (Temporal.Instant.compare(start, to) >= 0) return { starts };
     if (!isWholeHour(start))
-      return refused(
-        'bad_request',
-        'timeZone: expected a zone whose hours begin with those of UTC',
-      );
+      return refuse('bad_request', 'timeZone: expected a zone whose hours begin with those of UTC');
     if (starts.length === intervals_max)
-      return refused(
+      return refuse(
         'bad_request',
         `interval: at most ${intervals_max} intervals; choose longer ones or a shorter span`,
       );
@@ -284,9 +281,9 @@ const intervalsOf = ({
 };
 
 /** Whether so many intervals may be divided by so many shops: null, or the refusal. */
-const dividedByShops = (intervals: number, shops: number): Refused | null =>
+const dividedByShops = (intervals: number, shops: number): Refusal | null =>
   intervals * shops > intervalsTimesShops_max
-    ? refused(
+    ? refuse(
         'bad_request',
         `groupBy: at most ${intervalsTimesShops_max} intervals times shops; choose a shop or fewer intervals`,
       )

@@ -9,7 +9,7 @@ import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { refusal } from '../../kernel/service/access/reach.ts';
 import { loadMerchants } from '../find-merchants.ts';
-import { access, lacks } from '../../kernel/service/access/access.ts';
+import { access, accessRefusal } from '../../kernel/service/access/access.ts';
 import type { OperatorPrincipal } from '../../kernel/service/access/principal.ts';
 
 /*
@@ -118,7 +118,7 @@ const rootFields = permissions.map((name) => {
 const permissionsOf = (principal: OperatorPrincipal): ViewerPermission[] =>
   rootFields.map(({ coordinate, ...permission }) => ({
     ...permission,
-    granted: lacks(coordinate, principal) === null,
+    granted: accessRefusal(coordinate, principal) === null,
   }));
 
 /** The query of the caller. */

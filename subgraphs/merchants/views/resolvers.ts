@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { clientOf } from '../../kernel/database/orm-connections.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { platformMerchantId } from '../../kernel/rules/platform.ts';
@@ -81,9 +81,9 @@ const saveView = async (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
   view: NamedView,
-): Promise<SavedView | Refused> => {
+): Promise<SavedView | Refusal> => {
   const mistake = viewMistake(view);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const owner = ownerOf(acting);
   const id = randomUUID();
   const { section, name, search } = view;
@@ -97,7 +97,7 @@ const saveView = async (
     const kept = await em.findOne(SavedViewEntity, { ...owner, section, name });
     if (kept) return em.assign(kept, { search, savedAt: acting.now() });
     if ((await em.count(SavedViewEntity, owner)) >= viewsPerPerson_max)
-      return refused('bad_request', `a person can save at most ${viewsPerPerson_max} views`);
+      return refuse('bad_request', `a person can save at most ${viewsPerPerson_max} views`);
     return em.create(SavedViewEntity, { ...owner, id, ...view, savedAt: acting.now() });
   });
 };
@@ -107,8 +107,8 @@ const deleteView = async (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
   id: string,
-): Promise<{ readonly id: string } | Refused> => {
-  const none = refused('not_found', 'there is no such view');
+): Promise<{ readonly id: string } | Refusal> => {
+  const none = refuse('not_found', 'there is no such view');
   if (!isUuid(id)) return none;
   const owner = ownerOf(acting);
   const action: AuditedAction = {
@@ -140,10 +140,10 @@ export const viewMutations = ({ database }: ViewDeps) =>
   ({
     savedViewSave: async (_, view, context) => {
       const saved = await saveView(database, context, view);
-      return isRefused(saved) ? saved : { ...saved, __typename: 'SavedView' };
+      return isRefusal(saved) ? saved : { ...saved, __typename: 'SavedView' };
     },
     savedViewDelete: async (_, { id }, context) => {
       const deleted = await deleteView(database, context, id);
-      return isRefused(deleted) ? deleted : { ...deleted, __typename: 'SavedViewDeleted' };
+      return isRefusal(deleted) ? deleted : { ...deleted, __typename: 'SavedViewDeleted' };
     },
   }) satisfies MutationResolvers;

@@ -10,7 +10,7 @@ import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import type { WebhookEvent } from '../../kernel/rules/event.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { seal } from '../../kernel/service/access/vault.ts';
 import { changeEntities, type Acting, type EntryNotes, type AuditedAction } from '../audit.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
@@ -55,7 +55,7 @@ const endPending: Statement = {
     select count(*)::int as ended from noted`,
 };
 
-const noEndpoint = (): Refused => refused('not_found', 'there is no such webhook endpoint');
+const noEndpoint = (): Refusal => refuse('not_found', 'there is no such webhook endpoint');
 /**
  * Adds an endpoint to a shop. Refuses with `not_found` without the shop, and with `bad_request` a
  * wrong address or an endpoint above the limit.
@@ -65,9 +65,9 @@ export const createEndpoint = async (
   acting: Acting,
   { merchantId, shopId }: ShopKey,
   { url, events, signature }: EndpointSettings,
-): Promise<(ShownSecret & { readonly endpoint: WebhookEndpoint }) | Refused> => {
+): Promise<(ShownSecret & { readonly endpoint: WebhookEndpoint }) | Refusal> => {
   const mistake = checkWebhookUrl(url, { privateTargets: privateTargets(), mode: 'test' });
-  if (mistake) return refused('bad_request', `url: ${mistake}`);
+  if (mistake) return refuse('bad_request', `url: ${mistake}`);
   const id = randomUUID();
   const action: AuditedAction = {
     action: 'webhook_endpoint.create',
@@ -77,9 +77,9 @@ export const createEndpoint = async (
   return changeEntities(database, acting, action, async (em, notes) => {
     // The shop is locked before its endpoints are counted, so concurrent creations count.
     if (!(await lockShop(em, { merchantId, shopId })))
-      return refused('not_found', 'there is no such shop');
+      return refuse('not_found', 'there is no such shop');
     if ((await em.count(WebhookEndpointEntity, { merchantId, shopId })) >= endpointsPerShop_max)
-      return refused('bad_request', `a shop has at most ${endpointsPerShop_max} webhook endpoints`);
+      return refuse('bad_request', `a shop has at most ${endpointsPerShop_max} webhook endpoints`);
     const secret = makeWebhookSecret(randomBytes(32));
     const endpoint = em.create(WebhookEndpointEntity, {
       merchantId,
@@ -108,8 +108,8 @@ const changeEndpoint = async <Result extends object>(
     endpoint: WebhookEndpoint,
     em: EntityManager,
     notes: EntryNotes,
-  ) => Promise<Result | Refused>,
-): Promise<Result | Refused> => {
+  ) => Promise<Result | Refusal>,
+): Promise<Result | Refusal> => {
   if (!isUuid(id)) return noEndpoint();
   const subject = { kind: 'webhook_endpoint', id };
   return changeEntities(database, acting, { ...action, subject }, async (em, notes) => {
@@ -128,11 +128,11 @@ export const updateEndpoint = async (
   acting: Acting,
   key: EndpointKey,
   wanted: { readonly [Name in keyof EndpointSettings]?: EndpointSettings[Name] | null | undefined },
-): Promise<WebhookEndpoint | Refused> => {
+): Promise<WebhookEndpoint | Refusal> => {
   const mistake = wanted.url
     ? checkWebhookUrl(wanted.url, { privateTargets: privateTargets(), mode: 'test' })
     : null;
-  if (mistake) return refused('bad_request', `url: ${mistake}`);
+  if (mistake) return refuse('bad_request', `url: ${mistake}`);
   const action = { action: 'webhook_endpoint.update', ...key } as const;
   return changeEndpoint(database, acting, action, async (endpoint) => {
     const { url, signature, previousUntil } = endpoint;
@@ -167,7 +167,7 @@ export const switchEndpoint = (
   acting: Acting,
   key: EndpointKey,
   active: boolean,
-): Promise<WebhookEndpoint | Refused> =>
+): Promise<WebhookEndpoint | Refusal> =>
   changeEndpoint(
     database,
     acting,
@@ -187,7 +187,7 @@ export const removeEndpoint = (
   { database }: Pick<EndpointDeps, 'database'>,
   acting: Acting,
   key: EndpointKey,
-): Promise<{ readonly id: string; readonly deliveriesEnded: number } | Refused> =>
+): Promise<{ readonly id: string; readonly deliveriesEnded: number } | Refusal> =>
   changeEndpoint(
     database,
     acting,
@@ -208,14 +208,14 @@ export const rotateEndpointSecret = (
   acting: Acting,
   key: EndpointKey,
   overlapHours: number,
-): Promise<Rotated | Refused> =>
+): Promise<Rotated | Refusal> =>
   changeEndpoint(
     database,
     acting,
     { action: 'webhook_endpoint.secret_rotate', view: 'rotation', ...key },
     async (endpoint, _em, notes) => {
       const mistake = overlapMistake(overlapHours, endpoint.signature);
-      if (mistake) return refused('bad_request', mistake);
+      if (mistake) return refuse('bad_request', mistake);
       const secret = makeWebhookSecret(randomBytes(32));
       const previousUntil = overlapEnd(acting.now(), overlapHours);
       Object.assign(endpoint, {

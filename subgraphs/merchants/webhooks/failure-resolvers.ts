@@ -4,7 +4,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { isSharded } from '../../kernel/database/sharding.ts';
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 
@@ -228,12 +228,12 @@ const findFailures = async (
   runner: Runner,
   now: Temporal.Instant,
   { merchantId, mode, shopId = null, since: asked }: FailuresQuery,
-): Promise<Failures | Refused> => {
-  if (shopId !== null && !isUuid(shopId)) return refused('bad_request', 'shopId: expected a UUID');
+): Promise<Failures | Refusal> => {
+  if (shopId !== null && !isUuid(shopId)) return refuse('bad_request', 'shopId: expected a UUID');
   const day_h = 24;
   const since = asked ?? now.subtract({ hours: since_days * day_h });
   if (Temporal.Instant.compare(since, now.subtract({ hours: since_max_days * day_h })) < 0)
-    return refused('bad_request', `since: at most ${since_max_days} days ago`);
+    return refuse('bad_request', `since: at most ${since_max_days} days ago`);
   const isOfAll = merchantId === null;
   const { listed, hasMore } = await readFailures(runner, {
     from: startOfMonth(since),

@@ -9,7 +9,7 @@ import { EventEntity } from '../../kernel/database/entities.ts';
 import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import {
   MerchantEntity,
@@ -72,13 +72,13 @@ const makeWaitingDue: Statement = {
 const obstacle = async (
   em: EntityManager,
   { merchantId, eventId, endpointId }: WebhookDelivery,
-): Promise<Refused | null> => {
+): Promise<Refusal | null> => {
   if ((await em.count(EventEntity, { merchantId, id: eventId })) === 0)
-    return refused('not_found', 'the event is no longer kept');
+    return refuse('not_found', 'the event is no longer kept');
   const on = { merchantId, id: endpointId, active: true };
   return endpointId === null || (await em.count(WebhookEndpointEntity, on)) > 0
     ? null
-    : refused('not_found', 'its webhook endpoint is disabled or deleted');
+    : refuse('not_found', 'its webhook endpoint is disabled or deleted');
 };
 
 const auditState = ({ status, attempts, eventId }: WebhookDelivery) => ({
@@ -96,8 +96,8 @@ export const resendDelivery = async (
   { database, wakeLanes }: ResendDeps,
   acting: Acting,
   { merchantId, id }: { readonly merchantId: string; readonly id: string },
-): Promise<WebhookDelivery | Refused> => {
-  const none = refused('not_found', 'there is no such webhook delivery');
+): Promise<WebhookDelivery | Refusal> => {
+  const none = refuse('not_found', 'there is no such webhook delivery');
   if (!isUuid(id)) return none;
   const action: AuditedAction = {
     action: 'webhook_delivery.resend',
@@ -123,7 +123,7 @@ export const resendDelivery = async (
     notes.after = auditState(delivery);
     return delivery;
   });
-  if (!isRefused(resent)) wakeLanes([resent]);
+  if (!isRefusal(resent)) wakeLanes([resent]);
   return resent;
 };
 
@@ -152,11 +152,11 @@ export const resendFailed = async (
   { database, wakeLanes }: ResendDeps,
   acting: Acting,
   { merchantId, since, endpointId = null, mode = null, limit = resendOfCall_max }: FailedSince,
-): Promise<{ readonly count: number; readonly hasMore: boolean } | Refused> => {
+): Promise<{ readonly count: number; readonly hasMore: boolean } | Refusal> => {
   if (endpointId !== null && !isUuid(endpointId))
-    return refused('not_found', 'there is no such webhook endpoint');
+    return refuse('not_found', 'there is no such webhook endpoint');
   if (limit < 1 || limit > resendOfCall_max)
-    return refused('bad_request', `limit: expected 1 to ${resendOfCall_max}, got ${limit}`);
+    return refuse('bad_request', `limit: expected 1 to ${resendOfCall_max}, got ${limit}`);
   const action: AuditedAction = {
     action: 'webhook_deliveries.resend_failed',
     merchantId,
@@ -169,13 +169,13 @@ export const resendFailed = async (
     const position = [last?.createdAt ?? null, last?.id ?? null];
     const resent = await changeEntities(database, acting, action, async (em, notes) => {
       if ((await em.count(MerchantEntity, { id: merchantId })) === 0)
-        return refused('not_found', 'there is no such merchant');
+        return refuse('not_found', 'there is no such merchant');
       const values = [merchantId, since, endpointId, ...position, acting.now(), rows_max, mode];
       const rows = await run<Resent>(await clientOf(em), makeBatchDue, values);
       notes.after = { since, endpointId, mode, resent: rows.length };
       return rows;
     });
-    if (isRefused(resent)) return resent;
+    if (isRefusal(resent)) return resent;
     wakeLanes(resent);
     count += resent.length;
     last = resent.at(-1);
@@ -197,11 +197,11 @@ export const retryPending = async (
     endpointId,
     limit = resendBatch_rows,
   }: Pick<FailedSince, 'merchantId' | 'limit'> & { readonly endpointId: string },
-): Promise<{ readonly count: number; readonly hasMore: boolean } | Refused> => {
-  const none = refused('not_found', 'there is no such webhook endpoint');
+): Promise<{ readonly count: number; readonly hasMore: boolean } | Refusal> => {
+  const none = refuse('not_found', 'there is no such webhook endpoint');
   if (!isUuid(endpointId)) return none;
   if (limit < 1 || limit > resendBatch_rows)
-    return refused('bad_request', `limit: expected 1 to ${resendBatch_rows}, got ${limit}`);
+    return refuse('bad_request', `limit: expected 1 to ${resendBatch_rows}, got ${limit}`);
   const action: AuditedAction = {
     action: 'webhook_deliveries.retry',
     merchantId,
@@ -214,7 +214,7 @@ export const retryPending = async (
     notes.after = { retried: rows.length };
     return rows;
   });
-  if (isRefused(retried)) return retried;
+  if (isRefusal(retried)) return retried;
   wakeLanes(retried);
   return { count: retried.length, hasMore: retried.length === limit };
 };

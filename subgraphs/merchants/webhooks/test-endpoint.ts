@@ -5,7 +5,7 @@
 import { newRowId } from '../../kernel/database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { forUpdate } from '../../kernel/database/orm-connections.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import {
@@ -42,18 +42,18 @@ const takeSample = (
   { database }: Pick<EndpointDeps, 'database'>,
   acting: Acting,
   { merchantId, id }: EndpointKey,
-): Promise<{ readonly endpoint: WebhookEndpoint } | Refused> => {
+): Promise<{ readonly endpoint: WebhookEndpoint } | Refusal> => {
   const subject = { kind: 'webhook_endpoint', id };
   const action: AuditedAction = { action: 'webhook_endpoint.test', merchantId, subject };
   return changeEntities(database, acting, action, async (em, notes) => {
     // Concurrent calls wait here, and then count this one.
     const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
     const endpoint = merchant && (await em.findOne(WebhookEndpointEntity, { merchantId, id }));
-    if (!endpoint) return refused('not_found', 'there is no such webhook endpoint');
+    if (!endpoint) return refuse('not_found', 'there is no such webhook endpoint');
     const since = acting.now().subtract({ minutes: 1 });
     const lately = { merchantId, action: action.action, at: { $gt: since } };
     if ((await em.count(AuditEntryEntity, lately)) >= samplesPerMinute_max)
-      return refused(
+      return refuse(
         'bad_request',
         `at most ${samplesPerMinute_max} samples a minute; try again later`,
       );
@@ -80,10 +80,10 @@ export const testEndpoint = async (
   deps: EndpointDeps,
   acting: Acting,
   key: EndpointKey,
-): Promise<EndpointTested | Refused> => {
-  if (!isUuid(key.id)) return refused('not_found', 'there is no such webhook endpoint');
+): Promise<EndpointTested | Refusal> => {
+  if (!isUuid(key.id)) return refuse('not_found', 'there is no such webhook endpoint');
   const taken = await takeSample(deps, acting, key);
-  if (isRefused(taken)) return taken;
+  if (isRefusal(taken)) return taken;
   const { url, signature, secretSealed } = taken.endpoint;
   const eventId = newRowId();
   const body = sampleOf(eventId, acting.now());

@@ -10,7 +10,7 @@ import type { BankAnswer, FoundSession } from '../../kernel/banks/bank-answer.ts
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { paymentSucceeded } from '../../kernel/rules/postings.ts';
 import type { FailureCode } from '../../kernel/rules/failure-code.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
 import { approvalPatch, bankRefMetadata, type Approval, acceptedPatch } from './approval.ts';
 import type { Payment } from '../entities.ts';
 import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
@@ -294,7 +294,7 @@ const apply = async (
     readonly known: RatedPayment | null;
   },
   now: Temporal.Instant,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   let answer = received;
   const payment = await applyWithinBound(
     database,
@@ -313,7 +313,7 @@ const apply = async (
         { known, store: storeTakingUse },
       ),
   );
-  if (isRefused(payment)) return payment;
+  if (isRefusal(payment)) return payment;
   if (answer.kind === 'approved' && endedUnpaid(payment.status) && !isVoided(payment))
     return returnLatePayment(database, key, connector, answer, now);
   if (answer.kind === 'declined' && isAccepted(payment.status))
@@ -331,7 +331,7 @@ export const applyBankAnswer = (
   connector: string,
   received: BankAnswer,
   now: Temporal.Instant,
-): Promise<Payment | Refused> =>
+): Promise<Payment | Refusal> =>
   apply(database, key, { connector, received, order: null, known: null }, now);
 
 /** The same for a payment that the call has read. */
@@ -341,7 +341,7 @@ export const applyAnswerTo = (
   connector: string,
   received: BankAnswer,
   now: Temporal.Instant,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const { merchantId, id: paymentId } = known.payment;
   return apply(
     database,
@@ -360,5 +360,5 @@ export const applyOrderAnswer = (
   connector: string,
   received: BankAnswer,
   now: Temporal.Instant,
-): Promise<Payment | Refused> =>
+): Promise<Payment | Refusal> =>
   apply(database, key, { connector, received, order: now, known: null }, now);

@@ -10,7 +10,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { isBinding, isCharge } from '../../kernel/rules/recurring.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { applyAnswerTo, applyBankAnswer } from './apply-bank-answer.ts';
 import { earlyMethod, recordEarlyOrder } from './create-early-order.ts';
 import type { Payment } from '../entities.ts';
@@ -150,14 +150,14 @@ export const askBank = (
   key: PaymentKey,
   now: Temporal.Instant,
   asking: Asking = {},
-): Promise<Payment | Refused> =>
+): Promise<Payment | Refusal> =>
   inTraceOf(
     database.pool,
     { merchantId: key.merchantId, subjectId: key.paymentId },
     { kind: 'internal', name: 'ask bank' },
     async () => {
       const found = await findPayment(database.pool, key, now);
-      if (!found) return refused('not_found', 'there is no such payment');
+      if (!found) return refuse('not_found', 'there is no such payment');
       return askAbout(database, banks, found, now, asking);
     },
   );
@@ -169,18 +169,18 @@ export const askAbout = async (
   known: RatedPayment,
   now: Temporal.Instant,
   { occasion = 'notified', notifiedBy = null, ask }: Asking & { readonly ask?: Ask } = {},
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const { payment } = known;
   if (payment.holdOrder !== null) {
     const { merchantId, id: paymentId } = payment;
     const sent = await sendHoldOrder(database, banks, { merchantId, paymentId }, now);
-    return isRefused(sent) ? sent : sent.payment;
+    return isRefusal(sent) ? sent : sent.payment;
   }
   const isFound = notifiedBy !== null && isWithoutBank(payment);
   const isOpen = isFound || isOpenQuestion(payment, occasion);
   if (!isOpen || (occasion === 'planned' && isStopped(payment))) return payment;
   const bank = banks.bankOf({ ...payment, connector: payment.connector ?? notifiedBy });
-  if (isRefused(bank)) return bank;
+  if (isRefusal(bank)) return bank;
   // A bank that takes no order before the buyer comes has none of this payment.
   if (isFound && !earlyMethod(bank, payment.method)) return payment;
   const answer = await answerOf(bank, payment, now, ask ?? ((question) => bank.ask(question)));
@@ -192,7 +192,7 @@ export const askAbout = async (
   if (isFound) {
     const { merchantId, id: paymentId } = payment;
     const recorded = await recordEarlyOrder(database, bank, payment, answer.reference, now);
-    if (isRefused(recorded)) return recorded;
+    if (isRefusal(recorded)) return recorded;
     // The buyer has gone on to another bank meanwhile.
     if (recorded.connector !== null && recorded.connector !== bank.connector) return recorded;
     return applyBankAnswer(database, { merchantId, paymentId }, bank.connector, answer, now);

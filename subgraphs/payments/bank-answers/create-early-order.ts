@@ -9,7 +9,7 @@ import type { Bank, SessionOrder } from '../../kernel/banks/bank.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import type { BuyerMethod } from '../../kernel/rules/buyer.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
 import { decline } from './apply-bank-answer.ts';
 import { bankRefMetadata } from './approval.ts';
 import { changePayment } from '../change-payment.ts';
@@ -58,7 +58,7 @@ export const recordEarlyOrder = (
   { merchantId, id: paymentId }: Pick<Payment, 'merchantId' | 'id'>,
   reference: string,
   now: Temporal.Instant,
-): Promise<Payment | Refused> =>
+): Promise<Payment | Refusal> =>
   changePayment(database, { merchantId, paymentId }, now, ({ payment }) => {
     if (payment.status !== 'pending' || payment.bankRef !== null) return 'unchanged';
     const metadata = { ...payment.metadata, ...bankRefMetadata(payment, reference) };
@@ -87,7 +87,7 @@ export const createEarlyOrder = async (
   switch (answer.kind) {
     case 'opened': {
       const created = await recordEarlyOrder(database, bank, payment, answer.reference, now);
-      return isRefused(created) ? payment : created;
+      return isRefusal(created) ? payment : created;
     }
     case 'declined': {
       const failed = await changePayment(database, key, now, ({ payment: found }) =>
@@ -95,7 +95,7 @@ export const createEarlyOrder = async (
           ? decline(found, bank.connector, answer.failureCode, answer.bankCode, now)
           : 'unchanged',
       );
-      return isRefused(failed) ? payment : failed;
+      return isRefusal(failed) ? payment : failed;
     }
     case 'pending':
     case 'unknown':

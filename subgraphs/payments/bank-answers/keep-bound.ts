@@ -11,7 +11,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { isBeyondBound } from '../../kernel/ledger/bound.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { adjustmentRecorded } from '../../kernel/rules/postings.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentChange } from '../payment-change.ts';
@@ -46,7 +46,7 @@ export const intoSuspense = (change: PaymentChange): PaymentChange => ({
  * own and is left as it is.
  */
 export const heldDecision = (decision: Decision): Decision =>
-  decision === 'unchanged' || isRefused(decision) || decision.refund
+  decision === 'unchanged' || isRefusal(decision) || decision.refund
     ? decision
     : intoSuspense(decision);
 
@@ -82,8 +82,8 @@ export const applyWithinBound = async (
     answer,
     now,
   }: { readonly connector: string; readonly answer: BankAnswer; readonly now: Temporal.Instant },
-  apply: (answer: BankAnswer, isHeld: boolean) => Promise<Payment | Refused>,
-): Promise<Payment | Refused> => {
+  apply: (answer: BankAnswer, isHeld: boolean) => Promise<Payment | Refusal>,
+): Promise<Payment | Refusal> => {
   try {
     return await apply(answer, false);
   } catch (error) {

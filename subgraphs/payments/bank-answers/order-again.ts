@@ -15,7 +15,7 @@ import type { PolicyLists } from '../../kernel/policies/policies.ts';
 import type { BuyerMethod } from '../../kernel/rules/buyer.ts';
 import { cardMistake, holderOf } from '../../kernel/rules/card.ts';
 import { holdsCardNumber } from '../../kernel/rules/card-in-text.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { applyOrderAnswer } from './apply-bank-answer.ts';
 import { askBank, findAsksDue, paymentAsks, type Occasion } from './ask-bank.ts';
 import { changePayment } from '../change-payment.ts';
@@ -49,19 +49,19 @@ export const cardFlaw = (
   return cardMistake(card, now) ?? (isUnnamed ? 'card.holder: required by this bank' : null);
 };
 
-const notPending = ({ status }: Payment): Refused =>
-  refused('not_pending', `the payment is ${status}`);
+const notPending = ({ status }: Payment): Refusal =>
+  refuse('not_pending', `the payment is ${status}`);
 
 /** The payment once its last order is answered, or has had the time to be. */
 const afterLastOrder = async (
   { pool }: Database,
   key: PaymentKey,
   now: Temporal.Instant,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const begun_ms = performance.now();
   for (;;) {
     const found = await findPayment(pool, key, now);
-    if (!found) return refused('not_found', 'there is no such payment');
+    if (!found) return refuse('not_found', 'there is no such payment');
     const { payment } = found;
     const isAwaited =
       orderState(payment) === 'unanswered' &&
@@ -87,7 +87,7 @@ const claim = (
   database: Database,
   before: Payment,
   { bank, state, request }: Again,
-): Promise<Payment | Refused> =>
+): Promise<Payment | Refusal> =>
   changePayment(database, request.key, request.now, ({ payment }) => {
     const { now, card } = request;
     if (payment.version !== before.version) return notPending(payment);
@@ -128,11 +128,11 @@ const giveOrder = async (
   database: Database,
   before: Payment,
   again: Again,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const { bank, method, state, request } = again;
   const { key, pageUrl, now } = request;
   const claimed = await claim(database, before, again);
-  if (isRefused(claimed)) return claimed;
+  if (isRefusal(claimed)) return claimed;
   const card = bank.cardsOn === 'our_page' ? request.card : null;
   const answer = together(
     state,
@@ -150,14 +150,14 @@ const servedBy = async (
   banks: Banks,
   payment: Payment,
   now: Temporal.Instant,
-): Promise<Pick<Again, 'bank' | 'method'> | Refused> => {
+): Promise<Pick<Again, 'bank' | 'method'> | Refusal> => {
   const method = buyerMethod(pageMethod(payment));
   if (!method) return notPending(payment);
   if (!isTimeToOrder(payment.processingUntil, now))
-    return refused('not_pending', 'the session is about to end');
+    return refuse('not_pending', 'the session is about to end');
   const bank = banks.bankOf(payment);
   const liveMode = await banks.liveModeRefusal(payment);
-  if (isRefused(bank)) return bank;
+  if (isRefusal(bank)) return bank;
   if (liveMode) return liveMode;
   return { bank, method };
 };
@@ -174,18 +174,18 @@ export const orderAgain = async (
     policies,
   }: { readonly database: Database; readonly banks: Banks; readonly policies: PolicyLists },
   request: SessionRequest,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const { key, card, now } = request;
   const payment = await afterLastOrder(database, key, now);
-  if (isRefused(payment)) return payment;
+  if (isRefusal(payment)) return payment;
   const state = orderState(payment);
   if (state === null || state === 'standing') return notPending(payment);
   const served = await servedBy(banks, payment, now);
-  if (isRefused(served)) return served;
+  if (isRefusal(served)) return served;
   const flaw = cardFlaw(served.bank, served.method, card, now);
-  if (flaw) return refused('bad_request', flaw);
+  if (flaw) return refuse('bad_request', flaw);
   if (card && policies.isBlocked(payment.merchantId, 'card', card.number))
-    return refused('aml_blocked', 'this card is not accepted');
+    return refuse('aml_blocked', 'this card is not accepted');
   return giveOrder(database, payment, { ...served, state, request });
 };
 
@@ -207,11 +207,11 @@ export const askOrOrder = async (
   key: PaymentKey,
   now: Temporal.Instant,
   occasion: Occasion = 'notified',
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const payment = await askBank(database, banks, key, now, { occasion });
-  if (isRefused(payment) || orderState(payment) !== 'absent') return payment;
+  if (isRefusal(payment) || orderState(payment) !== 'absent') return payment;
   const served = await servedBy(banks, payment, now);
-  if (isRefused(served) || cardFlaw(served.bank, served.method, null, now)) return payment;
+  if (isRefusal(served) || cardFlaw(served.bank, served.method, null, now)) return payment;
   const request = { key, card: null, pageUrl: pageUrl(key), now };
   return giveOrder(database, payment, { ...served, state: 'absent', request });
 };

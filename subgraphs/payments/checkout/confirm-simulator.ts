@@ -2,7 +2,7 @@
 import type { Banks } from '../../kernel/banks/route.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { askAbout } from '../bank-answers/ask-bank.ts';
 import type { Payment } from '../entities.ts';
 import { findPayment, type RatedPayment, type PaymentKey } from '../store-payment.ts';
@@ -54,18 +54,18 @@ export const confirmSimulator = async (
   key: PaymentKey,
   { approve, coded }: BankFormAnswer,
   now: Temporal.Instant,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const { database, banks } = deps;
   const found = await findAtBank(deps, key, now);
-  if (!found) return refused('not_found', 'there is no such payment');
+  if (!found) return refuse('not_found', 'there is no such payment');
   const { payment } = found;
   if (payment.mode !== 'test')
-    return refused('bad_request', 'only a test payment can be confirmed here');
+    return refuse('bad_request', 'only a test payment can be confirmed here');
   if (payment.status === 'pending')
-    return refused('bad_request', 'the buyer has not continued to the bank yet');
+    return refuse('bad_request', 'the buyer has not continued to the bank yet');
   if (!awaitsBuyer(payment)) return payment;
   if (approve && !coded && payment.step === 'three_d_secure')
-    return refused('bad_request', 'the bank requires its code');
+    return refuse('bad_request', 'the bank requires its code');
   const asked = await inTraceOf(
     database.pool,
     { merchantId: key.merchantId, subjectId: key.paymentId },
@@ -75,5 +75,5 @@ export const confirmSimulator = async (
         ask: (question) => banks.simulator.ask({ ...question, confirms: approve }),
       }),
   );
-  return isRefused(asked) ? payment : asked;
+  return isRefusal(asked) ? payment : asked;
 };

@@ -10,7 +10,7 @@ import type { BuyerMethod } from '../../kernel/rules/buyer.ts';
 import { holderOf } from '../../kernel/rules/card.ts';
 import type { PolicyLists } from '../../kernel/policies/policies.ts';
 import { isBinding } from '../../kernel/rules/recurring.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { applyOrderAnswer } from '../bank-answers/apply-bank-answer.ts';
 import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
@@ -39,16 +39,16 @@ const begin = (
   database: Database,
   { known, bank, method }: Beginning,
   { key, card, now }: SessionRequest,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const decide = ({ payment }: RatedPayment): Decision => {
     const status = paymentMove(payment.status, 'session_opened');
-    if (!status) return refused('not_pending', `the payment is ${payment.status}`);
+    if (!status) return refuse('not_pending', `the payment is ${payment.status}`);
     if (Temporal.Instant.compare(payment.expiresAt, now) <= 0)
-      return refused('not_pending', 'the payment link has expired');
+      return refuse('not_pending', 'the payment link has expired');
     if (pageMethod(payment) !== method)
-      return refused('bad_request', `the method of this payment is ${payment.method}`);
+      return refuse('bad_request', `the method of this payment is ${payment.method}`);
     const flaw = cardFlaw(bank, method, card, now);
-    if (flaw) return refused('bad_request', flaw);
+    if (flaw) return refuse('bad_request', flaw);
     const askAt = now.add({ seconds: order_max_s });
     const moved =
       payment.bankRef !== null && payment.connector !== bank.connector ? unregistered(payment) : {};
@@ -105,7 +105,7 @@ const passOn = (
       payment.stepUrl !== null ||
       payment.capturedAt !== null
     )
-      return refused('not_pending', 'the session has ended or was replaced');
+      return refuse('not_pending', 'the session has ended or was replaced');
     const bank = {
       bankName: to.bankName,
       connector: to.connector,
@@ -136,7 +136,7 @@ const orderSession = async (
     // Each call has the time of one before the session counts as lost.
     const askAt = order.now.add({ seconds: order_max_s * (index + 2) });
     const passed = await passOn(database, key, bank, next, { askAt, now: order.now });
-    if (isRefused(passed)) break;
+    if (isRefusal(passed)) break;
     bank = next;
     answer = await bank.openSession({
       ...order,
@@ -175,19 +175,19 @@ export const openSession = async (
   banks: Banks,
   policies: PolicyLists,
   request: SessionRequest,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const { key, card, pageUrl, now, shown } = request;
   const found = isPayable(shown) ? shown : await findPayment(database.pool, key, now);
-  if (!found) return refused('not_found', 'there is no such payment');
+  if (!found) return refuse('not_found', 'there is no such payment');
   if (found.payment.status === 'processing')
     return orderAgain({ database, banks, policies }, request);
   if (found.payment.status !== 'pending')
-    return refused('not_pending', `the payment is ${found.payment.status}`);
+    return refuse('not_pending', `the payment is ${found.payment.status}`);
   const method = buyerMethod(pageMethod(found.payment));
-  if (!method) return refused('bad_request', 'choose a payment method first');
+  if (!method) return refuse('bad_request', 'choose a payment method first');
   const { merchantId, shopId, mode, capture, currency } = found.payment;
   if (method === 'cards' && card && policies.isBlocked(merchantId, 'card', card.number))
-    return refused('aml_blocked', 'this card is not accepted');
+    return refuse('aml_blocked', 'this card is not accepted');
   const serving = await banks.candidates({
     merchantId,
     shopId,
@@ -197,14 +197,14 @@ export const openSession = async (
     currency,
     holds: capture === 'manual',
   });
-  if (isRefused(serving)) return serving;
+  if (isRefusal(serving)) return serving;
   const candidates = alike(serving, card);
   const bank = candidates[0];
   const payment = await begin(database, { known: found, bank, method }, request);
   // What was shown has moved since.
-  if (isRefused(payment) && shown)
+  if (isRefusal(payment) && shown)
     return openSession(database, banks, policies, { ...request, shown: undefined });
-  if (isRefused(payment)) return payment;
+  if (isRefusal(payment)) return payment;
   const order = sessionOrder(payment, {
     method,
     card: bank.cardsOn === 'our_page' ? card : null,

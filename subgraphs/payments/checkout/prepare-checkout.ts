@@ -6,7 +6,7 @@ import type { BuyerMethod, PlannedOutcome } from '../../kernel/rules/buyer.ts';
 import type { Banks } from '../../kernel/banks/route.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { defaultCurrency } from '../../kernel/rules/money.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { Payment } from '../entities.ts';
 import { changePayment } from '../change-payment.ts';
 import { planMetadata, planOf } from '../rules/plan.ts';
@@ -23,14 +23,14 @@ export const chooseMethod = async (
   key: PaymentKey,
   method: BuyerMethod,
   now: Temporal.Instant,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const chosen = await fixMethod(database, key, method, now, []);
-  if (isRefused(chosen) || takesAny(chosen) || chosen.method !== 'any') return chosen;
+  if (isRefusal(chosen) || takesAny(chosen) || chosen.method !== 'any') return chosen;
   const holds = chosen.capture === 'manual';
   const offered = await banks.offered({ ...chosen, holds });
   if (offered.includes(method)) return fixMethod(database, key, method, now, offered);
   const what = holds ? 'holds money by' : `takes ${chosen.currency} by`;
-  return refused('method_unsupported', `no bank of the shop ${what} ${method}`);
+  return refuse('method_unsupported', `no bank of the shop ${what} ${method}`);
 };
 
 /** Whether every method that the shop's banks have can take the payment. */
@@ -44,13 +44,13 @@ const fixMethod = (
   method: BuyerMethod,
   now: Temporal.Instant,
   offered: readonly BuyerMethod[],
-): Promise<Payment | Refused> =>
+): Promise<Payment | Refusal> =>
   changePayment(database, key, now, ({ payment }) => {
     if (payment.status !== 'pending')
-      return refused('not_pending', `the payment is ${payment.status}`);
+      return refuse('not_pending', `the payment is ${payment.status}`);
     if (payment.method === method) return 'unchanged';
     if (payment.method !== 'any')
-      return refused('bad_request', `the method of this payment is ${payment.method}`);
+      return refuse('bad_request', `the method of this payment is ${payment.method}`);
     if (!takesAny(payment) && !offered.includes(method)) return 'unchanged';
     return { patch: { method }, postings: [], events: () => [] };
   });
@@ -62,12 +62,12 @@ export const planOutcome = (
   outcome: PlannedOutcome,
   code: string | null,
   now: Temporal.Instant,
-): Promise<Payment | Refused> =>
+): Promise<Payment | Refusal> =>
   changePayment(database, key, now, ({ payment }) => {
     if (payment.mode !== 'test')
-      return refused('bad_request', 'only a test payment has a planned outcome');
+      return refuse('bad_request', 'only a test payment has a planned outcome');
     if (payment.status !== 'pending')
-      return refused('not_pending', `the payment is ${payment.status}`);
+      return refuse('not_pending', `the payment is ${payment.status}`);
     const plan = planOf(outcome, code);
     const { simulator_failure_code: _, ...metadata } = payment.metadata;
     return {

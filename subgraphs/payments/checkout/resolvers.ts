@@ -7,7 +7,7 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import type { ReceiptStatus } from '../../kernel/rules/receipt.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { BuyerPrincipal, Principal } from '../../kernel/service/access/principal.ts';
 import { refusal } from '../../kernel/service/access/reach.ts';
 import type { Payment } from '../entities.ts';
@@ -36,7 +36,7 @@ import { endedUnpaid, isDoneByBuyer, returnTo } from '../rules/payment.ts';
  * The bank that a card typed now goes to: the one that has the session, or the one that will serve
  * the payment.
  */
-const cardBank = async (payment: Payment, banks: Banks): Promise<Bank | Refused> => {
+const cardBank = async (payment: Payment, banks: Banks): Promise<Bank | Refusal> => {
   const { merchantId, shopId, mode, kind, status, currency } = payment;
   if (status !== 'pending') return banks.bankOf(payment);
   return banks.route({
@@ -55,7 +55,7 @@ const cardBank = async (payment: Payment, banks: Banks): Promise<Bank | Refused>
  */
 const cardTerms = async (payment: Payment, banks: Banks) => {
   const bank = await cardBank(payment, banks);
-  if (isRefused(bank)) return { asksCard: true, asksHolder: false };
+  if (isRefusal(bank)) return { asksCard: true, asksHolder: false };
   return { asksCard: bank.cardsOn === 'our_page', asksHolder: bank.asksHolder ?? false };
 };
 
@@ -210,12 +210,12 @@ export const checkoutQueries = (deps: ReadingDeps): Pick<QueryResolvers, 'checko
 /** Notifies of a session: the relay, and when its bank is to be asked. */
 const notifyOpened = (
   { wakeRelay, askLater }: PaymentsDeps,
-  opened: Payment | Refused,
+  opened: Payment | Refusal,
   now: Temporal.Instant,
 ): void => {
-  const isUnderWay = !isRefused(opened) && opened.status === 'processing';
+  const isUnderWay = !isRefusal(opened) && opened.status === 'processing';
   wakeRelay(isUnderWay ? 'soon' : 'at once');
-  if (!isRefused(opened) && opened.askAt)
+  if (!isRefusal(opened) && opened.askAt)
     askLater(opened.id, opened.askAt.epochMilliseconds - now.epochMilliseconds);
 };
 
@@ -227,8 +227,8 @@ export const checkoutMutations = (
   'checkoutMethodChoose' | 'checkoutOutcomePlan' | 'checkoutPay' | 'checkoutSimulatorConfirm'
 > => {
   const { database, banks, policies, wakeRelay, askNoMore } = deps;
-  const view = (changed: Payment | Refused, now: Temporal.Instant) => {
-    if (isRefused(changed)) return changed;
+  const view = (changed: Payment | Refusal, now: Temporal.Instant) => {
+    if (isRefusal(changed)) return changed;
     deps.shown.keep({ payment: changed, rateBps: null });
     return viewOf(deps, changed, now);
   };
@@ -247,7 +247,7 @@ export const checkoutMutations = (
   return {
     checkoutMethodChoose: async (_, { method }, { principal, now }) => {
       const chosen = buyerMethod(method);
-      if (!chosen) return refused('bad_request', `method: a buyer cannot pay by ${method}`);
+      if (!chosen) return refuse('bad_request', `method: a buyer cannot pay by ${method}`);
       return view(await chooseMethod(database, banks, buyerOf(principal), chosen, now()), now());
     },
     checkoutOutcomePlan: async (_, { outcome, failureCode }, { principal, now }) =>
@@ -274,7 +274,7 @@ export const checkoutMutations = (
       const at = now();
       const confirmed = await confirmSimulator(deps, key, answer, at);
       wakeRelay();
-      if (!isRefused(confirmed) && confirmed.askAt === null) askNoMore(confirmed.id);
+      if (!isRefusal(confirmed) && confirmed.askAt === null) askNoMore(confirmed.id);
       return view(confirmed, at);
     },
   };

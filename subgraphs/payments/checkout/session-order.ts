@@ -7,7 +7,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import type { BuyerMethod } from '../../kernel/rules/buyer.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { isBinding } from '../../kernel/rules/recurring.ts';
-import type { Refused } from '../../kernel/rules/refusal.ts';
+import type { Refusal } from '../../kernel/rules/refusal.ts';
 import { bankRefMetadata } from '../bank-answers/approval.ts';
 import { changePayment, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
@@ -73,7 +73,7 @@ export const recordSession = (
   answer: SessionAnswer & { kind: 'opened' },
   now: Temporal.Instant,
   known: RatedPayment | null = null,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const record = ({ payment }: RatedPayment): Decision => {
     const { reference, step, stepUrl, askAt, traits } = answer;
     const isOther = payment.stepUrl !== null && payment.bankRef !== reference;

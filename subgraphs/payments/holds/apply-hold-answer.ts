@@ -10,7 +10,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { isBeyondBound } from '../../kernel/ledger/bound.ts';
 import type { MinorUnits } from '../../kernel/rules/money.ts';
 import { paymentSucceeded } from '../../kernel/rules/postings.ts';
-import type { Refused } from '../../kernel/rules/refusal.ts';
+import type { Refusal } from '../../kernel/rules/refusal.ts';
 import { alertOfHeld, heldDecision } from '../bank-answers/keep-bound.ts';
 import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
@@ -112,7 +112,7 @@ export const applyHoldAnswer = async (
   ordered: RatedPayment,
   answer: HoldAnswer,
   now: Temporal.Instant,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const { merchantId, id: paymentId, holdKey, connector } = ordered.payment;
   const key = { merchantId, paymentId };
   const apply = (given: HoldAnswer, isHeld: boolean) =>

@@ -19,7 +19,7 @@ import { newRowId } from '../../kernel/database/new-id.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
@@ -56,14 +56,14 @@ const orderCapture = async (
   caller: PaymentCaller,
   { paymentId, amount, receipt = null, requestId = '' }: CaptureRequest,
   now: Temporal.Instant,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const { merchantId } = caller;
   const locked = await lockPayment(client, { merchantId, paymentId }, now);
   if (!locked || !isOfCaller(locked.payment, caller))
-    return refused('not_found', 'there is no such payment');
+    return refuse('not_found', 'there is no such payment');
   const { payment } = locked;
   const agreed = captureAmount(payment, amount, now);
-  if (isRefused(agreed)) return agreed;
+  if (isRefusal(agreed)) return agreed;
   const mistake = receipt
     ? (receiptCurrencyMistake(payment.currency) ?? sumMistake(receipt.terms, agreed.amount))
     : agreed.amount < payment.amount &&
@@ -98,14 +98,14 @@ const orderCapture = async (
 };
 
 /** Why the capture came to nothing; null when it took the money, or may have. */
-const refusalOf = ({ payment, answer }: SentHoldOrder): Refused | null => {
+const refusalOf = ({ payment, answer }: SentHoldOrder): Refusal | null => {
   if (answer?.kind === 'declined' && payment.status === 'authorized')
-    return refused('capture_declined', `the bank refused the capture: ${answer.failureCode}`);
+    return refuse('capture_declined', `the bank refused the capture: ${answer.failureCode}`);
   // Another order than this one has had its effect at the bank.
   if (payment.status === 'cancelled' || payment.status === 'expired')
-    return refused('payment_not_authorized', `the bank has released the hold of the payment`);
+    return refuse('payment_not_authorized', `the bank has released the hold of the payment`);
   return payment.status === 'authorized' && payment.holdOrder === null
-    ? refused('capture_declined', 'the bank refused the capture: limit_exceeded')
+    ? refuse('capture_declined', 'the bank refused the capture: limit_exceeded')
     : null;
 };
 
@@ -125,9 +125,9 @@ const sendCapture = async (
   banks: Banks,
   key: PaymentKey,
   now: Temporal.Instant,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const sent = await sendHoldOrder(database, banks, key, now);
-  return isRefused(sent) ? sent : (refusalOf(sent) ?? sent.payment);
+  return isRefusal(sent) ? sent : (refusalOf(sent) ?? sent.payment);
 };
 
 /**
@@ -143,40 +143,40 @@ export const capturePayment = async (
   caller: PaymentCaller,
   request: CaptureRequest,
   now: Temporal.Instant,
-): Promise<CapturedPayment | Refused> => {
+): Promise<CapturedPayment | Refusal> => {
   const { paymentId, amount, receipt = null, idempotency } = request;
   const named = { paymentId, amount, ...(receipt ? { receipt: receipt.terms } : {}) };
-  const claim: IdempotencyClaim | Refused | null = claimOf(
+  const claim: IdempotencyClaim | Refusal | null = claimOf(
     idempotency,
     'paymentCapture',
     named,
     true,
   );
-  if (claim && isRefused(claim)) return claim;
-  if (!isUuid(paymentId)) return refused('not_found', 'there is no such payment');
+  if (claim && isRefusal(claim)) return claim;
+  if (!isUuid(paymentId)) return refuse('not_found', 'there is no such payment');
   const { pool } = database;
   const key = { merchantId: caller.merchantId, paymentId };
   const find = async (id: string): Promise<Payment | null> =>
     (await loadPayments(pool, [{ merchantId: caller.merchantId, id }]))[0] ?? null;
   const claimed = { caller, claim, resourceId: paymentId };
   const order = (client: pg.PoolClient) => orderCapture(client, caller, request, now);
-  const orderAgain = async (client: pg.PoolClient): Promise<Payment | Refused> => {
+  const orderAgain = async (client: pg.PoolClient): Promise<Payment | Refusal> => {
     const ordered = await order(client);
-    if (!isRefused(ordered)) await claimAnswer(client, claimed);
+    if (!isRefusal(ordered)) await claimAnswer(client, claimed);
     return ordered;
   };
-  const orderOnce = async (): Promise<Created<Payment> | Refused> => {
+  const orderOnce = async (): Promise<Created<Payment> | Refusal> => {
     const ordered = await createOnce(pool, { ...claimed, find, at: now }, order);
-    if (isRefused(ordered) || !ordered.replayed || !isTurnedDown(ordered.made)) return ordered;
-    const again = await inTransaction(pool, orderAgain, (made) => !isRefused(made));
-    if (!isRefused(again)) return { made: again, replayed: false };
+    if (isRefusal(ordered) || !ordered.replayed || !isTurnedDown(ordered.made)) return ordered;
+    const again = await inTransaction(pool, orderAgain, (made) => !isRefusal(made));
+    if (!isRefusal(again)) return { made: again, replayed: false };
     // Another replay was quicker, whose answer is this one's, or the hold has ended.
     const payment = await find(paymentId);
     return payment && !isTurnedDown(payment) ? orderOnce() : again;
   };
   const ordered = await orderOnce();
-  if (isRefused(ordered)) return ordered;
+  if (isRefusal(ordered)) return ordered;
   if (ordered.replayed) return { payment: ordered.made, replayed: true };
   const payment = await answerUnderKey(pool, claimed, () => sendCapture(database, banks, key, now));
-  return isRefused(payment) ? payment : { payment, replayed: false };
+  return isRefusal(payment) ? payment : { payment, replayed: false };
 };

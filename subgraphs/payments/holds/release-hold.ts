@@ -8,7 +8,7 @@ import type { Banks } from '../../kernel/banks/route.ts';
 import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { cancellation } from '../cancel-payment.ts';
 import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
 import { changePayment, type Decision } from '../change-payment.ts';
@@ -23,7 +23,7 @@ import { askAfterOrder, sendHoldOrder } from './send-hold-order.ts';
 const cancelled = (payment: Payment, now: Temporal.Instant): Decision => {
   if (payment.status !== 'authorized') return cancellation(payment, now);
   const obstacle = holdObstacle(payment, now);
-  if (obstacle) return refused('not_pending', `${obstacle}; it can no longer be cancelled`);
+  if (obstacle) return refuse('not_pending', `${obstacle}; it can no longer be cancelled`);
   return { patch: releaseOrder('cancel', askAfterOrder(now)), postings: [], events: () => [] };
 };
 
@@ -32,16 +32,16 @@ const orderCancellation = (
   caller: PaymentCaller,
   { paymentId, requestId }: { readonly paymentId: string; readonly requestId: string },
   now: Temporal.Instant,
-): Promise<Payment | Refused> =>
+): Promise<Payment | Refusal> =>
   inTransaction(pool, async (client) => {
     const { merchantId } = caller;
     const locked = await lockPayment(client, { merchantId, paymentId }, now);
     if (!locked || !isOfCaller(locked.payment, caller))
-      return refused('not_found', 'there is no such payment');
+      return refuse('not_found', 'there is no such payment');
     const { status, publicId } = locked.payment;
     const decision = cancelled(locked.payment, now);
     if (decision === 'unchanged') return locked.payment;
-    if (isRefused(decision)) return decision;
+    if (isRefusal(decision)) return decision;
     const stored = await storeLocked(client, locked, decision, now);
     await writeEntries(client, [
       {
@@ -69,9 +69,9 @@ export const cancelOrRelease = async (
   caller: PaymentCaller,
   asked: { readonly paymentId: string; readonly requestId: string },
   now: Temporal.Instant,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const ordered = await orderCancellation(database, caller, asked, now);
-  if (isRefused(ordered) || ordered.status !== 'authorized') return ordered;
+  if (isRefusal(ordered) || ordered.status !== 'authorized') return ordered;
   const { merchantId } = caller;
   const sent = await sendHoldOrder(
     database,
@@ -79,12 +79,12 @@ export const cancelOrRelease = async (
     { merchantId, paymentId: asked.paymentId },
     now,
   );
-  if (isRefused(sent)) return sent;
+  if (isRefusal(sent)) return sent;
   const { payment } = sent;
   // Another order than this one has had its effect at the bank.
   return payment.status === 'cancelled' || payment.status === 'authorized'
     ? payment
-    : refused('not_pending', `the payment is ${payment.status}`);
+    : refuse('not_pending', `the payment is ${payment.status}`);
 };
 
 /** Holds that end at a known moment, about which nothing was ordered. */
@@ -110,7 +110,7 @@ const endHold = async (
     return { patch: releaseOrder('end', askAfterOrder(now)), postings: [], events: () => [] };
   });
   // An order that another caller made is sent by that caller.
-  if (!isRefused(ordered) && ordered.holdOrder === 'end')
+  if (!isRefusal(ordered) && ordered.holdOrder === 'end')
     await sendHoldOrder(database, banks, key, now);
 };
 

@@ -1,6 +1,6 @@
 /** Captures and cancellations: from GraphQL to a verb, and back. */
 import type { MutationResolvers } from '../../../schema/generated/payments.ts';
-import { isRefused, refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
@@ -27,24 +27,24 @@ export const holdMutations = (
       { principal, requestId, now },
     ) => {
       const calling = await callerOf(deps, principal, { id, merchantId }, now);
-      if (isRefused(calling)) return calling;
+      if (isRefusal(calling)) return calling;
       const given = givenReceipt(customers, receipt, calling.now);
-      if (given && isRefused(given)) return given;
+      if (given && isRefusal(given)) return given;
       const asked = { paymentId: id, amount: amount ?? null, receipt: given };
       const request = { ...asked, requestId, idempotency };
       const captured = await capturePayment(database, banks, calling.caller, request, calling.now);
-      if (isRefused(captured)) return captured;
+      if (isRefusal(captured)) return captured;
       const { payment, replayed } = captured;
       if (!replayed) changed(payment, calling.now);
       return { __typename: 'PaymentCaptured', payment, idempotent: replayed };
     },
     paymentCancel: async (_, { id, merchantId }, { principal, requestId, now }) => {
-      if (!isUuid(id)) return refused('not_found', 'there is no such payment');
+      if (!isUuid(id)) return refuse('not_found', 'there is no such payment');
       const calling = await callerOf(deps, principal, { id, merchantId }, now);
-      if (isRefused(calling)) return calling;
+      if (isRefusal(calling)) return calling;
       const asked = { paymentId: id, requestId };
       const payment = await cancelOrRelease(database, banks, calling.caller, asked, calling.now);
-      if (isRefused(payment)) return payment;
+      if (isRefusal(payment)) return payment;
       changed(payment, calling.now);
       return { __typename: 'PaymentCancelled', payment };
     },

@@ -3,7 +3,7 @@
  * amount.
  */
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { PaymentStatus } from '../rules/payment.ts';
 
 /** When the money is taken: as the buyer pays, or by a capture. */
@@ -69,17 +69,17 @@ export const captureAmount = (
   payment: Holding,
   asked: bigint | null,
   now: Temporal.Instant,
-): { readonly amount: MinorUnits } | Refused => {
+): { readonly amount: MinorUnits } | Refusal => {
   const obstacle = holdObstacle(payment, now);
   if (obstacle)
-    return refused(
+    return refuse(
       'payment_not_authorized',
       `${obstacle}; only an authorized payment can be captured, and only once`,
     );
   const amount = asked || payment.amount;
   return amount >= 1n && amount <= payment.amount
     ? { amount: minorUnits(amount) }
-    : refused(
+    : refuse(
         'amount_exceeds_remainder',
         `amount: expected at most ${payment.amount}(the held amount), got ${amount}`,
       );

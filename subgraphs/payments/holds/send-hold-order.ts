@@ -8,7 +8,7 @@ import type { Banks } from '../../kernel/banks/route.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { Payment } from '../entities.ts';
 import { findPayment, type PaymentKey } from '../store-payment.ts';
 import { applyHoldAnswer } from './apply-hold-answer.ts';
@@ -47,7 +47,7 @@ const orderOf = (payment: Payment, now: Temporal.Instant): HoldOrder | null => {
 const askedOf = async (banks: Banks, payment: Payment, order: HoldOrder): Promise<HoldAnswer> => {
   const bank = banks.bankOf(payment);
   // A connector that this installation lost answers nothing: the hold waits for it.
-  if (isRefused(bank) || !bank.settleHold) return { kind: 'unknown' };
+  if (isRefusal(bank) || !bank.settleHold) return { kind: 'unknown' };
   return bank.settleHold(order);
 };
 
@@ -57,18 +57,18 @@ export const sendHoldOrder = (
   banks: Banks,
   key: PaymentKey,
   now: Temporal.Instant,
-): Promise<SentHoldOrder | Refused> =>
+): Promise<SentHoldOrder | Refusal> =>
   inTraceOf(
     database.pool,
     { merchantId: key.merchantId, subjectId: key.paymentId },
     { kind: 'internal', name: 'settle hold' },
     async () => {
       const found = await findPayment(database.pool, key, now);
-      if (!found) return refused('not_found', 'there is no such payment');
+      if (!found) return refuse('not_found', 'there is no such payment');
       const order = orderOf(found.payment, now);
       if (!order) return { payment: found.payment, answer: null };
       const answer = await askedOf(banks, found.payment, order);
       const payment = await applyHoldAnswer(database, found, answer, now);
-      return isRefused(payment) ? payment : { payment, answer };
+      return isRefusal(payment) ? payment : { payment, answer };
     },
   );

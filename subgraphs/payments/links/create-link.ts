@@ -10,7 +10,7 @@ import type { Policies } from '../../kernel/policies/policies.ts';
 import { givenReceipt, insertTerms, termsRow } from '../../kernel/receipts/given-receipt.ts';
 import { shownTerms } from '../../kernel/rules/receipt-customer.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
 import { policyRefusal, type PaymentRequest } from '../create-payment.ts';
 import { paymentDefaults } from '../rules/create.ts';
 import type { SellingShop } from '../seller.ts';
@@ -85,15 +85,15 @@ export const createLink = async (
   { input, idempotency }: LinkRequest,
   now: Temporal.Instant,
   acting: Acting,
-): Promise<Created<PaymentLink> | Refused> => {
+): Promise<Created<PaymentLink> | Refusal> => {
   const claim = claimOf(idempotency, 'linkCreate', input);
-  if (claim && isRefused(claim)) return claim;
+  if (claim && isRefusal(claim)) return claim;
   const id = randomUUID();
   const { merchantId, mode } = key;
   const terms = linkTerms(input, mode, id, now);
-  if (isRefused(terms)) return terms;
+  if (isRefusal(terms)) return terms;
   const given = givenReceipt(customers, input.receipt, now);
-  if (given && isRefused(given)) return given;
+  if (given && isRefusal(given)) return given;
   const sums = given && sumMistake(given.terms, terms.amount ?? 0n);
   if (sums) return sums;
   const { method, currency, capture } = terms;
@@ -103,7 +103,7 @@ export const createLink = async (
     linkReceiptMistake(key, terms, given) ??
     (given && receiptCurrencyMistake(currency)) ??
     policyRefusal(await policies.current(), key, terms, given?.terms.customer.phone ?? null) ??
-    (bank && isRefused(bank) ? bank : null);
+    (bank && isRefusal(bank) ? bank : null);
   const find = async (linkId: string): Promise<PaymentLink | null> =>
     (await loadLinks(pool, [{ merchantId, id: linkId }]))[0] ?? null;
   const link = {

@@ -4,7 +4,7 @@ import type { Timeline } from '../../kernel/clock/due.ts';
 import { workBatch } from '../../kernel/alerts/dead-letters.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { PaymentLink } from './entities.ts';
 import { isOpen } from './rules.ts';
 import { linkLives, lockLink, moveLink } from './store-link.ts';
@@ -25,12 +25,12 @@ export const deactivateLink = (
     mayChange,
     at,
   }: { readonly mayChange: (link: PaymentLink) => boolean; readonly at: Temporal.Instant },
-): Promise<PaymentLink | Refused> =>
+): Promise<PaymentLink | Refusal> =>
   inTransaction(
     pool,
-    async (client): Promise<PaymentLink | Refused> => {
+    async (client): Promise<PaymentLink | Refusal> => {
       const link = await lockLink(client, key);
-      if (!link || !mayChange(link)) return refused('not_found', 'there is no such link');
+      if (!link || !mayChange(link)) return refuse('not_found', 'there is no such link');
       if (!isOpen(link, at)) return link;
       const ended: PaymentLink = { ...link, status: 'deactivated', finalizedAt: at };
       await moveLink(client, ended);
@@ -48,7 +48,7 @@ export const deactivateLink = (
       ]);
       return ended;
     },
-    (answer) => !isRefused(answer),
+    (answer) => !isRefusal(answer),
   );
 
 const expireRound = (

@@ -1,6 +1,6 @@
 /** The page of a link: what it shows, and the payment that a buyer begins there. */
 import { newRowId } from '../../kernel/database/new-id.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { createPayment, type CreatingDeps, type PaymentRequest } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
 import { paymentDefaults } from '../rules/create.ts';
@@ -24,7 +24,7 @@ import {
 export const unpaid_max = 200;
 const leftToPay_min = 10;
 
-const full = refused('not_pending', 'the link has too many unpaid payments');
+const full = refuse('not_pending', 'the link has too many unpaid payments');
 
 /** The oldest unpaid payment of the link and the amount where there are too many; null: there are not. */
 const oldestOfTooMany = async (
@@ -64,10 +64,10 @@ export const timeOfLink = (
 const amountFor = (
   { amount, amountMin, amountMax }: PaymentLink,
   typed: bigint | null,
-): bigint | Refused => {
+): bigint | Refusal => {
   if (amount !== null) return amount;
   if (typed === null || typed < (amountMin ?? 1n) || typed > (amountMax ?? typed))
-    return refused(
+    return refuse(
       'bad_request',
       `amount: expected minor units from ${amountMin} to ${amountMax}, got ${typed}`,
     );
@@ -86,11 +86,11 @@ export const payLink = async (
   address: string,
   typed: bigint | null,
   idempotencyKey: string | null,
-): Promise<Payment | Refused> => {
+): Promise<Payment | Refusal> => {
   const link = await findLinkPage(deps, address);
-  if (!link) return refused('not_found', 'there is no such link');
+  if (!link) return refuse('not_found', 'there is no such link');
   const now = await timeOfLink(deps, link);
-  if (!isOpen(link, now)) return refused('not_pending', 'the link has ended');
+  if (!isOpen(link, now)) return refuse('not_pending', 'the link has ended');
   const amount = amountFor(link, typed);
   if (typeof amount !== 'bigint') return amount;
   const { merchantId, shopId, mode, currency, method, capture } = link;
@@ -117,9 +117,9 @@ export const payLink = async (
   do {
     nth += 1;
     created = await create(keyOf(nth));
-  } while (!isRefused(created) && created.replayed && endedUnpaid(created.payment.status));
-  const isMade = !isRefused(created) && created.payment.id === id;
+  } while (!isRefusal(created) && created.replayed && endedUnpaid(created.payment.status));
+  const isMade = !isRefusal(created) && created.payment.id === id;
   if (!isMade) await forgetLinkPayment(deps.database.pool, link, id);
   if (created === full && oldest) return oldest;
-  return isRefused(created) ? created : created.payment;
+  return isRefusal(created) ? created : created.payment;
 };

@@ -7,7 +7,7 @@ import type {
 import { reachOf } from '../../kernel/database/reach.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { findSeller } from '../checkout/find-seller.ts';
-import { isRefused, refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { mayReadOfShop } from '../../kernel/service/entities.ts';
@@ -65,25 +65,25 @@ export const linkMutations = (
   linkCreate: async (_, { input, idempotency, merchantId, shopId, mode }, context) => {
     const named = { merchantId, shopId, mode: mode ?? 'live' };
     const seller = await sellerOf(deps, context.principal, named, context.now);
-    if (isRefused(seller)) return seller;
+    if (isRefusal(seller)) return seller;
     const { shop, now } = seller;
     const created = await createLink(deps, shop, { input, idempotency }, now(), context);
-    if (isRefused(created)) return created;
+    if (isRefusal(created)) return created;
     return { __typename: 'PaymentLinkCreated', link: created.made, idempotent: created.replayed };
   },
   linkDeactivate: async (_, { id, merchantId }, context) => {
-    if (!isUuid(id)) return refused('not_found', 'there is no such link');
+    if (!isUuid(id)) return refuse('not_found', 'there is no such link');
     const key = { merchantId: merchantOf(context.principal, merchantId), id };
     const [known] = await loadLinks(deps.database.pool, [key]);
     // A person has the real time, the link's shop may have a test clock.
     const at = known ? await timeOfLink(deps, known) : context.now();
     const mayChange = (found: PaymentLink) => mayReadOfShop(context.principal, found);
     const link = await deactivateLink(deps.database, context, key, { mayChange, at });
-    return isRefused(link) ? link : { __typename: 'PaymentLinkDeactivated', link };
+    return isRefusal(link) ? link : { __typename: 'PaymentLinkDeactivated', link };
   },
   linkPay: async (_, { address, amount, idempotencyKey }) => {
     const payment = await payLink(deps, address, amount ?? null, idempotencyKey ?? null);
-    if (isRefused(payment)) return payment;
+    if (isRefusal(payment)) return payment;
     deps.wakeRelay();
     const { merchantId, id: paymentId } = payment;
     return {

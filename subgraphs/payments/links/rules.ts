@@ -3,7 +3,7 @@ import { linkLifetime_max_days } from '../../../schema/limits.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import { receiptMistake, type ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
-import { refused, refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, refuseMistakes, type Refusal } from '../../kernel/rules/refusal.ts';
 import { asCame } from '../../kernel/rules/repeatable.ts';
 import type { CaptureMode } from '../holds/rules.ts';
 import { paymentDefaults, paymentTerms } from '../rules/create.ts';
@@ -94,7 +94,7 @@ export const linkTerms = (
   mode: Mode,
   id: string,
   now: Temporal.Instant,
-): LinkTerms | Refused => {
+): LinkTerms | Refusal => {
   const { amount = null, amountMin = null, amountMax = null, uses = 1 } = input;
   const terms: LinkTerms = {
     amount,
@@ -110,7 +110,7 @@ export const linkTerms = (
     returnUrl: input.returnUrl ?? null,
     metadata: { ...input.metadata },
   };
-  const refusal = refusedMistakes([
+  const refusal = refuseMistakes([
     amount !== null && (amountMin !== null || amountMax !== null)
       ? 'amount: expected either amount, or amount_min and amount_max'
       : null,
@@ -130,9 +130,9 @@ export const linkReceiptMistake = (
   shop: { readonly receiptsRequired?: true },
   { amount }: Pick<LinkTerms, 'amount'>,
   receipt: object | null | undefined,
-): Refused | null =>
+): Refusal | null =>
   shop.receiptsRequired && amount === null
-    ? refused(
+    ? refuse(
         'bad_request',
         'amount: required, with a receipt, by the setting receiptsRequired of the shop, got nothing',
       )

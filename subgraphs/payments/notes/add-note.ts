@@ -17,7 +17,7 @@ import {
   type Runner,
   type Statement,
 } from '../../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import type { PersonCaller } from '../caller.ts';
 import { lockPayment } from '../lock-payment.ts';
@@ -72,24 +72,24 @@ export const addNote = async (
   caller: PersonCaller,
   { paymentId, text, requestId, idempotency }: NoteRequest,
   at: Temporal.Instant,
-): Promise<Created<PaymentNote> | Refused> => {
+): Promise<Created<PaymentNote> | Refusal> => {
   const { merchantId, principal } = caller;
   const claim = claimOf(idempotency, 'paymentNoteAdd', { paymentId, text });
-  if (claim && isRefused(claim)) return claim;
+  if (claim && isRefusal(claim)) return claim;
   const mistake = textMistake('text', text.trim(), 1, note_max_chars);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const key = { merchantId, paymentId };
   const find = async (id: string): Promise<PaymentNote | null> =>
     (await findNotes(pool, [{ merchantId, id: paymentId }])).find((note) => note.id === id) ?? null;
   const creation = { caller, claim, resourceId: newRowId(), at, find };
-  return createOnce(pool, creation, async (client): Promise<PaymentNote | Refused> => {
+  return createOnce(pool, creation, async (client): Promise<PaymentNote | Refusal> => {
     // Under the payment's lock: its notes are counted one after the other.
     const locked = await lockPayment(client, key, at);
-    if (!locked) return refused('not_found', 'there is no such payment');
+    if (!locked) return refuse('not_found', 'there is no such payment');
     const id = creation.resourceId;
     const values = [merchantId, paymentId, id, principal.subject, at, text.trim()];
     const [note] = await run<PaymentNote>(client, insert, values);
-    if (!note) return refused('bad_request', `a payment has at most ${notes_max} notes`);
+    if (!note) return refuse('bad_request', `a payment has at most ${notes_max} notes`);
     const acting: Acting = { principal, requestId, now: () => at };
     const action = { merchantId, subject: { kind: 'payment', id: paymentId } };
     const after = { payment: locked.payment.publicId, number: note.number };

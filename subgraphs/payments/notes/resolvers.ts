@@ -1,6 +1,6 @@
 /** Notes on payments: from GraphQL to a verb, and back. */
 import type { MutationResolvers } from '../../../schema/generated/payments.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../kernel/rules/refusal.ts';
 import { refusal } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import { callerOf } from '../caller.ts';
@@ -25,13 +25,13 @@ export const noteMutations = (deps: PaymentsDeps): Pick<MutationResolvers, 'paym
     { principal, requestId, now },
   ) => {
     const calling = await callerOf(deps, principal, { id, merchantId }, now);
-    if (isRefused(calling)) return calling;
+    if (isRefusal(calling)) return calling;
     const { caller, now: at } = calling;
     // The access row refuses other callers; this only narrows the type.
     if (caller.kind !== 'person') throw refusal('scope_required', 'this operation is for people');
     const asked = { paymentId: id, text, requestId, idempotency };
     const added = await addNote(deps.database.pool, caller, asked, at);
-    if (isRefused(added)) return added;
+    if (isRefusal(added)) return added;
     return { __typename: 'PaymentNoteAdded', note: added.made, idempotent: added.replayed };
   },
 });

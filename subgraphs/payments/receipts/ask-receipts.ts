@@ -14,7 +14,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../kernel/rules/refusal.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
 import type { Refund } from '../refunds/entities.ts';
@@ -73,7 +73,7 @@ const ask = async (
 ): Promise<ReceiptAnswer> => {
   const bank = banks.bankOf(asking.payment);
   // A connector that this installation lost answers nothing: the receipt waits for it.
-  if (isRefused(bank)) return { kind: 'unknown' };
+  if (isRefusal(bank)) return { kind: 'unknown' };
   if (!bank.receipt) return { kind: 'failed', reason: `${bank.bankName} registers no receipts` };
   return bank.receipt(await orderOf(readTerms, asking, now));
 };

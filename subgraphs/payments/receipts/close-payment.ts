@@ -14,7 +14,7 @@ import {
 import type { Database } from '../../kernel/database/orm.ts';
 import { run, type Statement } from '../../kernel/database/statement.ts';
 import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
@@ -41,17 +41,17 @@ const insert: Statement = {
 };
 
 /** Why the payment has no closing receipt to come; null when it has. */
-const obstacle = (payment: Payment, receipts: readonly Receipt[]): Refused | null => {
+const obstacle = (payment: Payment, receipts: readonly Receipt[]): Refusal | null => {
   if (payment.status !== 'succeeded')
-    return refused(
+    return refuse(
       'payment_not_succeeded',
       `the payment is ${payment.status}; only a succeeded payment has a closing receipt`,
     );
   if (receipts.some(({ type }) => type === 'closing'))
-    return refused('receipt_not_expected', 'the payment already has a closing receipt');
+    return refuse('receipt_not_expected', 'the payment already has a closing receipt');
   return receipts.some(({ type, items }) => type === 'payment' && isPrepaid(items))
     ? null
-    : refused(
+    : refuse(
         'receipt_not_expected',
         'the payment’s receipt has no prepayment item (payment_mode full_prepayment or prepayment)',
       );
@@ -63,11 +63,11 @@ const close = async (
   id: string,
   { paymentId, receipt, requestId }: ClosingRequest,
   now: Temporal.Instant,
-): Promise<Receipt | Refused> => {
+): Promise<Receipt | Refusal> => {
   const { merchantId } = caller;
   const locked = await lockPayment(client, { merchantId, paymentId }, now);
   if (!locked || !isOfCaller(locked.payment, caller))
-    return refused('not_found', 'there is no such payment');
+    return refuse('not_found', 'there is no such payment');
   const { payment } = locked;
   const amount = capturedOf(payment) - payment.amountRefunded;
   const refusal =
@@ -100,11 +100,11 @@ export const closePayment = async (
   caller: PaymentCaller,
   request: ClosingRequest,
   now: Temporal.Instant,
-): Promise<Created<Receipt> | Refused> => {
+): Promise<Created<Receipt> | Refusal> => {
   const { paymentId, receipt, idempotency } = request;
   const claim = claimOf(idempotency, 'receiptClose', { paymentId, receipt: receipt.terms });
-  if (claim && isRefused(claim)) return claim;
-  if (!isUuid(paymentId)) return refused('not_found', 'there is no such payment');
+  if (claim && isRefusal(claim)) return claim;
+  if (!isUuid(paymentId)) return refuse('not_found', 'there is no such payment');
   const { merchantId } = caller;
   const find = async (receiptId: string): Promise<Receipt | null> =>
     (await loadReceipts(pool, [{ merchantId, id: receiptId }]))[0] ?? null;

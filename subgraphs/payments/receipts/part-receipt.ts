@@ -1,7 +1,7 @@
 /** Whether a movement of a part of a payment needs a receipt. */
 import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
 import { receiptMistake } from '../../kernel/rules/receipt-terms.ts';
-import type { Refused } from '../../kernel/rules/refusal.ts';
+import type { Refusal } from '../../kernel/rules/refusal.ts';
 import type { PaymentCaller } from '../caller.ts';
 import { partMistake, termsOf, type Receipted } from './rules.ts';
 
@@ -38,7 +38,7 @@ export const partReceiptMistake = async (
   payment: Receipted,
   given: object | null,
   part: 'capture' | 'refund',
-): Promise<Refused | null> => {
+): Promise<Refusal | null> => {
   if (given || termsOf(payment) !== null) return partMistake(payment, given, part);
   return receiptMistake(await demandOf(runner, caller), given);
 };

@@ -5,7 +5,7 @@
 import { openReadTerms } from '../../kernel/banks/receipt-terms.ts';
 import { givenReceipt, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { isOfCaller, type PaymentCaller } from '../caller.ts';
 import { loadPayments } from '../find-payments.ts';
 import type { PaymentsDeps } from '../parts.ts';
@@ -26,7 +26,7 @@ export const givenPartReceipt = async (
   paymentId: string,
   input: PartReceiptInput | null | undefined,
   now: Temporal.Instant,
-): Promise<GivenReceipt | Refused | null> => {
+): Promise<GivenReceipt | Refusal | null> => {
   if (!input) return null;
   const { customer } = input;
   if (customer) return givenReceipt(customers, { ...input, customer }, now);
@@ -34,7 +34,7 @@ export const givenPartReceipt = async (
   const [payment] = await loadPayments(pool, [{ merchantId, id: paymentId }]);
   const termsId = payment && isOfCaller(payment, caller) ? termsOf(payment) : null;
   if (termsId === null)
-    return refused(
+    return refuse(
       'bad_request',
       'receipt.customer: required, since the payment has no receipt of its own',
     );

@@ -5,19 +5,19 @@
 import { writeEntries, type Acting } from '../../kernel/database/audit.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { Receipt } from './entities.ts';
 import { lockReceipt, moveReceipt } from './store-receipts.ts';
 
 /** The receipt as it is sent again; why it is not, when it is not. */
-const resent = (receipt: Receipt, now: Temporal.Instant): Receipt | Refused => {
+const resent = (receipt: Receipt, now: Temporal.Instant): Receipt | Refusal => {
   if (receipt.status !== 'failed')
-    return refused(
+    return refuse(
       'receipt_not_expected',
       `the receipt is ${receipt.status}; only a failed one is sent again`,
     );
   if (receipt.customerShown === null)
-    return refused(
+    return refuse(
       'bad_request',
       'the data of the customer was erased, so the receipt cannot be sent',
     );
@@ -40,14 +40,14 @@ export const resendReceipt = (
   acting: Acting,
   key: { readonly merchantId: string; readonly id: string },
   now: Temporal.Instant,
-): Promise<Receipt | Refused> =>
+): Promise<Receipt | Refusal> =>
   inTransaction(
     pool,
-    async (client): Promise<Receipt | Refused> => {
+    async (client): Promise<Receipt | Refusal> => {
       const receipt = await lockReceipt(client, key);
-      if (!receipt) return refused('not_found', 'there is no such receipt');
+      if (!receipt) return refuse('not_found', 'there is no such receipt');
       const after = resent(receipt, now);
-      if (isRefused(after)) return after;
+      if (isRefusal(after)) return after;
       await moveReceipt(client, receipt, after, []);
       const { merchantId, id } = key;
       await writeEntries(client, [
@@ -60,5 +60,5 @@ export const resendReceipt = (
       ]);
       return { ...after, version: receipt.version + 1 };
     },
-    (answer) => !isRefused(answer),
+    (answer) => !isRefusal(answer),
   );

@@ -6,7 +6,7 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import { oneOf } from '../../kernel/database/open-list.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
-import { isRefused, refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { mayReadOfShop } from '../../kernel/service/entities.ts';
@@ -82,13 +82,13 @@ export const receiptMutations = (
     { principal, requestId, now },
   ) => {
     const calling = await callerOf(deps, principal, { id: paymentId, merchantId }, now);
-    if (isRefused(calling)) return calling;
+    if (isRefusal(calling)) return calling;
     const given = givenReceipt(deps.customers, receipt, calling.now);
-    if (!given || isRefused(given))
-      return given ?? refused('bad_request', 'receipt: must not be empty');
+    if (!given || isRefusal(given))
+      return given ?? refuse('bad_request', 'receipt: must not be empty');
     const request = { paymentId, receipt: given, requestId, idempotency };
     const closed = await closePayment(deps.database, calling.caller, request, calling.now);
-    if (isRefused(closed)) return closed;
+    if (isRefusal(closed)) return closed;
     return { __typename: 'ReceiptCreated', receipt: closed.made, idempotent: closed.replayed };
   },
   receiptResend: async (_, { id, merchantId: named }, context) => {
@@ -97,11 +97,11 @@ export const receiptMutations = (
       ? await loadReceipts(deps.database.pool, [{ merchantId, id }])
       : [];
     if (!receipt || !mayReadOfShop(context.principal, receipt))
-      return refused('not_found', 'there is no such receipt');
+      return refuse('not_found', 'there is no such receipt');
     const { paymentId, mode } = receipt;
     const shopTime = { kind: 'payment', merchantId, id: paymentId } as const;
     const at = mode === 'test' ? await deps.clocks.timeOf(shopTime) : context.now();
     const resent = await resendReceipt(deps.database, context, { merchantId, id }, at);
-    return isRefused(resent) ? resent : { __typename: 'ReceiptResent', receipt: resent };
+    return isRefusal(resent) ? resent : { __typename: 'ReceiptResent', receipt: resent };
   },
 });

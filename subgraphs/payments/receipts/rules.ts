@@ -1,6 +1,6 @@
 /** Which receipts a payment has, and what of them may be shown. */
 import type { PaymentMode } from '../../kernel/rules/receipt.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 
 /** What of a payment names the terms of its receipt. */
 export interface Receipted {
@@ -34,10 +34,10 @@ export const partMistake = (
   payment: Receipted,
   given: object | null,
   part: 'capture' | 'refund',
-): Refused | null =>
+): Refusal | null =>
   given || termsOf(payment) === null
     ? null
-    : refused(
+    : refuse(
         'bad_request',
         `receipt: required for a partial ${part}, since the payment has a receipt`,
       );

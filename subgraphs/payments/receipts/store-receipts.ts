@@ -15,7 +15,7 @@ import {
 } from '../../kernel/database/statement.ts';
 import { insertEvents } from '../../kernel/events/outbox.ts';
 import { receiptStatuses } from '../../kernel/rules/receipt.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { ReceiptEntity, type Receipt } from './entities.ts';
 
@@ -42,9 +42,9 @@ export const pageOfReceipts = async (
   runner: Runner,
   principal: Principal,
   { paymentId, ...request }: ListRequest & { readonly paymentId: string | null },
-): Promise<ReceiptPage | Refused> => {
+): Promise<ReceiptPage | Refusal> => {
   const ofPayment = ofPaymentId('receipt.payment_id', paymentId);
-  if (isRefused(ofPayment)) return ofPayment;
+  if (isRefusal(ofPayment)) return ofPayment;
   return listReceipts(runner, principal, {
     ...request,
     rows: [...(request.rows ?? []), ofPayment],

@@ -20,7 +20,7 @@ import {
   type SavableMethod,
   type SavedMethod,
 } from '../../kernel/rules/recurring.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { applyAnswerTo } from '../bank-answers/apply-bank-answer.ts';
 import { phoneOfTerms, policyRefusal } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
@@ -121,10 +121,10 @@ const planOfRecurring = ({ amount, kind, method, metadata }: RecurringInput): Pl
  * The terms of a payment, or `bad_request`. Its metadata name its token or subscription, in
  * addition to the reserved keys. A charge has no link: it ends with the bank's session.
  */
-const recurringTerms = (input: RecurringInput, now: Temporal.Instant): RecurringTerms | Refused => {
+const recurringTerms = (input: RecurringInput, now: Temporal.Instant): RecurringTerms | Refusal => {
   const by = byOf(input);
   const mistake = mistakeIn(input) ?? (typeof by === 'string' ? by : null);
-  if (mistake !== null || typeof by === 'string') return refused('bad_request', mistake ?? '');
+  if (mistake !== null || typeof by === 'string') return refuse('bad_request', mistake ?? '');
   const { merchantId, mode, idempotencyKey, customerRef, tokenId, subscriptionId } = input;
   const plan = mode === 'test' ? planOfRecurring(input) : null;
   const id = recurringPaymentId(merchantId, mode, idempotencyKey);
@@ -213,7 +213,7 @@ const bankFor = async (
   banks: Banks,
   { merchantId, shopId, mode, currency }: RecurringInput,
   { by }: RecurringTerms,
-): Promise<Bank | Refused> => {
+): Promise<Bank | Refusal> => {
   if ('charges' in by)
     return (
       (await banks.liveModeRefusal({ merchantId, mode })) ??
@@ -238,7 +238,7 @@ const earlier = async (
   input: RecurringInput,
   { id }: RecurringTerms,
   now: Temporal.Instant,
-): Promise<Payment | Refused | null> => {
+): Promise<Payment | Refusal | null> => {
   const found = await findPayment(
     database.pool,
     { merchantId: input.merchantId, paymentId: id },
@@ -254,7 +254,7 @@ const earlier = async (
     shopId === input.shopId;
   return same
     ? found.payment
-    : refused('idempotent_conflict', 'this key was used for a different payment');
+    : refuse('idempotent_conflict', 'this key was used for a different payment');
 };
 
 interface RecurringMade {
@@ -284,28 +284,28 @@ export const createRecurringPayment = async (
   },
   input: RecurringInput,
   now: Temporal.Instant,
-): Promise<RecurringMade | Refused> => {
+): Promise<RecurringMade | Refusal> => {
   const terms = recurringTerms(input, now);
-  if (isRefused(terms)) return terms;
+  if (isRefusal(terms)) return terms;
   const bank = await bankFor(banks, input, terms);
   const { description = null, receiptTermsId = null } = input;
   const phone = await phoneOfTerms({ database, customers }, input, receiptTermsId);
-  const refusal = isRefused(bank)
+  const refusal = isRefusal(bank)
     ? bank
     : policyRefusal(policies, input, { description, metadata: terms.metadata }, phone);
   const made =
-    isRefused(bank) || refusal
+    isRefusal(bank) || refusal
       ? null
       : await insertRecurringPayment(database, newPayment(input, terms, bank, policies, now));
-  if (!made || isRefused(bank)) {
+  if (!made || isRefusal(bank)) {
     const found =
       (await earlier(database, input, terms, now)) ??
       refusal ??
-      refused('not_found', 'there is no such shop');
-    return isRefused(found) ? found : { payment: found, replayed: true };
+      refuse('not_found', 'there is no such shop');
+    return isRefusal(found) ? found : { payment: found, replayed: true };
   }
   if (!('charges' in terms.by)) return { payment: made.payment, replayed: false };
   const answer = await orderCharge(bank, made.payment, true, now);
   const charged = await applyAnswerTo(database, made, bank.connector, answer, now);
-  return isRefused(charged) ? charged : { payment: charged, replayed: false };
+  return isRefusal(charged) ? charged : { payment: charged, replayed: false };
 };

@@ -9,7 +9,7 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { isBinding } from '../../kernel/rules/recurring.ts';
-import { isRefused, refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse } from '../../kernel/rules/refusal.ts';
 import { cancelPayment } from '../cancel-payment.ts';
 import { pageAddress } from '../../kernel/service/graph/page-address.ts';
 import type { Payment, RecurringPayment } from '../entities.ts';
@@ -64,7 +64,7 @@ export const recurringMutations = (
   recurringPaymentCreate: async (_, { input }) => {
     const { clocks, wakeRelay, askLater } = deps;
     if (![input.merchantId, input.shopId, input.tokenId].every(isUuid))
-      return refused('not_found', 'there is no such shop');
+      return refuse('not_found', 'there is no such shop');
     const { merchantId, shopId, mode } = input;
     const now = await clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
     const made = await createRecurringPayment(
@@ -72,7 +72,7 @@ export const recurringMutations = (
       input,
       now,
     );
-    if (isRefused(made)) return made;
+    if (isRefusal(made)) return made;
     const { payment, replayed } = made;
     if (!replayed) wakeRelay();
     const { askAt } = payment;
@@ -81,11 +81,11 @@ export const recurringMutations = (
   },
   recurringPaymentCancel: async (_, { reference }) => {
     const [found] = await loadPayments(deps.database.pool, [reference]);
-    if (!found || !isBinding(found.kind)) return refused('not_found', 'there is no such binding');
+    if (!found || !isBinding(found.kind)) return refuse('not_found', 'there is no such binding');
     const { merchantId, shopId, mode, id } = found;
     const now = await deps.clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
     const payment = await cancelPayment(deps.database, found, id, now);
-    if (isRefused(payment)) return payment;
+    if (isRefusal(payment)) return payment;
     deps.wakeRelay();
     return answer(deps, payment, false);
   },

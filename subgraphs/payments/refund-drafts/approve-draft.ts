@@ -19,7 +19,7 @@ import {
 import { approval } from '../../kernel/drafts/rules.ts';
 import type { PersonActing } from '../../kernel/drafts/store-drafts.ts';
 import { withinBound } from '../../kernel/ledger/bound.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
 import { loadRefunds } from '../find-payments.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
 import type { PaymentsDeps } from '../parts.ts';
@@ -46,7 +46,7 @@ interface ApprovedRefund {
 /** The result of an approval in a transaction; `refund` is null when it was approved before. */
 type Opened =
   | { readonly draft: RefundDraft; readonly refund: Refund | null }
-  | { readonly refusal: Refused };
+  | { readonly refusal: Refusal };
 
 const open = (
   { database: { pool }, banks }: ApprovingDeps,
@@ -75,7 +75,7 @@ const open = (
       resourceId: id,
       at,
     });
-    if (isRefused(opened)) {
+    if (isRefusal(opened)) {
       await keepRefusal(refundDrafts, client, approving, draft, opened);
       return { refusal: opened };
     }
@@ -101,7 +101,7 @@ export const approveRefundDraft = async (
   deps: ApprovingDeps,
   acting: PersonActing,
   key: RowKey,
-): Promise<ApprovedRefund | Refused> => {
+): Promise<ApprovedRefund | Refusal> => {
   const { database, banks, clocks } = deps;
   const [draft] = await refundDrafts.load(database.pool, [key]);
   if (!draft) return noDraft;
@@ -113,7 +113,7 @@ export const approveRefundDraft = async (
   if (typeof status === 'object') return status;
   const opened = await withinBound(open(deps, approving, draft), beyondBound);
   // The balance's bound was reached, and the transaction was rolled back.
-  if (isRefused(opened)) return noteRefusal(refundDrafts, database.pool, approving, draft, opened);
+  if (isRefusal(opened)) return noteRefusal(refundDrafts, database.pool, approving, draft, opened);
   if ('refusal' in opened) return opened.refusal;
   if (!opened.refund) return again(deps, opened.draft);
   const sent = await sendRefund(database, banks, { merchantId, refundId: id }, at);

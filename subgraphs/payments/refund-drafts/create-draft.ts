@@ -13,7 +13,7 @@ import {
 import { newRowId } from '../../kernel/database/new-id.ts';
 import { draftLife_h, pendingDrafts_max } from '../../kernel/drafts/rules.ts';
 import { insertTerms, termsRow, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import type { PersonCaller } from '../caller.ts';
 import { lockPayment } from '../lock-payment.ts';
@@ -42,24 +42,24 @@ export const createRefundDraft = async (
   caller: PersonCaller,
   { requestId, idempotency, ...asked }: RefundDraftRequest,
   at: Temporal.Instant,
-): Promise<Created<RefundDraft> | Refused> => {
+): Promise<Created<RefundDraft> | Refusal> => {
   const { merchantId, shopId, mode, principal } = caller;
   const { paymentId, amount, reason, receipt } = asked;
   const named = { paymentId, amount, reason, ...(receipt ? { receipt: receipt.terms } : {}) };
   const claim = claimOf(idempotency, 'refundDraftCreate', named);
-  if (claim && isRefused(claim)) return claim;
+  if (claim && isRefusal(claim)) return claim;
   const mistake = textMistake('reason', reason.trim(), 1, reason_max_chars);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const id = newRowId();
   const find = async (made: string): Promise<RefundDraft | null> =>
     (await refundDrafts.load(pool, [{ merchantId, id: made }]))[0] ?? null;
   const creation = { caller, claim, resourceId: id, at, find };
-  return createOnce(pool, creation, async (client): Promise<RefundDraft | Refused> => {
+  return createOnce(pool, creation, async (client): Promise<RefundDraft | Refusal> => {
     const locked = await lockPayment(client, { merchantId, paymentId }, at);
     const agreed = await agreedRefund(client, locked, { caller, amount, receipt });
-    if (isRefused(agreed)) return agreed;
+    if (isRefusal(agreed)) return agreed;
     if (await refundDrafts.hasManyWaiting(client, caller))
-      return refused(
+      return refuse(
         'bad_request',
         `${pendingDrafts_max} drafts are already pending: approve or reject some first`,
       );
@@ -85,7 +85,7 @@ export const createRefundDraft = async (
       refusedAt: null,
     };
     if (!(await refundDrafts.insert(client, draft)))
-      return refused('not_found', 'there is no such shop');
+      return refuse('not_found', 'there is no such shop');
     const whose = { ...draft, subjectId: id };
     await insertTerms(client, receipt ? [termsRow(receipt, whose)] : []);
     const acting = { principal, requestId, now: () => at };

@@ -6,7 +6,7 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import { ofPaymentId, oneOf } from '../../kernel/database/open-list.ts';
 import { noDraft, ofCaller, personOf, rejectDraft } from '../../kernel/drafts/decide-draft.ts';
-import { isRefused, refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse } from '../../kernel/rules/refusal.ts';
 import { merchantOf, orThrow, refusal } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
@@ -73,15 +73,15 @@ export const refundDraftMutations = (deps: ReadingDeps): Pick<MutationResolvers,
     { principal, requestId, now },
   ) => {
     const calling = await callerOf(deps, principal, { id: paymentId, merchantId }, now);
-    if (isRefused(calling)) return calling;
+    if (isRefusal(calling)) return calling;
     const { caller, now: at } = calling;
     if (caller.kind !== 'person') throw refusal('scope_required', 'this operation is for people');
     const given = await givenPartReceipt(deps, caller, paymentId, receipt, at);
-    if (given && isRefused(given)) return given;
+    if (given && isRefusal(given)) return given;
     const asked = { paymentId, amount: amount ?? null, reason, receipt: given };
     const request = { ...asked, requestId, idempotency };
     const created = await createRefundDraft(deps.database.pool, caller, request, at);
-    if (isRefused(created)) return created;
+    if (isRefusal(created)) return created;
     const { made: draft, replayed: idempotent } = created;
     return { __typename: 'RefundDraftCreated', draft, idempotent };
   },
@@ -92,7 +92,7 @@ export const refundDraftMutations = (deps: ReadingDeps): Pick<MutationResolvers,
     const caller = { kind: 'person', principal: acting.principal, ...found } as const;
     await settleBefore(deps, caller, found.paymentId, context.now());
     const approved = await approveRefundDraft(deps, acting, key);
-    if (isRefused(approved)) return approved;
+    if (isRefusal(approved)) return approved;
     const { draft, refund, replayed: idempotent } = approved;
     if (!idempotent) changedRefund(deps, refund, refund.createdAt);
     return { __typename: 'RefundDraftApproved', draft, refund, idempotent };
@@ -103,10 +103,10 @@ export const refundDraftMutations = (deps: ReadingDeps): Pick<MutationResolvers,
     const [found] = await refundDrafts.load(pool, [{ merchantId, id }]);
     const { role, subject } = acting.principal;
     if (found && role === 'support' && found.createdBy !== subject)
-      return refused('scope_required', 'support can withdraw only its own proposals');
+      return refuse('scope_required', 'support can withdraw only its own proposals');
     const { clocks } = deps;
     const asked = { merchantId, id, reason };
     const draft = await rejectDraft(refundDrafts, { pool, clocks }, acting, asked);
-    return isRefused(draft) ? draft : { __typename: 'RefundDraftRejected', draft };
+    return isRefusal(draft) ? draft : { __typename: 'RefundDraftRejected', draft };
   },
 });

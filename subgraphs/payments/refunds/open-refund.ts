@@ -21,7 +21,7 @@ import type { MinorUnits } from '../../kernel/rules/money.ts';
 import { modes } from '../../kernel/rules/mode.ts';
 import { refundOpened } from '../../kernel/rules/postings.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { isOfCaller, principalOf, type PaymentCaller, type PersonCaller } from '../caller.ts';
 import { loadRefunds } from '../find-payments.ts';
 import { capturedOf } from '../holds/rules.ts';
@@ -65,12 +65,12 @@ export const agreedRefund = async (
   client: pg.PoolClient,
   locked: LockedPayment | null,
   { caller, amount, receipt }: Pick<RefundOpening, 'caller' | 'amount' | 'receipt'>,
-): Promise<(LockedPayment & { readonly amount: MinorUnits }) | Refused> => {
+): Promise<(LockedPayment & { readonly amount: MinorUnits }) | Refusal> => {
   if (!locked || !isOfCaller(locked.payment, caller))
-    return refused('not_found', 'there is no such payment');
+    return refuse('not_found', 'there is no such payment');
   const { payment, refunds } = locked;
   const agreed = refundAmount(payment, refunds, amount);
-  if (isRefused(agreed)) return agreed;
+  if (isRefusal(agreed)) return agreed;
   const isGiven = receipt !== null && receipt !== 'written';
   const mistake = isGiven
     ? (receiptCurrencyMistake(payment.currency) ?? sumMistake(receipt.terms, agreed.amount))
@@ -95,7 +95,7 @@ const limitOf = async (
   { principal, merchantId }: PersonCaller,
   { payment, refunds, amount }: LockedPayment & { readonly amount: MinorUnits },
   reason: string | null,
-): Promise<Refused | null> => {
+): Promise<Refusal | null> => {
   if (principal.role === 'support') {
     const max = await readSupportMax(client, merchantId);
     const limit = supportLimit(payment, refunds, amount, max);
@@ -110,15 +110,15 @@ export const decideRefund = async (
   client: pg.PoolClient,
   locked: LockedPayment | null,
   opening: Omit<RefundOpening, 'claim'>,
-): Promise<Opened | Refused> => {
+): Promise<Opened | Refusal> => {
   const { caller, banks, reason, metadata, receipt, requestId, resourceId: id, at } = opening;
   const agreed = await agreedRefund(client, locked, opening);
-  if (isRefused(agreed)) return agreed;
+  if (isRefusal(agreed)) return agreed;
   const { payment } = agreed;
   const limit = caller.kind === 'person' && (await limitOf(client, caller, agreed, reason));
   if (limit) return limit;
   const bank = banks.bankOf(payment);
-  if (isRefused(bank)) return bank;
+  if (isRefusal(bank)) return bank;
   const askAt = at.add({ seconds: lostRefund_s });
   const asked = { id, amount: agreed.amount, reason, metadata, askAt };
   const repeated = newRefund(payment, asked, at);
@@ -143,14 +143,14 @@ const paymentOf = ({ caller: { merchantId }, paymentId }: RefundOpening) => ({
   paymentId,
 });
 
-const openAlone = (pool: pg.Pool, opening: RefundOpening): Promise<Created<Refund> | Refused> => {
+const openAlone = (pool: pg.Pool, opening: RefundOpening): Promise<Created<Refund> | Refusal> => {
   const { merchantId } = opening.caller;
   const find = async (id: string): Promise<Refund | null> =>
     (await loadRefunds(pool, [{ merchantId, id }]))[0] ?? null;
   return createOnce(pool, { ...opening, find }, async (client) => {
     const locked = await lockPayment(client, paymentOf(opening), opening.at);
     const opened = await decideRefund(client, locked, opening);
-    if (isRefused(opened) || !locked) return isRefused(opened) ? opened : opened.refund;
+    if (isRefusal(opened) || !locked) return isRefusal(opened) ? opened : opened.refund;
     await storeLocked(client, locked, opened.change, opening.at);
     await insertTerms(client, opened.terms);
     await writeEntries(client, [opened.entry]);
@@ -171,7 +171,7 @@ const releaseUnused = async (
   }
 };
 
-type Answer = Created<Refund> | Refused | 'left';
+type Answer = Created<Refund> | Refusal | 'left';
 
 const openTogether = (
   pool: pg.Pool,
@@ -188,7 +188,7 @@ const openTogether = (
       const payment = locked.of(opening.paymentId);
       if (!payment || !mine.has(opening.resourceId)) return 'left';
       const opened = await decideRefund(client, payment, opening);
-      if (isRefused(opened)) {
+      if (isRefusal(opened)) {
         unused.push(opening);
         return opened;
       }
@@ -227,13 +227,13 @@ const openGathered = batched<RefundOpening, Answer>({
 export const openRefund = async (
   pool: pg.Pool,
   opening: RefundOpening,
-): Promise<Created<Refund> | Refused> => {
+): Promise<Created<Refund> | Refusal> => {
   // Earlier refunds by people are read from the audit log, which a batch writes only at its end.
   const opened = opening.caller.kind === 'person' ? 'left' : await openGathered(pool, opening);
   // Outside the batches, it may wait for the key or the payment.
   if (opened === 'left') return openAlone(pool, opening);
   const { merchantId } = opening.caller;
-  if (!isRefused(opened) && !opened.replayed)
+  if (!isRefusal(opened) && !opened.replayed)
     await rememberTrace(pool, { merchantId, subjectId: opened.made.id });
   return opened;
 };

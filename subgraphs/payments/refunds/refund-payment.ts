@@ -16,7 +16,7 @@ import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Database } from '../../kernel/database/orm.ts';
 import { withinBound } from '../../kernel/ledger/bound.ts';
-import { isRefused, refused, refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, refuseMistakes, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { PaymentCaller } from '../caller.ts';
 import type { Refund } from './entities.ts';
 import type { GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
@@ -44,7 +44,7 @@ interface CreatedRefund {
 }
 
 /** The refusal where a balance stands at its lower bound. */
-export const beyondBound = refused(
+export const beyondBound = refuse(
   'insufficient_balance',
   'the refund would take the available balance below -(2^53-1)',
 );
@@ -62,14 +62,14 @@ export const refundPayment = async (
   caller: PaymentCaller,
   request: RefundRequest,
   now: Temporal.Instant,
-): Promise<CreatedRefund | Refused> => {
+): Promise<CreatedRefund | Refusal> => {
   const { idempotency, requestId: _, receipt = null, ...input } = request;
   const named = { ...input, ...(receipt ? { receipt: receipt.terms } : {}) };
   const claim = claimOf(idempotency, 'refundCreate', named, true);
-  if (claim && isRefused(claim)) return claim;
-  if (!isUuid(request.paymentId)) return refused('not_found', 'there is no such payment');
+  if (claim && isRefusal(claim)) return claim;
+  if (!isUuid(request.paymentId)) return refuse('not_found', 'there is no such payment');
   const { paymentId, amount, reason, metadata = null, requestId = '' } = request;
-  const wrong = refusedMistakes([
+  const wrong = refuseMistakes([
     textMistake('reason', reason, 0, reason_max_chars),
     ...metadataMistakes(metadata),
   ]);
@@ -80,7 +80,7 @@ export const refundPayment = async (
   const asked = { banks, paymentId, amount, reason, metadata, receipt, requestId, at: now };
   const making = openRefund(database.pool, { ...claimed, ...asked });
   const created = await withinBound(making, beyondBound);
-  if (isRefused(created)) return created;
+  if (isRefusal(created)) return created;
   if (created.replayed) return { refund: created.made, replayed: true };
   const refund = await answerUnderKey(
     database.pool,

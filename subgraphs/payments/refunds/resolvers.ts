@@ -5,7 +5,7 @@ import type {
   RefundResolvers,
 } from '../../../schema/generated/payments.ts';
 import { GraphQLError } from 'graphql';
-import { isRefused, refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse } from '../../kernel/rules/refusal.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { ofPaymentId, oneOf } from '../../kernel/database/open-list.ts';
 import { orThrow } from '../../kernel/service/access/reach.ts';
@@ -87,11 +87,11 @@ export const refundMutations = (
   ) => {
     const { database, banks } = deps;
     const calling = await callerOf(deps, principal, { id: paymentId, merchantId }, now);
-    if (isRefused(calling)) return calling;
+    if (isRefusal(calling)) return calling;
     const { caller, now: at } = calling;
     await assertMayRefund(deps, caller);
     const given = await givenPartReceipt(deps, caller, paymentId, receipt, at);
-    if (given && isRefused(given)) return given;
+    if (given && isRefusal(given)) return given;
     const asked = {
       paymentId,
       amount: amount ?? null,
@@ -107,7 +107,7 @@ export const refundMutations = (
       { ...asked, requestId, idempotency },
       at,
     );
-    if (isRefused(created)) return created;
+    if (isRefusal(created)) return created;
     const { refund, replayed } = created;
     if (!replayed) changedRefund(deps, refund, at);
     return { __typename: 'RefundCreated', refund, idempotent: replayed };
@@ -116,12 +116,12 @@ export const refundMutations = (
     const { database, banks } = deps;
     const isKnown = isUuid(merchantId) && isUuid(id);
     const [failed] = isKnown ? await loadRefunds(database.pool, [{ merchantId, id }]) : [];
-    if (!failed) return refused('not_found', 'there is no such refund');
+    if (!failed) return refuse('not_found', 'there is no such refund');
     const calling = await callerOf(deps, principal, { id: failed.paymentId, merchantId }, now);
-    if (isRefused(calling)) return calling;
+    if (isRefusal(calling)) return calling;
     const acting = { principal, requestId, now: () => calling.now };
     const refund = await retryRefund(database, banks, acting, failed, calling.now);
-    if (isRefused(refund)) return refund;
+    if (isRefusal(refund)) return refund;
     changedRefund(deps, refund, calling.now);
     return { __typename: 'RefundRetried', refund };
   },

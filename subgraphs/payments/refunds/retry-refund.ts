@@ -12,7 +12,7 @@ import { inTransaction } from '../../kernel/database/statement.ts';
 import { withinBound } from '../../kernel/ledger/bound.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import { adjustmentRecorded, refundOpened } from '../../kernel/rules/postings.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
 import type { PaymentChange } from '../payment-change.ts';
 import type { Refund } from './entities.ts';
@@ -21,7 +21,7 @@ import { recordRefund, newRefund } from './record-refund.ts';
 import { retryObstacle } from './rules.ts';
 import { sendRefund } from './send-refund.ts';
 
-const beyondBound = refused(
+const beyondBound = refuse(
   'insufficient_balance',
   'the refund would take the balance beyond its limit of 2^53-1',
 );
@@ -46,10 +46,10 @@ const openRetry = async (
   acting: Acting,
   { merchantId, paymentId, id }: Pick<Refund, 'merchantId' | 'paymentId' | 'id'>,
   now: Temporal.Instant,
-): Promise<Refund | Refused> => {
+): Promise<Refund | Refusal> => {
   const locked = await lockPayment(client, { merchantId, paymentId }, now);
   const failed = locked?.refunds.find((refund) => refund.id === id);
-  if (!locked || !failed) return refused('not_found', 'there is no such refund');
+  if (!locked || !failed) return refuse('not_found', 'there is no such refund');
   const obstacle = retryObstacle(locked.payment, locked.refunds, failed);
   if (obstacle) return obstacle;
   const { amount, reason } = failed;
@@ -72,14 +72,14 @@ export const retryRefund = async (
   acting: Acting,
   failed: Pick<Refund, 'merchantId' | 'paymentId' | 'id'>,
   now: Temporal.Instant,
-): Promise<Refund | Refused> => {
+): Promise<Refund | Refusal> => {
   const opening = inTransaction(
     database.pool,
     (client) => openRetry(client, acting, failed, now),
-    (opened) => !isRefused(opened),
+    (opened) => !isRefusal(opened),
   );
   const opened = await withinBound(opening, beyondBound);
-  if (isRefused(opened)) return opened;
+  if (isRefusal(opened)) return opened;
   const { merchantId, id: refundId } = opened;
   return (await sendRefund(database, banks, { merchantId, refundId }, now)) ?? opened;
 };

@@ -5,7 +5,7 @@
 import { refundReasonAbove_minor } from '../../../schema/limits.ts';
 import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { move } from '../../kernel/rules/moves.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { capturedOf } from '../holds/rules.ts';
 import { endedUnpaid, type PaymentStatus } from '../rules/payment.ts';
 
@@ -36,14 +36,14 @@ export const personLimit = (
   role: 'viewer' | 'support' | 'finance' | 'admin',
   sum: bigint,
   reason: string | null,
-): Refused | null => {
+): Refusal | null => {
   if (role !== 'admin' && sum > financeRefund_max_minor)
-    return refused(
+    return refuse(
       'scope_required',
       `only the role admin can refund more than ${financeRefund_max_minor} of a payment`,
     );
   return sum > reasonAbove_minor && (reason ?? '').trim() === ''
-    ? refused(
+    ? refuse(
         'bad_request',
         `reason: required to refund more than ${reasonAbove_minor} of a payment in total`,
       )
@@ -88,23 +88,23 @@ export const refundAmount = (
   payment: Refundable,
   refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
   asked: bigint | null,
-): { readonly amount: MinorUnits } | Refused => {
+): { readonly amount: MinorUnits } | Refusal => {
   if (payment.status === 'refunded')
-    return refused('already_refunded', 'the payment is already refunded in full');
+    return refuse('already_refunded', 'the payment is already refunded in full');
   if (payment.status !== 'succeeded')
-    return refused(
+    return refuse(
       'payment_not_succeeded',
       `the payment is ${payment.status}; only a succeeded payment can be refunded`,
     );
   const remainder = remainderOf(payment, refunds);
   const amount = asked || remainder;
   if (remainder === 0n)
-    return refused(
+    return refuse(
       'amount_exceeds_remainder',
       'nothing is left to refund: pending refunds take all of it',
     );
   if (amount >= 1n && amount <= remainder) return { amount: minorUnits(amount) };
-  return refused(
+  return refuse(
     'amount_exceeds_remainder',
     `amount: expected at most ${remainder}(the remainder), got ${amount}`,
   );
@@ -118,16 +118,16 @@ export const retryObstacle = (
   payment: Refundable,
   refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
   refund: { readonly status: RefundStatus; readonly amount: bigint },
-): Refused | null => {
+): Refusal | null => {
   if (!endedUnpaid(payment.status) || payment.capturedAt === null || refund.status !== 'failed')
-    return refused(
+    return refuse(
       'bad_request',
       `id: expected a refused automatic refund of a late success, got a refund that is ${refund.status} of a payment that is ${payment.status}`,
     );
   if (payment.amountRefunded > 0n)
-    return refused('already_refunded', 'the money has already been returned');
+    return refuse('already_refunded', 'the money has already been returned');
   return remainderOf(payment, refunds) < refund.amount
-    ? refused('amount_exceeds_remainder', 'another refund of the payment is in progress')
+    ? refuse('amount_exceeds_remainder', 'another refund of the payment is in progress')
     : null;
 };
 
@@ -140,9 +140,9 @@ export const supportLimit = (
   refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
   amount: bigint,
   max: bigint,
-): Refused | null =>
+): Refusal | null =>
   capturedOf(payment) - remainderOf(payment, refunds) + amount > max
-    ? refused(
+    ? refuse(
         'scope_required',
         `support can refund at most ${max} of a payment: propose the refund instead`,
       )

@@ -9,7 +9,7 @@ import type { Database } from '../../kernel/database/orm.ts';
 import { eachAlone } from '../../kernel/alerts/dead-letters.ts';
 import { inTraceOf } from '../../kernel/database/subject-trace.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../kernel/rules/refusal.ts';
 import { applyRefundAnswer } from './apply-refund-answer.ts';
 import type { Payment } from '../entities.ts';
 import { termsOf } from '../receipts/rules.ts';
@@ -30,7 +30,7 @@ const order = async (
 ): Promise<RefundAnswer> => {
   const bank = banks.bankOf(payment);
   // A connector that this installation lost answers nothing: the refund waits for it.
-  if (isRefused(bank)) return { kind: 'unknown' };
+  if (isRefusal(bank)) return { kind: 'unknown' };
   return bank.refund({
     merchantId: refund.merchantId,
     operationId: refund.id,

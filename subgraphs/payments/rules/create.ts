@@ -5,7 +5,7 @@ import { plannedCallbacks } from '../../kernel/rules/buyer.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import { defaultCurrency, minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
 import { metadataMistakes } from '../../kernel/rules/metadata.ts';
-import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuseMistakes, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { asCame } from '../../kernel/rules/repeatable.ts';
@@ -134,9 +134,9 @@ export const paymentTerms = (
   mode: Mode,
   id: string,
   now: Temporal.Instant,
-): PaymentTerms | Refused => {
+): PaymentTerms | Refusal => {
   const callbacks = mode === 'test' ? callbacksMistake(input.metadata) : null;
-  const refusal = refusedMistakes([...mistakesIn(input), callbacks]);
+  const refusal = refuseMistakes([...mistakesIn(input), callbacks]);
   if (refusal) return refusal;
   const plan = mode === 'test' ? planFor(input.amount, input.metadata ?? {}) : null;
   return {

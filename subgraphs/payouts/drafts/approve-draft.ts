@@ -19,7 +19,7 @@ import { withinBound } from '../../kernel/ledger/bound.ts';
 import type { PolicyLists } from '../../kernel/policies/policies.ts';
 import { minorUnits } from '../../kernel/rules/money.ts';
 import type { Recipient } from '../../kernel/rules/recipient.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { checkRecipient, payoutBank, type Checked } from '../check-draft.ts';
 import { payCard, type CreatingDeps } from '../create-payout.ts';
 import type { Payout } from '../entities.ts';
@@ -51,10 +51,10 @@ const recipientOf = (
   deps: Pick<CreatingDeps, 'fingerprintKey'>,
   draft: PayoutDraft,
   cardPan: string | null,
-): Recipient | Refused => {
+): Recipient | Refusal => {
   const { method, recipientName: fullName, recipientCardDigest } = draft;
   if (method !== 'payouts_card' && cardPan !== null)
-    return refused('bad_request', `card_pan: not a field of ${method}`);
+    return refuse('bad_request', `card_pan: not a field of ${method}`);
   switch (method) {
     case 'payouts_sbp': {
       const { recipientPhone: phone, recipientBankId: bankId } = draft;
@@ -67,11 +67,11 @@ const recipientOf = (
     }
     case 'payouts_card': {
       if (cardPan === null)
-        return refused('bad_request', 'card_pan: required, because card numbers are not stored');
+        return refuse('bad_request', 'card_pan: required, because card numbers are not stored');
       const isSame = isSameRequest(recipientCardDigest ?? '', cardDigests(deps, draft.id, cardPan));
       return isSame
         ? { way: 'card', cardNumber: cardPan, fullName }
-        : refused('bad_request', 'card_pan: expected the card number of this draft');
+        : refuse('bad_request', 'card_pan: expected the card number of this draft');
     }
   }
 };
@@ -88,7 +88,7 @@ const termsOf = (draft: PayoutDraft, recipient: Recipient): PayoutTerms => ({
 /** The result of an approval in a transaction. */
 type Opened =
   | { readonly draft: PayoutDraft; readonly payout: Payout | null }
-  | { readonly refusal: Refused };
+  | { readonly refusal: Refusal };
 
 const open = (
   { database: { pool } }: DraftDeps,
@@ -107,9 +107,9 @@ const open = (
     const made = { id: draft.id, terms: ready.terms, connector: bank.connector, refusedAs };
     const caller: ClaimingCaller = draft;
     const opened = await openPayouts(client, caller, draft.method, [made], at);
-    const payout = isRefused(opened) ? opened : opened[0];
+    const payout = isRefusal(opened) ? opened : opened[0];
     if (!payout) throw new Error(`draft ${draft.id} made no payout`);
-    if (isRefused(payout)) {
+    if (isRefusal(payout)) {
       await keepRefusal(payoutDrafts, client, approving, draft, payout);
       return { refusal: payout };
     }
@@ -134,7 +134,7 @@ export const approveDraft = async (
   deps: DraftDeps,
   acting: PersonActing,
   { merchantId, id, cardPan, policies }: ApprovalRequest,
-): Promise<ApprovedDraft | Refused> => {
+): Promise<ApprovedDraft | Refusal> => {
   const since_ms = performance.now();
   const [draft] = await payoutDrafts.load(deps.database.pool, [{ merchantId, id }]);
   if (!draft) return noDraft;
@@ -145,16 +145,16 @@ export const approveDraft = async (
   if (status === 'again') return again(deps, draft);
   if (typeof status === 'object') return status;
   const recipient = recipientOf(deps, draft, cardPan);
-  if (isRefused(recipient)) return recipient;
+  if (isRefusal(recipient)) return recipient;
   const bank = await payoutBank(deps.banks, draft, draft.method);
   const checking = { policies, merchantId, bank, log: deps.log };
   const checked = await checkRecipient(checking, recipient);
   const { pool } = deps.database;
-  if (isRefused(checked)) return noteRefusal(payoutDrafts, pool, approving, draft, checked);
+  if (isRefusal(checked)) return noteRefusal(payoutDrafts, pool, approving, draft, checked);
   const terms = termsOf(draft, recipient);
   const opened = await withinBound(open(deps, approving, draft, { terms, checked }), beyondBound);
   // The balance's bound was reached, and the transaction was rolled back.
-  if (isRefused(opened)) return noteRefusal(payoutDrafts, pool, approving, draft, opened);
+  if (isRefusal(opened)) return noteRefusal(payoutDrafts, pool, approving, draft, opened);
   if ('refusal' in opened) return opened.refusal;
   if (!opened.payout) return again(deps, opened.draft);
   const now = mode === 'live' ? acting.now : () => at;

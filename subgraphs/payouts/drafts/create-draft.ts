@@ -14,7 +14,7 @@ import {
 import { draftLife_h, pendingDrafts_max } from '../../kernel/drafts/rules.ts';
 import type { PersonActing } from '../../kernel/drafts/store-drafts.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { keyedClaim, keyedFingerprints, type CreatingDeps } from '../create-payout.ts';
@@ -104,12 +104,12 @@ export const createDraft = async (
   const input = await inputAgain(pool, request);
   if (isRefused(input)) return input;
   const terms = payoutTerms(input.method ?? 'payouts_sbp', input);
-  if (isRefused(terms)) return terms;
+  if (isRefusal(terms)) return terms;
   // A draft stores neither, so its payout would lack them.
   if (terms.orderId !== null || terms.metadata !== null)
-    return refused('bad_request', 'input: a draft takes no orderId and no metadata');
+    return refuse('bad_request', 'input: a draft takes no orderId and no metadata');
   const mistake = textMistake('reason', reason, 1, reason_max_chars);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const disabled = await deps.banks.liveModeRefusal({ merchantId, mode });
   if (disabled) return disabled;
   const caller = { merchantId, shopId, mode };
@@ -119,9 +119,9 @@ export const createDraft = async (
     (await payoutDrafts.load(pool, [{ merchantId, id }]))[0] ?? null;
   const keyed = claim && keyedClaim(deps, claim);
   const creation = { caller, claim: keyed, resourceId: draft.id, at, find };
-  return createOnce(pool, creation, async (client): Promise<PayoutDraft | Refused> => {
+  return createOnce(pool, creation, async (client): Promise<PayoutDraft | Refusal> => {
     if (await payoutDrafts.hasManyWaiting(client, draft))
-      return refused(
+      return refuse(
         'bad_request',
         `${pendingDrafts_max} drafts are already pending: approve or reject some first`,
       );

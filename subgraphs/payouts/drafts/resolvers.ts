@@ -7,7 +7,7 @@ import type {
 import { oneOf } from '../../kernel/database/open-list.ts';
 import { ofCaller, personOf, rejectDraft } from '../../kernel/drafts/decide-draft.ts';
 import type { Policies } from '../../kernel/policies/policies.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../kernel/rules/refusal.ts';
 import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { perCall } from '../../kernel/service/graph/per-call.ts';
 import type { Payout } from '../entities.ts';
@@ -71,7 +71,7 @@ export const draftMutations = (deps: DraftsDeps): Pick<MutationResolvers, Mutati
   ) => {
     const asked = { merchantId, shopId, mode, input, recipientOf, reason, idempotency };
     const created = await createDraft(deps, personOf(context), asked);
-    if (isRefused(created)) return created;
+    if (isRefusal(created)) return created;
     const { made: draft, replayed: idempotent } = created;
     return { __typename: 'PayoutDraftCreated', draft, idempotent };
   },
@@ -79,7 +79,7 @@ export const draftMutations = (deps: DraftsDeps): Pick<MutationResolvers, Mutati
     const policies = await deps.policies.current();
     const asked = { merchantId, id, cardPan: cardPan ?? null, policies };
     const approved = await approveDraft(deps, personOf(context), asked);
-    if (isRefused(approved)) return approved;
+    if (isRefusal(approved)) return approved;
     const { draft, payout, replayed: idempotent } = approved;
     if (!idempotent) deps.wakeRelay();
     if (!idempotent && payout.status === 'pending') deps.wakeSenders();
@@ -90,6 +90,6 @@ export const draftMutations = (deps: DraftsDeps): Pick<MutationResolvers, Mutati
     const asked = { merchantId, id, reason };
     const acting = personOf(context);
     const draft = await rejectDraft(payoutDrafts, { ...database, clocks }, acting, asked);
-    return isRefused(draft) ? draft : { __typename: 'PayoutDraftRejected', draft };
+    return isRefusal(draft) ? draft : { __typename: 'PayoutDraftRejected', draft };
   },
 });

@@ -15,7 +15,7 @@ import {
 import type { Recipient } from '../../kernel/rules/recipient.ts';
 import { metadataMistakes } from '../../kernel/rules/metadata.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
-import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuseMistakes, type Refusal } from '../../kernel/rules/refusal.ts';
 import { asCame } from '../../kernel/rules/repeatable.ts';
 import type { PayoutMethod } from './payout.ts';
 
@@ -160,8 +160,8 @@ const recipientOf = (method: PayoutMethod, input: PayoutInput): Recipient => {
  * The terms of a payout by method, or `bad_request`. The check digit of an account is not verified:
  * the API accepts any 20 digits.
  */
-export const payoutTerms = (method: PayoutMethod, input: PayoutInput): PayoutTerms | Refused => {
-  const refusal = refusedMistakes(mistakesIn(method, input));
+export const payoutTerms = (method: PayoutMethod, input: PayoutInput): PayoutTerms | Refusal => {
+  const refusal = refuseMistakes(mistakesIn(method, input));
   if (refusal) return refusal;
   return {
     method,

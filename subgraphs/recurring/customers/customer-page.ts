@@ -14,7 +14,7 @@ import {
 } from 'valibot';
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
 import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';
-import { refused, type Refused, refusedMistakes } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal, refuseMistakes } from '../../kernel/rules/refusal.ts';
 import type { Keys } from '../../kernel/service/access/keys.ts';
 import { loadTokens } from '../find-recurring.ts';
 import type { EndReason } from '../rules/subscription.ts';
@@ -61,9 +61,9 @@ export const newSession = (
   { merchantId, shopId, mode }: KeyPrincipal,
   { customerRef, returnUrl, ttlMinutes }: SessionInput,
   now: Temporal.Instant,
-): CustomerSession | Refused => {
+): CustomerSession | Refusal => {
   const minutes = ttlMinutes ?? sessionTtl_default_min;
-  const wrong = refusedMistakes([
+  const wrong = refuseMistakes([
     textMistake('customer_ref', customerRef, 1, customerRef_max_chars),
     returnUrlMistake(returnUrl),
     minutes < 1 || minutes > sessionTtl_max_min
@@ -197,12 +197,12 @@ export const endToken = async (
   address: string,
   id: string,
   requestId: string,
-): Promise<Token | Refused> => {
+): Promise<Token | Refusal> => {
   const session = await openSession(deps, address);
   const [token] = session
     ? await loadTokens(deps.database.pool, [{ merchantId: session.merchantId, id }])
     : [];
-  if (!session || !isShown(session, token)) return refused('not_found', 'there is no such token');
+  if (!session || !isShown(session, token)) return refuse('not_found', 'there is no such token');
   const now = await deps.clocks.timeOf({ kind: 'shop', ...session });
   return cancelToken(deps, session, id, { requestId, now });
 };
@@ -213,13 +213,13 @@ export const endSubscription = async (
   address: string,
   id: string,
   requestId: string,
-): Promise<Subscription | Refused> => {
+): Promise<Subscription | Refusal> => {
   const { pool } = deps.database;
   const session = await openSession(deps, address);
   const key = session && { merchantId: session.merchantId, id };
   const [subscription] = key ? await loadSubscriptions(pool, [key]) : [];
   if (!session || !key || !isShown(session, subscription))
-    return refused('not_found', 'there is no such subscription');
+    return refuse('not_found', 'there is no such subscription');
   const reason = 'customer_cancelled' satisfies EndReason;
   const now = await deps.clocks.timeOf({ kind: 'subscription', ...key });
   return cancelSubscription(

@@ -1,6 +1,6 @@
 /** Customers' pages: from GraphQL to a verb, and back. */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/recurring.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../kernel/rules/refusal.ts';
 import { keyOf } from '../../kernel/service/access/reach.ts';
 import {
   endSubscription,
@@ -25,18 +25,18 @@ export const customerMutations = (
 > => ({
   customerSessionCreate: async (_, { input }, { principal, now }) => {
     const session = newSession(keyOf(principal), input, now());
-    if (isRefused(session)) return session;
+    if (isRefusal(session)) return session;
     const address = addressOfSession(deps.customerSecret, session);
     const url = `${deps.publicUrl}/pay/c/${address}`;
     return { __typename: 'CustomerSessionCreated', url, expiresAt: session.expiresAt };
   },
   customerTokenCancel: async (_, { address, id }, { requestId }) => {
     const token = await endToken(deps, address, id, requestId);
-    return isRefused(token) ? token : { __typename: 'TokenCancelled', token };
+    return isRefusal(token) ? token : { __typename: 'TokenCancelled', token };
   },
   customerSubscriptionCancel: async (_, { address, id }, { requestId }) => {
     const subscription = await endSubscription(deps, address, id, requestId);
-    return isRefused(subscription)
+    return isRefusal(subscription)
       ? subscription
       : { __typename: 'SubscriptionCancelled', subscription };
   },

@@ -5,7 +5,7 @@
 import { savableMethods, type SavableMethod } from '../../kernel/rules/recurring.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { metadataMistakes } from '../../kernel/rules/metadata.ts';
-import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuseMistakes, type Refusal } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import { schedulePeriods, type SchedulePeriod } from './schedule.ts';
 import { customerEmail_max_chars, customerRef_max_chars, returnUrlMistake } from './token.ts';
@@ -86,7 +86,7 @@ const mistakesIn = ({
  * The terms of a new subscription, or `bad_request` naming the field, the expected and the given
  * value.
  */
-export const subscriptionTerms = (input: SubscriptionInput): SubscriptionTerms | Refused => {
+export const subscriptionTerms = (input: SubscriptionInput): SubscriptionTerms | Refusal => {
   const terms: SubscriptionTerms = {
     amount: input.amount,
     customerRef: input.customerRef,
@@ -100,5 +100,5 @@ export const subscriptionTerms = (input: SubscriptionInput): SubscriptionTerms |
     returnUrl: input.returnUrl ?? null,
     metadata: input.metadata ?? null,
   };
-  return refusedMistakes(mistakesIn(terms)) ?? terms;
+  return refuseMistakes(mistakesIn(terms)) ?? terms;
 };

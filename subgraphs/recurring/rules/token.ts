@@ -5,7 +5,7 @@
 import { move, type Moves } from '../../kernel/rules/moves.ts';
 import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
 import { metadataMistakes } from '../../kernel/rules/metadata.ts';
-import { refusedMistakes, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuseMistakes, type Refusal } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import {
   savableMethods,
@@ -110,8 +110,8 @@ const chargeMistakeIn = ({
 /**
  * The terms of a new token, or `bad_request` naming the field, the expected and the given value.
  */
-export const tokenTerms = (input: TokenInput): TokenTerms | Refused => {
-  const refusal = refusedMistakes(mistakesIn(input));
+export const tokenTerms = (input: TokenInput): TokenTerms | Refusal => {
+  const refusal = refuseMistakes(mistakesIn(input));
   if (refusal) return refusal;
   const method = savableMethods.find((candidate) => candidate === input.method) ?? 'cards';
   const verification = method === 'cards';
@@ -141,8 +141,8 @@ export const chargeMistake = ({
   orderId,
   description,
   metadata,
-}: ChargeTerms): Refused | null =>
-  refusedMistakes([
+}: ChargeTerms): Refusal | null =>
+  refuseMistakes([
     amount < 1n ? `amount: expected an integer from 1 to 2^53-1, got ${amount}` : null,
     textMistake('order_id', orderId, 1, orderId_max_chars),
     textMistake('description', description, 0, description_max_chars),

@@ -3,7 +3,7 @@
  * one.
  */
 import { recurringPaymentId, verificationAmount } from '../../kernel/rules/recurring.ts';
-import type { Refused } from '../../kernel/rules/refusal.ts';
+import type { Refusal } from '../../kernel/rules/refusal.ts';
 import type { AskedBinding, AskedPayment, Payments, RecurringPayment } from '../ask-payments.ts';
 import { startBinding } from '../tokens/bind-token.ts';
 import type { Token } from '../tokens/entities.ts';
@@ -40,7 +40,7 @@ export const bindSubscription = (
   subscription: Subscription,
   token: Token,
   requestId?: string,
-): Promise<AskedBinding | Refused> => {
+): Promise<AskedBinding | Refusal> => {
   const { id: subscriptionId, currency, trialDays, returnUrl, metadata } = subscription;
   const binding = {
     kind: 'subscription_init',
@@ -65,7 +65,7 @@ export const askCharge = (
   charge: SubscriptionCharge,
   subscription: Subscription,
   token: Token,
-): Promise<AskedPayment | Refused> => {
+): Promise<AskedPayment | Refusal> => {
   if (charge.kind === 'subscription_init') return bindSubscription(payments, subscription, token);
   const { merchantId, shopId, mode, amount, currency, subscriptionId } = charge;
   const { savedReference, customerRef, id: tokenId } = token;

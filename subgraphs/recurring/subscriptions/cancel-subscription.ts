@@ -5,7 +5,7 @@
 import { reason_max_chars } from '../../../schema/limits.ts';
 import type pg from 'pg';
 import { inTransaction } from '../../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { textMistake } from '../../kernel/rules/text-mistake.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import type { Payments } from '../ask-payments.ts';
@@ -63,18 +63,18 @@ export const cancelSubscription = async (
   caller: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
   { id, reason, requestId, record }: CancelRequest,
   now: Temporal.Instant,
-): Promise<Subscription | Refused> => {
+): Promise<Subscription | Refusal> => {
   const mistake = textMistake('reason', reason, 0, reason_max_chars);
-  if (mistake) return refused('bad_request', mistake);
+  if (mistake) return refuse('bad_request', mistake);
   const [found] = await loadSubscriptions(pool, [{ merchantId: caller.merchantId, id }]);
-  if (found?.mode !== caller.mode) return refused('not_found', 'there is no such subscription');
+  if (found?.mode !== caller.mode) return refuse('not_found', 'there is no such subscription');
   const { merchantId } = found;
   const [charges = []] = await findCharges(pool, [found]);
   const paymentId = openBinding(charges)?.paymentId;
   const asked = paymentId
     ? await payments.cancelBinding({ merchantId, id: paymentId }, requestId)
     : null;
-  const refusal = asked && isRefused(asked) ? asked.code : null;
+  const refusal = asked && isRefusal(asked) ? asked.code : null;
   if (refusal && refusal !== 'not_pending' && refusal !== 'not_found')
     throw new Error(`payment ${paymentId} was not cancelled: ${refusal}`);
   const how = { reason, isUnmade: refusal === 'not_found', now };
@@ -90,7 +90,7 @@ export const cancelSubscription = async (
       before = change === 'unchanged' ? null : subscription;
       return change;
     });
-    if (before && !isRefused(changed)) await record(client, before);
+    if (before && !isRefusal(changed)) await record(client, before);
     return changed;
   });
 };

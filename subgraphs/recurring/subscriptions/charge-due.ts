@@ -11,7 +11,7 @@ import {
   putDeadLetter,
   reportDeadLetter,
 } from '../../kernel/alerts/dead-letters.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../kernel/rules/refusal.ts';
 import type { Logger } from '../../kernel/service/tracing/telemetry.ts';
 import { askCharge, paymentOf, standingOf } from './ask-charge.ts';
 import { takeRound } from './begin-charges.ts';
@@ -131,7 +131,7 @@ const ask = async (deps: ChargingDeps, asking: Asking): Promise<ChargePayment> =
   const { payments, log } = deps;
   const { charge, subscription, token } = asking;
   const asked = await askCharge(payments, charge, subscription, token);
-  if (!isRefused(asked)) return standingOf(asked.payment);
+  if (!isRefusal(asked)) return standingOf(asked.payment);
   // Nothing was charged. The operator may correct the cause (a route, a block) before the next
   // attempt.
   const { merchantId, subscriptionId, period, attempt } = charge;

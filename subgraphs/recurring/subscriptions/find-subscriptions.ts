@@ -9,7 +9,7 @@ import { openList } from '../../kernel/database/open-list.ts';
 import { readPage, type Page, type PageQuery } from '../../kernel/database/page.ts';
 import { columns, propertyNames, type Runner } from '../../kernel/database/statement.ts';
 import type { Mode } from '../../kernel/rules/mode.ts';
-import type { Refused } from '../../kernel/rules/refusal.ts';
+import type { Refusal } from '../../kernel/rules/refusal.ts';
 import { listOfModes, recurringPage_max, wholeList } from '../list-pages.ts';
 import { datesFrom } from '../rules/schedule.ts';
 import { scheduleOf, subscriptionStatuses } from '../rules/subscription.ts';
@@ -39,7 +39,7 @@ const pageOfSubscriptions = (
   merchantId: string,
   modes: readonly Mode[],
   page: PageQuery,
-): Promise<Page<Subscription> | Refused> =>
+): Promise<Page<Subscription> | Refusal> =>
   readPage(runner, subscriptionsOf, [merchantId, modes], page, recurringPage_max);
 
 export type SubscriptionPage = ListedPage<Subscription>;
@@ -62,7 +62,7 @@ export const findSubscriptions = (
   runner: Runner,
   merchantId: string,
   modes: readonly Mode[],
-): Promise<Subscription[] | Refused> =>
+): Promise<Subscription[] | Refusal> =>
   wholeList('billingSubscriptions', (page) => pageOfSubscriptions(runner, merchantId, modes, page));
 
 const chargesOf = shardedByKey(

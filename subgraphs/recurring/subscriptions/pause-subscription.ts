@@ -5,7 +5,7 @@
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { clientOf } from '../../kernel/database/orm-connections.ts';
 import type { Database } from '../../kernel/database/orm.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import { changeEntities, type Acting } from '../../kernel/database/audit.ts';
 import { paused, resumed, type StandingPatch } from '../rules/subscription.ts';
 import { changeSubscription } from './store-subscription.ts';
@@ -23,7 +23,7 @@ interface PauseRequest {
 type Decide = (
   subscription: Subscription,
   charges: readonly SubscriptionCharge[],
-) => StandingPatch | Refused | 'unchanged';
+) => StandingPatch | Refusal | 'unchanged';
 
 const change = (
   database: Pick<Database, 'emOf'>,
@@ -31,8 +31,8 @@ const change = (
   action: 'subscription.pause' | 'subscription.resume',
   { merchantId, id, reason, at }: PauseRequest,
   decide: Decide,
-): Promise<Subscription | Refused> => {
-  if (!isUuid(id)) return Promise.resolve(refused('not_found', 'there is no such subscription'));
+): Promise<Subscription | Refusal> => {
+  if (!isUuid(id)) return Promise.resolve(refuse('not_found', 'there is no such subscription'));
   return changeEntities(
     database,
     acting,
@@ -45,10 +45,10 @@ const change = (
         (subscription, charges) => {
           before = subscription;
           const patch = decide(subscription, charges);
-          return patch === 'unchanged' || isRefused(patch) ? patch : { patch, at };
+          return patch === 'unchanged' || isRefusal(patch) ? patch : { patch, at };
         },
       );
-      if (isRefused(result)) return result;
+      if (isRefusal(result)) return result;
       const state = (subscription: Subscription | null) =>
         subscription && { status: subscription.status, next_charge_at: subscription.nextChargeAt };
       notes.before = state(before);
@@ -66,12 +66,12 @@ export const pauseSubscription = (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
   request: PauseRequest,
-): Promise<Subscription | Refused> =>
+): Promise<Subscription | Refusal> =>
   change(database, acting, 'subscription.pause', request, (subscription) => {
     if (subscription.status === 'paused') return 'unchanged';
     return (
       paused(subscription, request.at) ??
-      refused(
+      refuse(
         'bad_request',
         `only an active or past due subscription can be paused; this one is ${subscription.status}`,
       )
@@ -86,7 +86,7 @@ export const resumeSubscription = (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
   request: Omit<PauseRequest, 'reason'>,
-): Promise<Subscription | Refused> =>
+): Promise<Subscription | Refusal> =>
   change(
     database,
     acting,
@@ -98,7 +98,7 @@ export const resumeSubscription = (
       const isCharging = charges.some(({ status }) => status === 'open');
       return (
         resumed(subscription, isCharging, request.at) ??
-        refused(
+        refuse(
           'bad_request',
           `only a paused subscription can be resumed; this one is ${subscription.status}`,
         )

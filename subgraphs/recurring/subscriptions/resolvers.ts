@@ -11,7 +11,7 @@ import type { EntityReference } from '../../kernel/service/entities.ts';
 import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import type { Policies } from '../../kernel/policies/policies.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
 import { modes } from '../../kernel/rules/mode.ts';
 import type { Acting } from '../../kernel/database/audit.ts';
 import { exactly } from '../../kernel/database/open-list.ts';
@@ -117,8 +117,8 @@ export const subscriptionQueries = ({ database: { pool } }: SubscriptionDeps): Q
   },
 });
 
-const answer = <Name extends string>(__typename: Name, result: Subscription | Refused) =>
-  isRefused(result) ? result : { __typename, subscription: result };
+const answer = <Name extends string>(__typename: Name, result: Subscription | Refusal) =>
+  isRefusal(result) ? result : { __typename, subscription: result };
 
 type Mutations = Pick<
   MutationResolvers,
@@ -142,7 +142,7 @@ export const subscriptionMutations = ({
       { input, idempotency, requestId },
       now(),
     );
-    if (isRefused(started)) return started;
+    if (isRefusal(started)) return started;
     const { replayed, ...rest } = started;
     return { __typename: 'SubscriptionCreated', ...rest, idempotent: replayed };
   },
@@ -152,7 +152,7 @@ export const subscriptionMutations = ({
     const find = async (key: EntityReference) => (await loadSubscriptions(pool, [key]))[0] ?? null;
     const asked = { id, merchantId, reason };
     const caller = await cancellingCaller(principal, 'subscription', asked, find);
-    if (isRefused(caller)) return caller;
+    if (isRefusal(caller)) return caller;
     const isPerson = principal.kind === 'operator';
     const at = isPerson ? (await timed(clocks, context, caller.merchantId, id)).at : now();
     const record = (client: pg.PoolClient, { status: before }: Subscription): Promise<void> =>

@@ -23,7 +23,7 @@ import {
 import type { PolicyLists } from '../../kernel/policies/policies.ts';
 import { defaultCurrency } from '../../kernel/rules/money.ts';
 import { receiptMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import { bindSubscription, firstAmount } from './ask-charge.ts';
 import type { Payments } from '../ask-payments.ts';
@@ -160,13 +160,13 @@ const policyRefusal = (
   { merchantId }: KeyPrincipal,
   { customerRef, customerPhone }: SubscriptionTerms,
   receipt: GivenReceipt | null,
-): Refused | null => {
+): Refusal | null => {
   const phones = [customerPhone, receipt?.terms.customer.phone ?? null];
   const isBlocked =
     policies.isBlocked(merchantId, 'customer', customerRef) ||
     phones.some((phone) => phone !== null && policies.isBlocked(merchantId, 'phone', phone));
   return isBlocked
-    ? refused('aml_blocked', 'subscriptions for this customer are not accepted')
+    ? refuse('aml_blocked', 'subscriptions for this customer are not accepted')
     : null;
 };
 
@@ -181,14 +181,14 @@ export const startSubscription = async (
   key: KeyPrincipal,
   { input, idempotency, requestId }: StartRequest,
   now: Temporal.Instant,
-): Promise<StartedSubscription | Refused> => {
+): Promise<StartedSubscription | Refusal> => {
   const claim = claimOf(idempotency, 'subscriptionCreate', input, true);
-  if (claim && isRefused(claim)) return claim;
+  if (claim && isRefusal(claim)) return claim;
   const terms = subscriptionTerms(input);
-  if (isRefused(terms)) return terms;
+  if (isRefusal(terms)) return terms;
   const { pool, customers, payments, policies } = deps;
   const receipt = givenReceipt(customers, input.receipt, now);
-  if (receipt && isRefused(receipt)) return receipt;
+  if (receipt && isRefusal(receipt)) return receipt;
   const sums = receipt && sumMistake(receipt.terms, terms.amount);
   if (sums) return sums;
   const resourceId = randomUUID();
@@ -204,7 +204,7 @@ export const startSubscription = async (
       policyRefusal(policies, key, terms, receipt) ??
       insertNew(client, key, resourceId, { ...terms, receipt }, now),
   );
-  if (isRefused(created)) return created;
+  if (isRefusal(created)) return created;
   const { made: subscription, replayed } = created;
   const [token] = await loadTokens(pool, [
     { merchantId: key.merchantId, id: subscription.tokenId },
@@ -214,10 +214,10 @@ export const startSubscription = async (
   const asked = await answerUnderKey(pool, claimed, async () => {
     const answer = await bindSubscription(payments, subscription, token, requestId);
     // When payments refuses, the subscription is removed.
-    if (isRefused(answer)) await run(pool, forget, [key.merchantId, subscription.id]);
+    if (isRefusal(answer)) await run(pool, forget, [key.merchantId, subscription.id]);
     return answer;
   });
-  if (isRefused(asked)) return asked;
+  if (isRefusal(asked)) return asked;
   if (!replayed) await noteAsked(pool, [firstCharge(subscription, token)]);
   const { merchantId, id } = asked.payment;
   return { subscription, initialPayment: { merchantId, id }, payUrl: asked.payUrl, replayed };

@@ -17,7 +17,7 @@ import {
   type Runner,
   type Statement,
 } from '../../kernel/database/statement.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import {
   chargeNames,
   findCharges,
@@ -127,17 +127,17 @@ export const changeSubscription = async (
   decide: (
     subscription: Subscription,
     charges: readonly SubscriptionCharge[],
-  ) => Omit<SubscriptionChange, 'before'> | Refused | 'unchanged',
-): Promise<Subscription | Refused> => {
+  ) => Omit<SubscriptionChange, 'before'> | Refusal | 'unchanged',
+): Promise<Subscription | Refusal> => {
   for (let race = 0; race < races_max; race += 1) {
     // The subscription first: a charge that was settled after this read has grown the version, and
     // the decision is made again.
     const [before] = await loadSubscriptions(runner, [{ merchantId, id: subscriptionId }]);
-    if (!before) return refused('not_found', 'there is no such subscription');
+    if (!before) return refuse('not_found', 'there is no such subscription');
     const [charges = []] = await findCharges(runner, [before]);
     const change = decide(before, charges);
     if (change === 'unchanged') return before;
-    if (isRefused(change)) return change;
+    if (isRefusal(change)) return change;
     const stored = await storeSubscriptions(runner, [{ before, ...change }]);
     if (stored.size > 0) return { ...before, ...change.patch, version: before.version + 1 };
   }

@@ -25,7 +25,7 @@ import type { Mode } from '../../kernel/rules/mode.ts';
 import { defaultCurrency } from '../../kernel/rules/money.ts';
 import { recurringPaymentId, type SavableMethod } from '../../kernel/rules/recurring.ts';
 import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
-import { isRefused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import type { AskedBinding, BindingRequest, Payments } from '../ask-payments.ts';
 import type { Token } from './entities.ts';
@@ -97,7 +97,7 @@ export const startBinding = (
   token: Token,
   of: BindingOf,
   requestId?: string,
-): Promise<AskedBinding | Refused> => {
+): Promise<AskedBinding | Refusal> => {
   const { merchantId, shopId, mode, customerRef, method, id: tokenId } = token;
   return payments.askBinding(
     {
@@ -150,13 +150,13 @@ export const createToken = async (
   key: KeyPrincipal,
   { input, idempotency }: TokenRequest,
   { now, requestId }: { readonly now: Temporal.Instant; readonly requestId: string },
-): Promise<CreatedToken | Refused> => {
+): Promise<CreatedToken | Refusal> => {
   const claim = claimOf(idempotency, 'tokenCreate', input, true);
-  if (claim && isRefused(claim)) return claim;
+  if (claim && isRefusal(claim)) return claim;
   const terms = tokenTerms(input);
-  if (isRefused(terms)) return terms;
+  if (isRefusal(terms)) return terms;
   const receipt = givenReceipt(deps.customers, input.receipt, now);
-  if (receipt && isRefused(receipt)) return receipt;
+  if (receipt && isRefusal(receipt)) return receipt;
   const { amount, verification, returnUrl } = terms;
   const sums = receipt && sumMistake(receipt.terms, amount);
   if (sums) return sums;
@@ -170,7 +170,7 @@ export const createToken = async (
     { caller: key, claim, find, resourceId: token.id, at: now },
     (client) => insertPending(client, token, receipt),
   );
-  if (isRefused(created)) return created;
+  if (isRefusal(created)) return created;
   const { made, replayed } = created;
   const binding = {
     kind: 'token_bind',
@@ -188,11 +188,11 @@ export const createToken = async (
     { caller: key, claim, resourceId: made.id },
     async () => {
       const answer = await startBinding(deps, made, binding, requestId);
-      if (!isRefused(answer)) return answer;
+      if (!isRefusal(answer)) return answer;
       await removeToken(pool, made);
       if (receipt) await forgetTerms(pool, merchantId, made.id);
       return answer;
     },
   );
-  return isRefused(bound) ? bound : { token: made, payUrl: bound.payUrl, replayed };
+  return isRefusal(bound) ? bound : { token: made, payUrl: bound.payUrl, replayed };
 };

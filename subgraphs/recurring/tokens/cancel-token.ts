@@ -7,7 +7,7 @@
 import type pg from 'pg';
 import { isUuid } from '../../kernel/rules/uuid.ts';
 import { inTransaction } from '../../kernel/database/statement.ts';
-import { refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import type { TokenDeps } from './bind-token.ts';
 import type { Token } from './entities.ts';
@@ -18,7 +18,7 @@ import { lockTokens, storeTokens } from './store-token.ts';
 /** Writes what is to stand in the log, in the transaction that cancels the token. */
 type TokenRecord = (client: pg.PoolClient, before: Token) => Promise<void>;
 
-const noToken = refused('not_found', 'there is no such token');
+const noToken = refuse('not_found', 'there is no such token');
 
 /**
  * Cancels a token of the merchant in the mode; gives it as it is then. Refuses with `not_found`.
@@ -30,11 +30,11 @@ export const cancelToken = async (
   id: string,
   { requestId, now }: { readonly requestId: string; readonly now: Temporal.Instant },
   record: TokenRecord = async () => {},
-): Promise<Token | Refused> => {
+): Promise<Token | Refusal> => {
   if (!isUuid(id)) return noToken;
   const [found] = await loadTokens(pool, [{ merchantId, id }]);
   if (found?.mode !== mode) return noToken;
-  // Refused when there is nothing to cancel any more: then the token alone is.
+  // Refusal when there is nothing to cancel any more: then the token alone is.
   if (found.status === 'pending' && found.bindingPaymentId)
     await payments.cancelBinding({ merchantId, id: found.bindingPaymentId }, requestId);
   return inTransaction(pool, async (client) => {

@@ -22,7 +22,7 @@ import {
   termsRow,
   type GivenReceipt,
 } from '../../kernel/receipts/given-receipt.ts';
-import { isRefused, refused, type Refused } from '../../kernel/rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
 import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
 import type { RecurringPayment } from '../ask-payments.ts';
 import type { TokenDeps } from './bind-token.ts';
@@ -52,9 +52,9 @@ interface ChargedToken {
   readonly replayed: boolean;
 }
 
-const noToken = refused('not_found', 'there is no such token');
-const notActive = ({ status }: Token): Refused =>
-  refused('token_not_active', `the token is ${status}; only an active token can be charged`);
+const noToken = refuse('not_found', 'there is no such token');
+const notActive = ({ status }: Token): Refusal =>
+  refuse('token_not_active', `the token is ${status}; only an active token can be charged`);
 
 /** The key under which payments makes the payment of a charge. */
 const paymentKey = (chargeId: string): string => `charge/${chargeId}`;
@@ -68,7 +68,7 @@ const agree = async (
   key: KeyPrincipal,
   { tokenId, receipt }: { readonly tokenId: string; readonly receipt: GivenReceipt | null },
   { chargeId, now }: { readonly chargeId: string; readonly now: Temporal.Instant },
-): Promise<AgreedCharge | Refused> => {
+): Promise<AgreedCharge | Refusal> => {
   const { merchantId, shopId, mode } = key;
   const token = await shareToken(client, { merchantId, id: tokenId });
   if (token?.mode !== mode) return noToken;
@@ -135,14 +135,14 @@ export const chargeToken = async (
   key: KeyPrincipal,
   { tokenId, idempotency, receipt: input, ...terms }: TokenChargeRequest,
   { now, requestId }: { readonly now: Temporal.Instant; readonly requestId: string },
-): Promise<ChargedToken | Refused> => {
+): Promise<ChargedToken | Refusal> => {
   const named = input ? { tokenId, ...terms, receipt: input } : { tokenId, ...terms };
   const claim = claimOf(idempotency, 'tokenCharge', named, true);
-  if (claim && isRefused(claim)) return claim;
+  if (claim && isRefusal(claim)) return claim;
   const mistake = isUuid(tokenId) ? chargeMistake(terms) : noToken;
   if (mistake) return mistake;
   const receipt = givenReceipt(deps.customers, input, now);
-  if (receipt && isRefused(receipt)) return receipt;
+  if (receipt && isRefusal(receipt)) return receipt;
   const sums = receipt && sumMistake(receipt.terms, terms.amount);
   if (sums) return sums;
   const { pool } = deps.database;
@@ -156,7 +156,7 @@ export const chargeToken = async (
     { caller: key, claim, find, resourceId: newId, at: now },
     (client) => agree(client, key, { tokenId, receipt }, { chargeId: newId, now }),
   );
-  if (isRefused(agreed)) return agreed;
+  if (isRefusal(agreed)) return agreed;
   const { made: charge, replayed } = agreed;
   if (charge.token.status !== 'active') {
     const payment = await madeBefore(deps, charge);
@@ -168,11 +168,11 @@ export const chargeToken = async (
     { caller: key, claim, resourceId: chargeId },
     async () => {
       const answer = await ask(deps, key, charge, { ...terms, receipt }, requestId);
-      if (isRefused(answer) && receipt) await forgetTerms(pool, key.merchantId, chargeId);
+      if (isRefusal(answer) && receipt) await forgetTerms(pool, key.merchantId, chargeId);
       return answer;
     },
   );
-  if (isRefused(asked)) return asked;
+  if (isRefusal(asked)) return asked;
   const { payment } = asked;
   // The payment's event reaches the token as well (settle-tokens); whoever has the answer shall
   // find the token charged already.

@@ -6,7 +6,7 @@ import type {
 } from '../../../schema/generated/recurring.ts';
 import { exactly } from '../../kernel/database/open-list.ts';
 import { modes, type Mode } from '../../kernel/rules/mode.ts';
-import { isRefused } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../kernel/rules/refusal.ts';
 import type { Principal } from '../../kernel/service/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
 import { pageAddress, type PageDeps } from '../../kernel/service/graph/page-address.ts';
@@ -93,7 +93,7 @@ export const tokenMutations = (
       { input, idempotency },
       { now: now(), requestId },
     );
-    if (isRefused(created)) return created;
+    if (isRefusal(created)) return created;
     const { token, payUrl, replayed } = created;
     return { __typename: 'TokenCreated', token, payUrl, idempotent: replayed };
   },
@@ -112,7 +112,7 @@ export const tokenMutations = (
       idempotency,
     };
     const charged = await chargeToken(deps, keyOf(principal), request, { now: now(), requestId });
-    if (isRefused(charged)) return charged;
+    if (isRefusal(charged)) return charged;
     const { merchantId, id: paymentId } = charged.payment;
     return {
       __typename: 'TokenCharged',
@@ -126,7 +126,7 @@ export const tokenMutations = (
     const calling = { requestId, now: now() };
     const asked = { id, merchantId, reason };
     const caller = await cancellingCaller(principal, 'token', asked, find);
-    if (isRefused(caller)) return caller;
+    if (isRefusal(caller)) return caller;
     const token = await cancelToken(deps, caller, id, calling, (client, { status: before }) =>
       recordCancellation(
         client,
@@ -139,6 +139,6 @@ export const tokenMutations = (
         },
       ),
     );
-    return isRefused(token) ? token : { __typename: 'TokenCancelled', token };
+    return isRefusal(token) ? token : { __typename: 'TokenCancelled', token };
   },
 });

@@ -33,14 +33,14 @@ export const findHolder = async (
 ): Promise<Holder> => {
   const [first, ...others] = all;
   if (first && others.length === 0) return { kind: 'held', account: first };
-  let isTurnedAway = !first;
+  let isRefused = !first;
   for (const account of all) {
     const answer = await client.call({ account, path });
     if (answer.kind === 'answered') return { kind: 'held', account };
     if (answer.kind !== 'rejected' || !foreign.has(answer.status)) return { kind: 'unknown' };
-    isTurnedAway ||= answer.status !== 404;
+    isRefused ||= answer.status !== 404;
   }
-  return { kind: isTurnedAway ? 'turned_away' : 'absent' };
+  return { kind: isRefused ? 'turned_away' : 'absent' };
 };
 
 /** The account that knows the object at `path`; null when none reports it. */

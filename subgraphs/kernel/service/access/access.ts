@@ -262,7 +262,7 @@ const rank: Record<Role, number> = { viewer: 0, support: 1, finance: 2, admin: 3
 /**
  * Whether the caller may call the field: null when it may, else a text that names what is missing.
  */
-export const lacks = (field: string, principal: Principal): string | null => {
+export const accessRefusal = (field: string, principal: Principal): string | null => {
   const row = access[field] ?? accessBelowRoot[field];
   if (!row) throw new Error(`no access row for ${field}`);
   switch (principal.kind) {

@@ -1,7 +1,7 @@
 /** Whom a one-time link into the console lets in. */
 import { hash, randomBytes } from 'node:crypto';
 import { isUuid } from '../../rules/uuid.ts';
-import { refused, type Refused } from '../../rules/refusal.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { roles, type OperatorPrincipal } from './principal.ts';
 
 /*
@@ -54,21 +54,21 @@ export const readLinkPerson = ({
   person,
   role,
   merchant,
-}: LinkWords): LinkPerson | null | Refused => {
+}: LinkWords): LinkPerson | null | Refusal => {
   if (person === undefined)
     return role === undefined && merchant === undefined
       ? null
-      : refused('bad_request', 'person: required with role or merchant');
+      : refuse('bad_request', 'person: required with role or merchant');
   if (person.length > name_max || !nameForm.test(person))
-    return refused(
+    return refuse(
       'bad_request',
       `person: expected up to ${name_max} of a-z, 0-9 and . _ @ + -, such as anna or anna@shop.example`,
     );
   if (takenNames.includes(person))
-    return refused('bad_request', `person: ${person} is reserved and cannot name a person`);
+    return refuse('bad_request', `person: ${person} is reserved and cannot name a person`);
   const known = roles.find((one) => one === role);
-  if (!known) return refused('bad_request', `role: expected one of ${roles.join(', ')}`);
+  if (!known) return refuse('bad_request', `role: expected one of ${roles.join(', ')}`);
   if (merchant !== undefined && !isUuid(merchant))
-    return refused('bad_request', "merchant: expected the merchant's id");
+    return refuse('bad_request', "merchant: expected the merchant's id");
   return { subject: person, role: known, merchantId: merchant?.toLowerCase() ?? null };
 };

@@ -11,7 +11,7 @@ import {
   type GraphQLField,
   type GraphQLInputField,
 } from 'graphql';
-import { refused, type Refused } from '../../rules/refusal.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { mayReadMerchant } from '../entities.ts';
 import type { Principal } from './principal.ts';
 import { refusal } from './reach.ts';
@@ -59,7 +59,7 @@ export type AreMerchants = (ids: readonly string[]) => Promise<boolean>;
  * The result for a field's arguments: the refusal as a value where the field has a place for it,
  * null when they name no other merchant.
  */
-type Check = (args: unknown, principal: Principal) => Refused | null | Promise<Refused | null>;
+type Check = (args: unknown, principal: Principal) => Refusal | null | Promise<Refusal | null>;
 
 /**
  * The check of a field. It throws the refusal where the field has no place for it. A missing
@@ -73,16 +73,16 @@ export const strangerCheck = (
   const paths = pathsIn(field.args, []);
   if (paths.length === 0) return () => null;
   const hasPlace = canRefuse(field);
-  const refuse = (): Refused => {
+  const refused = (): Refusal => {
     if (!hasPlace) throw refusal('not_found', noMerchant);
-    return refused('not_found', noMerchant);
+    return refuse('not_found', noMerchant);
   };
   return (args, principal) => {
     const named = paths
       .flatMap((path) => valuesAt(args, path))
       .filter((merchantId) => typeof merchantId === 'string');
-    if (!named.every((merchantId) => mayReadMerchant(principal, merchantId))) return refuse();
+    if (!named.every((merchantId) => mayReadMerchant(principal, merchantId))) return refused();
     if (principal.kind !== 'operator' || named.length === 0) return null;
-    return areMerchants(named).then((known) => (known ? null : refuse()));
+    return areMerchants(named).then((known) => (known ? null : refused()));
   };
 };

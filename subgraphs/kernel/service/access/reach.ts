@@ -1,7 +1,7 @@
 /** The data that a caller may read. A key sees its shop and its mode; an operator a merchant's. */
 import { GraphQLError } from 'graphql';
 import { isUuid } from '../../rules/uuid.ts';
-import { isRefused, type RefusalCode, type Refused } from '../../rules/refusal.ts';
+import { isRefusal, type RefusalCode, type Refusal } from '../../rules/refusal.ts';
 import type { KeyPrincipal, Principal } from './principal.ts';
 
 /** A refusal of a query, where no union has a place for it: an error with its code. */
@@ -9,8 +9,8 @@ export const refusal = (code: RefusalCode, message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code } });
 
 /** Throws the refusal as a query's error, else returns the result. */
-export const orThrow = <Result extends object>(result: Result | Refused): Result => {
-  if (isRefused(result)) throw refusal(result.code, result.message);
+export const orThrow = <Result extends object>(result: Result | Refusal): Result => {
+  if (isRefusal(result)) throw refusal(result.code, result.message);
   return result;
 };
 

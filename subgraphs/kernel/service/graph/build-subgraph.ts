@@ -16,7 +16,7 @@ import { scalars } from '../../../../schema/scalars.ts';
 import { readWholeSdl } from '../../../../schema/generated-files.ts';
 import type { SubgraphName } from '../../../../schema/sources.ts';
 import { isUuid } from '../../rules/uuid.ts';
-import { access, accessBelowRoot, lacks } from '../access/access.ts';
+import { access, accessBelowRoot, accessRefusal } from '../access/access.ts';
 import { resolveEntities, type EntityLoaders } from '../entities.ts';
 import { maskFreeTexts } from '../free-texts.ts';
 import { measureAnswers } from './measure-answers.ts';
@@ -145,7 +145,7 @@ const guardField = (
     context: SubgraphContext,
     info,
   ) => {
-    const lack = lacks(coordinate, context.principal);
+    const lack = accessRefusal(coordinate, context.principal);
     if (lack !== null)
       throw new GraphQLError(lack, {
         extensions: { code: context.principal.kind === 'key' ? 'scope_required' : 'forbidden' },
