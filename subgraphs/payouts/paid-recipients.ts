@@ -1,7 +1,7 @@
 /** Recipients that were paid before: they are paid again without typing a phone or an account. */
 import { columns, run, type Runner, type Statement } from '../kernel/database/statement.ts';
 import type { Mode } from '../kernel/rules/mode.ts';
-import { refused, type Refused } from '../kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
 import type { Payout } from './entities.ts';
 import { loadPayouts, payoutNames } from './find-payouts.ts';
 import { recipientView } from './payout-view.ts';
@@ -42,14 +42,14 @@ interface Again {
 export const inputAgain = async (
   runner: Runner,
   { merchantId, mode, recipientOf, input }: Again,
-): Promise<PayoutInput | Refused> => {
+): Promise<PayoutInput | Refusal> => {
   if (recipientOf === null) return input;
   const { amount, currency, orderId, metadata, method: _, ...other } = input;
   if (Object.values(other).some((value) => value !== null && value !== undefined))
-    return refused('bad_request', 'input: expected an amount alone beside recipientOf');
+    return refuse('bad_request', 'input: expected an amount alone beside recipientOf');
   const [payout] = await loadPayouts(runner, [{ merchantId, id: recipientOf }]);
   const recipient = payout && recipientView(payout);
   if (payout?.mode !== mode || (recipient?.phone ?? recipient?.accountNumber ?? null) === null)
-    return refused('not_found', 'there is no such recipient');
+    return refuse('not_found', 'there is no such recipient');
   return { amount, currency, orderId, metadata, method: payout.method, ...recipient };
 };

@@ -88,9 +88,9 @@ export const createDraft = async (
   deps: DraftDeps,
   acting: PersonActing,
   request: DraftRequest,
-): Promise<Created<PayoutDraft> | Refused> => {
+): Promise<Created<PayoutDraft> | Refusal> => {
   const { merchantId, shopId, mode, recipientOf, reason, idempotency } = request;
-  const noShop = refused('not_found', 'there is no such shop');
+  const noShop = refuse('not_found', 'there is no such shop');
   if (!isUuid(merchantId) || !isUuid(shopId)) return noShop;
   const claim = claimOf(idempotency, 'payoutDraftCreate', {
     shopId,
@@ -99,10 +99,10 @@ export const createDraft = async (
     recipientOf,
     reason,
   });
-  if (claim && isRefused(claim)) return claim;
+  if (claim && isRefusal(claim)) return claim;
   const { pool } = deps.database;
   const input = await inputAgain(pool, request);
-  if (isRefused(input)) return input;
+  if (isRefusal(input)) return input;
   const terms = payoutTerms(input.method ?? 'payouts_sbp', input);
   if (isRefusal(terms)) return terms;
   // A draft stores neither, so its payout would lack them.
