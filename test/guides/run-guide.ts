@@ -223,7 +223,7 @@ export const runProgram = async (
   const sdk = join(import.meta.dirname, '../../sdk');
   const child = spawn(program, given, {
     cwd: folder,
-    env: { ...env, ACT: `http://127.0.0.1:${port}`, SDK: sdk },
+    env: { ...env, ACT: `http://127.0.0.1:${port}`, SDK: sdk, PYTHONDONTWRITEBYTECODE: '1' },
   });
   const printed = collect(child);
   const [status] = (await once(child, 'close')) as [number | null];
