@@ -11,7 +11,7 @@ import { refusalOutcome } from '../parts/decide.tsx';
 import { offer } from '../parts/export-button.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { outcomeOf, type Outcome } from '../parts/outcome.ts';
-import { useFaultText } from '../parts/refusal.tsx';
+import { useRefusalText } from '../parts/refusal.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table, type Column } from '../parts/table.tsx';
@@ -115,7 +115,7 @@ const useLine = (merchantId: string) => {
 /** Sends the lines one after another, until one has no answer. `end` receives what became of each. */
 const useSending = (merchantId: string, end: (line: Line, end: End) => void) => {
   const own = useBatchWords();
-  const faultOf = useFaultText();
+  const faultOf = useRefusalText();
   const send = useLine(merchantId);
   return async (
     shopId: string,
