@@ -11,10 +11,10 @@ import {
   listenForStop,
   stopAsked,
   throwIfStopped,
-} from './subgraphs/kernel/service/http/stop-requests.ts';
-import type { SettledConfig } from './subgraphs/kernel/service/config/config.ts';
-import type { Roles } from './subgraphs/kernel/service/config/roles.ts';
-import type { Logger } from './subgraphs/kernel/service/tracing/telemetry.ts';
+} from './subgraphs/platform/http/stop-requests.ts';
+import type { SettledConfig } from './subgraphs/platform/config/config.ts';
+import type { Roles } from './subgraphs/platform/config/roles.ts';
+import type { Logger } from './subgraphs/platform/tracing/telemetry.ts';
 import type { Running } from './start-roles.ts';
 
 // Ignore EPIPE on stdout, for example when the terminal was closed.
@@ -84,7 +84,7 @@ const limitStop = async (
 
 const readRoleWords = async (words: readonly string[]): Promise<Roles> => {
   const [{ readRoles, roleNames }, { subgraphNames }] = await Promise.all([
-    import('./subgraphs/kernel/service/config/roles.ts'),
+    import('./subgraphs/platform/config/roles.ts'),
     import('./schema/sources.ts'),
   ]);
   const roles = readRoles(words);
@@ -98,7 +98,7 @@ const readRoleWords = async (words: readonly string[]): Promise<Roles> => {
 const readSettings = async () => {
   const [{ readConfig }, { freePort }] = await Promise.all([
     import('./subgraphs/read-config.ts'),
-    import('./subgraphs/kernel/database/embedded/free-port.ts'),
+    import('./subgraphs/platform/database/embedded/free-port.ts'),
   ]);
   const read = readConfig(process.env);
   return read.port === 0 ? { ...read, port: await freePort() } : read;
@@ -110,7 +110,7 @@ const printLink = async (words: readonly string[]): Promise<void> => {
     readSettings(),
     import('./subgraphs/prepare-installation.ts'),
     import('./rest-facade/console/ask-link.ts'),
-    import('./subgraphs/kernel/service/config/roles.ts'),
+    import('./subgraphs/platform/config/roles.ts'),
   ]);
   const roles = readRoles([]);
   if (roles) print(await askLink(settle(config, roles), readLinkWords(words)));
@@ -136,8 +136,8 @@ const run = async (
   // It starts while everything else is being loaded.
   const postgres = beginPostgres(config, roles, { progress, stopping });
   const [{ openLog }, { outliveForsakenFields }, { startRoles }] = await Promise.all([
-    import('./subgraphs/kernel/service/tracing/telemetry.ts'),
-    import('./subgraphs/kernel/service/graph/forsaken-fields.ts'),
+    import('./subgraphs/platform/tracing/telemetry.ts'),
+    import('./subgraphs/platform/graph/forsaken-fields.ts'),
     import('./start-roles.ts'),
   ]);
   const log = openLog(

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from './schema/sources.ts';
 import { remoteExecutor } from './gateway/remote-subgraph.ts';
-import type { EmbeddedPostgres } from './subgraphs/kernel/database/embedded-postgres.ts';
+import type { EmbeddedPostgres } from './subgraphs/platform/database/embedded-postgres.ts';
 import {
   addressOf,
   isOnRecord,
@@ -14,19 +14,19 @@ import {
   metricsAddressOf,
 } from './subgraphs/prepare-installation.ts';
 import type { Start } from './subgraphs/open-record.ts';
-import { openBus } from './subgraphs/kernel/queue/bus.ts';
-import type { Bus } from './subgraphs/kernel/service/bus.ts';
-import { ConfigError } from './subgraphs/kernel/service/config/config.ts';
-import { openHttp, type HttpDeps } from './subgraphs/kernel/service/http/http-server.ts';
-import type { OverloadDeps } from './subgraphs/kernel/service/http/overload.ts';
-import { explainListening } from './subgraphs/kernel/service/http/listen-address.ts';
-import type { ServiceKeys } from './subgraphs/kernel/service/access/principal-header.ts';
-import type { Roles } from './subgraphs/kernel/service/config/roles.ts';
-import { serveSubgraph, subgraphPath } from './subgraphs/kernel/service/graph/serve-subgraph.ts';
-import { runStep } from './subgraphs/kernel/service/http/stop-requests.ts';
-import { startTracing } from './subgraphs/kernel/service/tracing/start-tracing.ts';
-import type { SubgraphExecutor } from './subgraphs/kernel/service/graph/subgraph.ts';
-import type { Logger } from './subgraphs/kernel/service/tracing/telemetry.ts';
+import { openBus } from './subgraphs/platform/queue/bus.ts';
+import type { Bus } from './subgraphs/platform/bus/bus.ts';
+import { ConfigError } from './subgraphs/platform/config/config.ts';
+import { openHttp, type HttpDeps } from './subgraphs/platform/http/http-server.ts';
+import type { OverloadDeps } from './subgraphs/platform/http/overload.ts';
+import { explainListening } from './subgraphs/platform/http/listen-address.ts';
+import type { ServiceKeys } from './subgraphs/platform/access/principal-header.ts';
+import type { Roles } from './subgraphs/platform/config/roles.ts';
+import { serveSubgraph, subgraphPath } from './subgraphs/platform/graph/serve-subgraph.ts';
+import { runStep } from './subgraphs/platform/http/stop-requests.ts';
+import { startTracing } from './subgraphs/platform/tracing/start-tracing.ts';
+import type { SubgraphExecutor } from './subgraphs/platform/graph/subgraph.ts';
+import type { Logger } from './subgraphs/platform/tracing/telemetry.ts';
 import type { DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
 import type { ProcessConfig } from './subgraphs/read-config.ts';
 import type { Subgraphs } from './subgraphs/start-subgraphs.ts';

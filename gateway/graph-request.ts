@@ -1,6 +1,6 @@
 /** A document of a client or of our own, and how it is run. */
 import type { DocumentNode, ExecutionResult } from 'graphql';
-import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
+import type { Call } from '../subgraphs/platform/access/principal.ts';
 
 /**
  * A document to run. It is parsed already; its plan and prepared parts are cached for as long as

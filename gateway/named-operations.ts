@@ -12,14 +12,11 @@ import {
   readOperations,
   type SubgraphName,
 } from '../schema/sources.ts';
-import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
-import type {
-  PreparedDocument,
-  SubgraphExecutor,
-} from '../subgraphs/kernel/service/graph/subgraph.ts';
-import { lazily } from '../subgraphs/kernel/service/lazily.ts';
-import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
-import { currentSpan, spanned } from '../subgraphs/kernel/service/tracing/tracing.ts';
+import type { Call } from '../subgraphs/platform/access/principal.ts';
+import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
+import { lazily } from '../subgraphs/platform/graph/lazily.ts';
+import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
+import { currentSpan, spanned } from '../subgraphs/platform/tracing/tracing.ts';
 import { CannotCompile } from './compile/cannot-compile.ts';
 import { compileOperation } from './compile/compiled-operation.ts';
 import type { ExecuteGraphRequest } from './graph-request.ts';

@@ -24,26 +24,22 @@ import {
   transform,
   union,
 } from 'valibot';
-import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
+import type { Call } from '../subgraphs/platform/access/principal.ts';
 import {
   principalHeader,
   principalSigner,
   requestIdHeader,
   type PrincipalKeys,
-} from '../subgraphs/kernel/service/access/principal-header.ts';
+} from '../subgraphs/platform/access/principal-header.ts';
 import {
   batchPath,
   sharedVariables_max_characters,
-} from '../subgraphs/kernel/service/graph/operation-batch.ts';
-import { fields, readAs } from '../subgraphs/kernel/service/read-as.ts';
-import { laneHeader, measuredInLane } from '../subgraphs/kernel/service/access/lane-of.ts';
-import type { SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
-import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
-import {
-  currentSpan,
-  spanned,
-  type SpanStart,
-} from '../subgraphs/kernel/service/tracing/tracing.ts';
+} from '../subgraphs/platform/graph/operation-batch.ts';
+import { fields, readAs } from '../subgraphs/platform/graph/read-as.ts';
+import { laneHeader, measuredInLane } from '../subgraphs/platform/access/lane-of.ts';
+import type { SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
+import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
+import { currentSpan, spanned, type SpanStart } from '../subgraphs/platform/tracing/tracing.ts';
 import { AnsweredOtherwise, isLost } from './lost-call.ts';
 import { shareRequests, type SharedOperation } from './share-requests.ts';
 

@@ -11,9 +11,9 @@ import {
   batchAnswerSchema,
   batchOperations_max,
   linesType,
-} from '../subgraphs/kernel/service/graph/operation-batch.ts';
+} from '../subgraphs/platform/graph/operation-batch.ts';
 import { AnsweredOtherwise } from './lost-call.ts';
-import { readAs } from '../subgraphs/kernel/service/read-as.ts';
+import { readAs } from '../subgraphs/platform/graph/read-as.ts';
 
 /** An operation as it is sent. Document and variables are JSON already. */
 export interface SharedOperation {

@@ -8,12 +8,12 @@ import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
 import type { QueryPlan } from '@apollo/query-planner';
 import type { GatewayGraphQLResponse } from '@apollo/server-gateway-interface';
 import { subgraphNames, type SubgraphName } from '../schema/sources.ts';
-import { presentInputError } from '../subgraphs/kernel/service/graph/present-errors.ts';
-import type { SubgraphExecutor } from '../subgraphs/kernel/service/graph/subgraph.ts';
-import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
+import { presentInputError } from '../subgraphs/platform/graph/present-errors.ts';
+import type { SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
+import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import { fetchDocument } from './compile/plan-steps.ts';
 import type { DocumentDeps, GatewayExecutor } from './graphql/run-documents.ts';
-import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
+import type { Call } from '../subgraphs/platform/access/principal.ts';
 
 /*
  * The stock gateway's access to a subgraph: through its executor, which prepares each document once.

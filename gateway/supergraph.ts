@@ -8,11 +8,8 @@ import type { QueryPlan } from '@apollo/query-planner';
 import type { GatewayInterface } from '@apollo/server-gateway-interface';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { readApiSchema, readPlans } from '../schema/generated-files.ts';
-import { lazily } from '../subgraphs/kernel/service/lazily.ts';
-import type {
-  PreparedDocument,
-  SubgraphExecutor,
-} from '../subgraphs/kernel/service/graph/subgraph.ts';
+import { lazily } from '../subgraphs/platform/graph/lazily.ts';
+import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
 import { compileOperation, fetchesOf } from './compile/compiled-operation.ts';
 import { executeRenamed, keyFieldNames, openAliasRenamer } from './compile/key-aliases.ts';
 import type { ExecuteGraphRequest } from './graph-request.ts';

@@ -7,8 +7,8 @@ import { authorizationOf, type Authenticator } from '../gateway/callers/authenti
 import type { ApiKeyHolder } from '../gateway/callers/caller.ts';
 import { headerValues } from '../gateway/callers/header-values.ts';
 import type { RateLimit } from '../gateway/callers/token-bucket.ts';
-import type { KeyPrincipal } from '../subgraphs/kernel/service/access/principal.ts';
-import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
+import type { KeyPrincipal } from '../subgraphs/platform/access/principal.ts';
+import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import { refuse, type Refusal } from './refusal-http.ts';
 
 /** A merchant's key, recognised. */

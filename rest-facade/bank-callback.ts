@@ -12,10 +12,10 @@ import type {
   NotificationRoute,
   NotifiedOperation,
   NotifiedReceipt,
-} from '../subgraphs/kernel/service/bank-notifications.ts';
-import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
-import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
-import { isCanonicalUuid } from '../subgraphs/kernel/rules/uuid.ts';
+} from '../subgraphs/platform/http/bank-notifications.ts';
+import type { Call } from '../subgraphs/platform/access/principal.ts';
+import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
+import { isCanonicalUuid } from '../subgraphs/rules/uuid.ts';
 
 export interface BankCallbackDeps {
   readonly addressOf: AddressOf;

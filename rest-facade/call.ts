@@ -10,9 +10,9 @@ import { signaturesOf, type SignableRequest } from '../gateway/callers/check-cal
 import { bytesOf } from '../gateway/graphql/raw-body.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type { OperationName } from '../schema/generated/operation-map.ts';
-import { accessRefusal } from '../subgraphs/kernel/service/access/access.ts';
-import type { Call } from '../subgraphs/kernel/service/access/principal.ts';
-import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
+import { accessRefusal } from '../subgraphs/platform/access/access.ts';
+import type { Call } from '../subgraphs/platform/access/principal.ts';
+import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import type { Caller } from './authenticate.ts';
 import { sendLedgerCsv } from './ledger-csv.ts';
 import { limitMerchant, refuseReply, type LimitDeps } from './limit-rate.ts';

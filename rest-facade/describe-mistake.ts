@@ -1,8 +1,8 @@
 /** A 400 names the field, what was expected and what came; never a card number or a secret. */
 import type { ErrorObject } from 'ajv';
 import { nameOf } from '../gateway/graphql/duplicate-field.ts';
-import type { FieldMistake } from '../subgraphs/kernel/rules/refusal.ts';
-import { repeatable } from '../subgraphs/kernel/rules/repeatable.ts';
+import type { FieldMistake } from '../subgraphs/rules/refusal.ts';
+import { repeatable } from '../subgraphs/rules/repeatable.ts';
 import type { Schema } from './read-contract.ts';
 
 /** `/items/3/amount` as `items[3].amount`. */

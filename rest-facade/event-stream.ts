@@ -14,11 +14,11 @@ import { signaturesOf } from '../gateway/callers/check-caller.ts';
 import type { LiveEvents } from '../gateway/live/events.ts';
 import type { LiveResults, LiveSubscriptions } from '../gateway/live/subscriptions.ts';
 import { readOperations } from '../schema/sources.ts';
-import type { Bus } from '../subgraphs/kernel/service/bus.ts';
-import type { Logger } from '../subgraphs/kernel/service/tracing/telemetry.ts';
+import type { Bus } from '../subgraphs/platform/bus/bus.ts';
+import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import type { OpenStream } from './call.ts';
 import type { StreamEventsSubscription } from '../schema/generated/operations.ts';
-import { liveKindOf } from '../subgraphs/kernel/rules/event.ts';
+import { liveKindOf } from '../subgraphs/rules/event.ts';
 import { whenClosed } from './when-closed.ts';
 
 /* Writes server-sent events to one reader, and waits while that reader does not read. */

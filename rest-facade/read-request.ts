@@ -7,19 +7,19 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
 import { is, object, string } from 'valibot';
 import type { Idempotency } from '../schema/generated/operations.ts';
-import type { KeyPrincipal, Scope } from '../subgraphs/kernel/service/access/principal.ts';
+import type { KeyPrincipal, Scope } from '../subgraphs/platform/access/principal.ts';
 import { headerValues } from '../gateway/callers/header-values.ts';
-import { asCame } from '../subgraphs/kernel/rules/repeatable.ts';
+import { asCame } from '../subgraphs/rules/repeatable.ts';
 import { isCompressed, identityOnly } from '../gateway/graphql/raw-body.ts';
 import { timesSent } from './authenticate.ts';
 import type { ContractOperation, Parameter, Schema } from './read-contract.ts';
 import { refuse, refuseMistakes, type Refusal } from './refusal-http.ts';
 import type { Route, ValidRequest } from './routes/route.ts';
 import { compileBody, camelCase, compileSchema } from './validate-body.ts';
-import { isCanonicalUuid } from '../subgraphs/kernel/rules/uuid.ts';
+import { isCanonicalUuid } from '../subgraphs/rules/uuid.ts';
 import { keepWritten, mayBeInexact, withoutMark } from '../gateway/graphql/exact-numbers.ts';
 import { duplicateMistake } from '../gateway/graphql/duplicate-field.ts';
-import type { FieldMistake } from '../subgraphs/kernel/rules/refusal.ts';
+import type { FieldMistake } from '../subgraphs/rules/refusal.ts';
 
 /* Validates query strings: unknown parameters, values, and bounds that contradict each other. */
 

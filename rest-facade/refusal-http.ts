@@ -6,7 +6,7 @@ import {
   fieldsOf,
   type FieldMistake,
   type RefusalCode,
-} from '../subgraphs/kernel/rules/refusal.ts';
+} from '../subgraphs/rules/refusal.ts';
 
 /** Codes that only the edge gives: the domain knows nothing of them. */
 type EdgeCode =

@@ -11,7 +11,7 @@ import {
 } from 'ajv/dist/2020.js';
 import type { Schema } from './read-contract.ts';
 import { isCurrency } from '../schema/currencies.ts';
-import { fieldMistakes_max, type FieldMistake } from '../subgraphs/kernel/rules/refusal.ts';
+import { fieldMistakes_max, type FieldMistake } from '../subgraphs/rules/refusal.ts';
 import { describeMistake } from './describe-mistake.ts';
 
 /*

@@ -101,7 +101,7 @@ const resolverTypes = (name: SubgraphName): Promise<string> =>
       federation: true,
       mappers: rowTypes[name],
       enumValues: dottedValues(readSubgraphSdl(name)),
-      contextType: '../../subgraphs/kernel/service/graph/subgraph.ts#SubgraphContext',
+      contextType: '../../subgraphs/platform/graph/subgraph.ts#SubgraphContext',
       maybeValue: 'T | null',
       inputMaybeValue: 'T | null | undefined',
       avoidOptionals: { field: true, inputValue: false, object: true, defaultValue: false },

@@ -10,7 +10,7 @@ const rows = (folder: string, types: Readonly<Record<string, string>>): Record<s
     ]),
   );
 
-const reference = '../../subgraphs/kernel/service/entities.ts#EntityReference';
+const reference = '../../subgraphs/platform/graph/entities.ts#EntityReference';
 const eventRow = '../../subgraphs/merchants/read-events.ts#EventRow';
 
 /** The object types of the merchants subgraph that implement an interface. */
@@ -75,10 +75,10 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
     PersonSession: '../../subgraphs/merchants/sessions/people.ts#PersonSession as PersonSessionRow',
     ...rows('merchants/views/entities.ts', { SavedView: 'SavedView' }),
     SearchHit: '../../subgraphs/merchants/search/search-anything.ts#Found as FoundRow',
-    Viewer: '../../subgraphs/kernel/service/access/principal.ts#OperatorPrincipal',
-    Shop: '../../subgraphs/kernel/database/entities.ts#Shop as ShopRow',
-    LiveEventKind: '../../subgraphs/kernel/rules/event.ts#LiveKind',
-    WebhookEvent: '../../subgraphs/kernel/rules/event.ts#WebhookEvent as WebhookEventName',
+    Viewer: '../../subgraphs/platform/access/principal.ts#OperatorPrincipal',
+    Shop: '../../subgraphs/platform/database/entities.ts#Shop as ShopRow',
+    LiveEventKind: '../../subgraphs/rules/event.ts#LiveKind',
+    WebhookEvent: '../../subgraphs/rules/event.ts#WebhookEvent as WebhookEventName',
     ApiRequest: '../../subgraphs/merchants/requests/entities.ts#ApiRequest as ApiRequestRow',
     LoggedEvent:
       '../../subgraphs/merchants/event-log/read-event-log.ts#LoggedEvent as LoggedEventRow',
@@ -90,13 +90,13 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
     ReconciliationDifference:
       '../../subgraphs/merchants/reconciliation/entities.ts#ReconciliationDifference as ReconciliationDifferenceRow',
     ConsoleSession: '../../subgraphs/merchants/sessions/entities.ts#ConsoleSession as SessionRow',
-    Alert: '../../subgraphs/kernel/alerts/entities.ts#Alert as AlertRow',
-    RateRecord: '../../subgraphs/kernel/ledger/entities.ts#Rate as RateRow',
-    BankRoute: '../../subgraphs/kernel/banks/entities.ts#BankRoute as BankRouteRow',
+    Alert: '../../subgraphs/platform/alerts/entities.ts#Alert as AlertRow',
+    RateRecord: '../../subgraphs/ledger/entities.ts#Rate as RateRow',
+    BankRoute: '../../subgraphs/acquirers/entities.ts#BankRoute as BankRouteRow',
     BlockEntry: '../../subgraphs/merchants/policies/block-entries.ts#BlockEntryRow',
     ForbiddenPurpose:
-      '../../subgraphs/kernel/policies/entities.ts#ForbiddenWord as ForbiddenWordRow',
-    ExchangeRate: '../../subgraphs/kernel/policies/entities.ts#ExchangeRate as ExchangeRateRow',
+      '../../subgraphs/platform/policies/entities.ts#ForbiddenWord as ForbiddenWordRow',
+    ExchangeRate: '../../subgraphs/platform/policies/entities.ts#ExchangeRate as ExchangeRateRow',
     Payment: reference,
     Refund: reference,
     Payout: reference,

@@ -1,15 +1,15 @@
 /** The background jobs of the four subgraphs, for the worker. */
-import { alertJobs } from './kernel/alerts/jobs.ts';
+import { alertJobs } from './platform/alerts/jobs.ts';
 import { channelJobs } from './merchants/alerts/send-alerts.ts';
 import { watchJobs } from './merchants/alerts/watch.ts';
-import { simulatorReport } from './kernel/banks/simulator/settlement-report.ts';
-import { clockJobs, keepClockJob } from './kernel/clock/keep-clocks.ts';
-import { booksJobs } from './kernel/ledger/books/check-books.ts';
-import { totalsJobs } from './kernel/ledger/totals/keep-totals.ts';
-import { retentionJobs } from './kernel/retention/jobs.ts';
-import type { Job } from './kernel/queue/run-job.ts';
-import { joinSweeps } from './kernel/queue/sweeps.ts';
-import { keyIdOf } from './kernel/service/access/vault.ts';
+import { simulatorReport } from './acquirers/simulator/settlement-report.ts';
+import { clockJobs, keepClockJob } from './platform/clock/keep-clocks.ts';
+import { booksJobs } from './ledger/books/check-books.ts';
+import { totalsJobs } from './ledger/totals/keep-totals.ts';
+import { retentionJobs } from './platform/retention/jobs.ts';
+import type { Job } from './platform/queue/run-job.ts';
+import { joinSweeps } from './platform/queue/sweeps.ts';
+import { keyIdOf } from './platform/access/vault.ts';
 import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { resealJobs } from './merchants/reseal-secrets.ts';
 import { webhookClockParticipant } from './merchants/webhooks/clock-participant.ts';

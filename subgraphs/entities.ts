@@ -2,14 +2,14 @@
  * The tables of the four subgraphs, without their code: a process that needs only the database does
  * not load GraphQL.
  */
-import { kernelEntities } from './kernel/database/entities.ts';
-import { alertsEntities } from './kernel/alerts/entities.ts';
-import { clockEntities } from './kernel/clock/entities.ts';
-import { ledgerEntities } from './kernel/ledger/entities.ts';
-import { totalsEntities } from './kernel/ledger/totals/entities.ts';
-import { banksEntities } from './kernel/banks/entities.ts';
-import { callsEntities } from './kernel/banks/calls/entities.ts';
-import { policiesEntities } from './kernel/policies/entities.ts';
+import { platformEntities } from './platform/database/entities.ts';
+import { alertsEntities } from './platform/alerts/entities.ts';
+import { clockEntities } from './platform/clock/entities.ts';
+import { ledgerEntities } from './ledger/entities.ts';
+import { totalsEntities } from './ledger/totals/entities.ts';
+import { banksEntities } from './acquirers/entities.ts';
+import { callsEntities } from './acquirers/calls/entities.ts';
+import { policiesEntities } from './platform/policies/entities.ts';
 import { paymentsEntities } from './payments/entities.ts';
 import { payoutsEntities } from './payouts/entities.ts';
 import { ApiRequestEntity } from './merchants/requests/entities.ts';
@@ -21,7 +21,7 @@ import { reconciliationEntities } from './merchants/reconciliation/entities.ts';
 
 /** Every table that the ORM knows. */
 export const entities = [
-  ...kernelEntities,
+  ...platformEntities,
   ...alertsEntities,
   ...clockEntities,
   ...ledgerEntities,

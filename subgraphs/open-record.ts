@@ -1,10 +1,10 @@
 /** Opens and migrates PostgreSQL when a process starts. */
-import { isSharded } from './kernel/database/sharding.ts';
-import { migrateQueues } from './kernel/queue/queues.ts';
-import type { Config } from './kernel/service/config/config.ts';
-import { runStep } from './kernel/service/http/stop-requests.ts';
-import { migrate, openDatabase, type Database } from './kernel/database/orm.ts';
-import { refuseOldServer } from './kernel/database/server-version.ts';
+import { isSharded } from './platform/database/sharding.ts';
+import { migrateQueues } from './platform/queue/queues.ts';
+import type { Config } from './platform/config/config.ts';
+import { runStep } from './platform/http/stop-requests.ts';
+import { migrate, openDatabase, type Database } from './platform/database/orm.ts';
+import { refuseOldServer } from './platform/database/server-version.ts';
 
 /** Progress while starting. */
 export type Progress = (text: string) => void;

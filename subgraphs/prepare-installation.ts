@@ -4,21 +4,21 @@
  * modules load.
  */
 import { resolve } from 'node:path';
-import { ensureWritable } from './kernel/database/embedded/data-directory.ts';
-import { handoverDefault_ms, untilReleased } from './kernel/database/embedded/claim-directory.ts';
-import { localOperatorToken, localSecretKey } from './kernel/database/embedded/local-secrets.ts';
+import { ensureWritable } from './platform/database/embedded/data-directory.ts';
+import { handoverDefault_ms, untilReleased } from './platform/database/embedded/claim-directory.ts';
+import { localOperatorToken, localSecretKey } from './platform/database/embedded/local-secrets.ts';
 import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
-} from './kernel/database/embedded-postgres.ts';
+} from './platform/database/embedded-postgres.ts';
 import {
   ConfigError,
   deriveSecrets,
   type Config,
   type SettledConfig,
-} from './kernel/service/config/config.ts';
-import type { Roles } from './kernel/service/config/roles.ts';
-import { ensureFree, type ListenAddress } from './kernel/service/http/listen-address.ts';
+} from './platform/config/config.ts';
+import type { Roles } from './platform/config/roles.ts';
+import { ensureFree, type ListenAddress } from './platform/http/listen-address.ts';
 import type { Start } from './open-record.ts';
 
 /**

@@ -1,12 +1,8 @@
 /** The whole configuration: of the service, and of its acquirers. */
-import type { Connector } from './kernel/banks/connector.ts';
-import { readConnectors } from './kernel/banks/connectors.ts';
-import {
-  readServiceConfig,
-  type Config,
-  type SettledConfig,
-} from './kernel/service/config/config.ts';
-import type { Environment } from './kernel/service/config/read-variables.ts';
+import type { Connector } from './acquirers/connector.ts';
+import { readConnectors } from './acquirers/connectors.ts';
+import { readServiceConfig, type Config, type SettledConfig } from './platform/config/config.ts';
+import type { Environment } from './platform/config/read-variables.ts';
 
 /** What the wiring knows of the acquirers. */
 interface ConnectorsConfig {

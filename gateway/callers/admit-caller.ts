@@ -2,8 +2,8 @@
  * Admits a caller of the graph, over HTTP or a socket. The address's limit is checked before the
  * key, and failed authentications count against the address.
  */
-import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Authenticated, WatchedConnection } from './caller.ts';
 import { costsAddress, personRateLimit, type RateLimited, type RateLimiter } from './rate-limit.ts';

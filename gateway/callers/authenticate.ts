@@ -6,10 +6,10 @@
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
-import { refuse, type Refusal, isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { scopes, type Call, type Scope } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
+import { refuse, type Refusal, isRefusal } from '../../subgraphs/rules/refusal.ts';
+import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
+import { scopes, type Call, type Scope } from '../../subgraphs/platform/access/principal.ts';
 import type { AddressOf } from './caller-address.ts';
 import type {
   ApiKeyHolder,
@@ -29,7 +29,7 @@ import {
 import { headerValues } from './header-values.ts';
 import { openKeyHolders, type KeyHolders, knownKey_ms } from './key-holders.ts';
 import type { Supergraph } from '../supergraph.ts';
-import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
+import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 
 /*
  * Long-lived connections outlive the check of their key or token. It is repeated when the

@@ -4,10 +4,7 @@
  * trusted proxy gains nothing by that header.
  */
 import type { IncomingMessage } from 'node:http';
-import {
-  openAddressList,
-  readAddress,
-} from '../../subgraphs/kernel/service/access/address-list.ts';
+import { openAddressList, readAddress } from '../../subgraphs/platform/access/address-list.ts';
 import { headerValues } from './header-values.ts';
 
 /**

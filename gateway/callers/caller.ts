@@ -1,8 +1,8 @@
 /** Who calls, as the rooms around the gateway see it: a merchant's key, a person, the operator. */
 import type { IncomingMessage } from 'node:http';
 import type { FindApiKeyHolderQuery } from '../../schema/generated/asked-of-merchants.ts';
-import type { Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 
 /** Whom a key belongs to, as the merchants subgraph has it. */
 export type ApiKeyHolder = Readonly<NonNullable<FindApiKeyHolderQuery['apiKeyHolder']>>;

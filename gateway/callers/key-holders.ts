@@ -3,7 +3,7 @@
  * the bus topic `keys`.
  */
 import { LRUCache } from 'lru-cache';
-import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
+import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import type { ApiKeyHolder } from './caller.ts';
 
 export const knownKey_ms = 30_000;

@@ -13,13 +13,13 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import { object, pipe, string, url as isUrl } from 'valibot';
-import { refuse, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import { readAs } from '../../subgraphs/kernel/service/read-as.ts';
-import { roles, type Role } from '../../subgraphs/kernel/service/access/principal.ts';
-import type { OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
+import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
+import { readAs } from '../../subgraphs/platform/graph/read-as.ts';
+import { roles, type Role } from '../../subgraphs/platform/access/principal.ts';
+import type { OidcConfig } from '../../subgraphs/platform/config/config.ts';
 import type { Authenticated, BearerReader } from './caller.ts';
 import { personName } from './quota.ts';
-import { isUuid } from '../../subgraphs/kernel/rules/uuid.ts';
+import { isUuid } from '../../subgraphs/rules/uuid.ts';
 
 /**
  * Asymmetric algorithms only: with a shared secret, whoever checks a token could also forge one.

@@ -1,8 +1,5 @@
 /** Concurrency limits: how many of something each caller has at the same time. */
-import type {
-  OperatorPrincipal,
-  Principal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
+import type { OperatorPrincipal, Principal } from '../../subgraphs/platform/access/principal.ts';
 
 interface Quota {
   /**

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
 import { number, tuple } from 'valibot';
-import type { RefusalCode } from '../../subgraphs/kernel/rules/refusal.ts';
-import { type Logger, metrics } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import type { RefusalCode } from '../../subgraphs/rules/refusal.ts';
+import { type Logger, metrics } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { networkOf, type AddressOf } from './caller-address.ts';
 import {
   takeResult,
@@ -18,8 +18,8 @@ import {
   type RateLimit,
   type TakeResult,
 } from './token-bucket.ts';
-import { connectRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
-import { readAs } from '../../subgraphs/kernel/service/read-as.ts';
+import { connectRedis } from '../../subgraphs/platform/bus/connect-redis.ts';
+import { readAs } from '../../subgraphs/platform/graph/read-as.ts';
 
 /* Token buckets of one process, for an installation without Redis. */
 

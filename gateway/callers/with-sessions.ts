@@ -6,12 +6,12 @@
 import type { IncomingMessage } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { refuse, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import {
   roles,
   type Call,
   type OperatorPrincipal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
+} from '../../subgraphs/platform/access/principal.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Authenticated, Authorization } from './caller.ts';
 import type { Origins } from './origins.ts';
@@ -22,9 +22,9 @@ import {
   makeConsoleLink,
   makeSecret,
   secretDigest,
-} from '../../subgraphs/kernel/service/access/link-person.ts';
-import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
-import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+} from '../../subgraphs/platform/access/link-person.ts';
+import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
+import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { Supergraph } from '../supergraph.ts';
 
 /*

@@ -24,8 +24,8 @@ import {
   type FragmentDefinitionNode,
   type GraphQLSchema,
 } from 'graphql';
-import { valueSize, type AnswerMeter } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
-import { shortScalars } from '../../subgraphs/kernel/service/graph/measure-answers.ts';
+import { valueSize, type AnswerMeter } from '../../subgraphs/platform/access/answer-meter.ts';
+import { shortScalars } from '../../subgraphs/platform/graph/measure-answers.ts';
 import { CannotCompile } from './cannot-compile.ts';
 
 /* The fields that an operation selects on a type, in the order of the answer. */

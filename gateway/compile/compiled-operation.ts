@@ -17,12 +17,12 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { AnswerMeter, answerSize_max } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
-import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
+import { AnswerMeter, answerSize_max } from '../../subgraphs/platform/access/answer-meter.ts';
+import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import type {
   PreparedDocument,
   SubgraphExecutor,
-} from '../../subgraphs/kernel/service/graph/subgraph.ts';
+} from '../../subgraphs/platform/graph/subgraph.ts';
 import { writeAnswerShape, type AnswerShape } from './answer-shape.ts';
 import { CannotCompile } from './cannot-compile.ts';
 import {

@@ -5,12 +5,12 @@
 import type { FetchNode, PlanNode, SubscriptionNode } from '@apollo/query-planner';
 import { GraphQLError, isObjectType, parse, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { answerSize_max, valueSize } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
-import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
+import { answerSize_max, valueSize } from '../../subgraphs/platform/access/answer-meter.ts';
+import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import type {
   PreparedDocument,
   SubgraphExecutor,
-} from '../../subgraphs/kernel/service/graph/subgraph.ts';
+} from '../../subgraphs/platform/graph/subgraph.ts';
 import { CannotCompile } from './cannot-compile.ts';
 import {
   compileRequires,

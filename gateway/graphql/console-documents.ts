@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GraphQLError } from 'graphql';
 import { object, parse, record, string } from 'valibot';
-import { lazily } from '../../subgraphs/kernel/service/lazily.ts';
+import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
 import { codedError } from './coded-error.ts';
 
 /** A request of the console: which operation, and of which version of the page. */

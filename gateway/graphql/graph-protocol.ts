@@ -19,8 +19,8 @@ import {
   type SubscribePayload,
 } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
 import { authorizationOf, type Authenticator } from '../callers/authenticate.ts';
 import type { Authenticated } from '../callers/caller.ts';

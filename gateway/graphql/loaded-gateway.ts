@@ -7,7 +7,7 @@ import type {
   GatewayInterface,
 } from '@apollo/server-gateway-interface';
 import { getOperationAST, GraphQLError, type GraphQLSchema } from 'graphql';
-import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { ExecuteGraphRequest } from '../graph-request.ts';
 import type { GatewayExecutor } from './run-documents.ts';
 

@@ -3,9 +3,9 @@
  * subgraph logs its own failures, wherever it runs; its errors carry its name.
  */
 import { GraphQLError, type ExecutionResult } from 'graphql';
-import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
-import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subgraph.ts';
-import { internalErrors, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import type { Call } from '../../subgraphs/platform/access/principal.ts';
+import type { PreparedDocument } from '../../subgraphs/platform/graph/subgraph.ts';
+import { internalErrors, type Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { GatewayExecutor } from './run-documents.ts';
 import { isForClients } from './present-error.ts';
 

@@ -3,7 +3,7 @@
  * was meant for them.
  */
 import type { GraphQLFormattedError } from 'graphql';
-import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
+import { refusalCodes } from '../../subgraphs/rules/refusal.ts';
 
 /**
  * Codes whose messages are written for callers: those of docs/contract.md#errors, and one that

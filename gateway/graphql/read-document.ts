@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { parse, type DocumentNode, type GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 import { rateOwner } from '../callers/quota.ts';
 import type { Supergraph } from '../supergraph.ts';
 

@@ -32,10 +32,10 @@ import {
   AnswerMeter,
   answerSize_max,
   stockAnswerSize_max,
-} from '../../subgraphs/kernel/service/graph/answer-meter.ts';
-import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
-import { presentInputError } from '../../subgraphs/kernel/service/graph/present-errors.ts';
-import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+} from '../../subgraphs/platform/access/answer-meter.ts';
+import type { Call } from '../../subgraphs/platform/access/principal.ts';
+import { presentInputError } from '../../subgraphs/platform/graph/present-errors.ts';
+import type { PreparedDocument } from '../../subgraphs/platform/graph/subgraph.ts';
 import { CannotCompile } from '../compile/cannot-compile.ts';
 import type { DocumentPlanner } from './plan-documents.ts';
 import { rateOwner } from '../callers/quota.ts';

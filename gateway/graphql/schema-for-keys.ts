@@ -10,7 +10,7 @@ import {
   type GraphQLSchema,
   type TypeDefinitionNode,
 } from 'graphql';
-import { access, accessBelowRoot } from '../../subgraphs/kernel/service/access/access.ts';
+import { access, accessBelowRoot } from '../../subgraphs/platform/access/access.ts';
 
 const rootNames = ['Query', 'Mutation', 'Subscription'];
 

@@ -1,8 +1,8 @@
 /** Errors of the graph over HTTP, outside of a document's own answer. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLError } from 'graphql';
-import type { RefusalCode } from '../../subgraphs/kernel/rules/refusal.ts';
-import { requestIdOf, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import type { RefusalCode } from '../../subgraphs/rules/refusal.ts';
+import { requestIdOf, type Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { NotAdmitted } from '../callers/admit-caller.ts';
 import { blockedMessage } from '../callers/rate-limit.ts';
 import { document_bytes_max } from './document-limits.ts';

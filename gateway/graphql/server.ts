@@ -15,7 +15,7 @@ import { signaturesOf } from '../callers/check-caller.ts';
 import { rateHeaders, rateMessage, type RateLimiter } from '../callers/rate-limit.ts';
 import { registerSockets } from '../live/sockets.ts';
 import type { Supergraph } from '../supergraph.ts';
-import { lazily } from '../../subgraphs/kernel/service/lazily.ts';
+import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
 import type { OpenApollo, PayingCall } from './apollo.ts';
 import { consoleDocument } from './console-documents.ts';
 import { codedError } from './coded-error.ts';

@@ -4,9 +4,9 @@
  * the list `alerts`.
  */
 import { execute, type ExecutionResult } from 'graphql';
-import { alertSeverities } from '../../subgraphs/kernel/rules/alert.ts';
-import type { Bus, PublishedAlert } from '../../subgraphs/kernel/service/bus.ts';
-import { accessRefusal } from '../../subgraphs/kernel/service/access/access.ts';
+import { alertSeverities } from '../../subgraphs/rules/alert.ts';
+import type { Bus, PublishedAlert } from '../../subgraphs/platform/bus/bus.ts';
+import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
 import { readSelection } from './selection.ts';
 import type { LiveResults, LiveSubscriptions } from './subscriptions.ts';
 import type { Supergraph } from '../supergraph.ts';

@@ -2,9 +2,9 @@
  * Who receives which events of the stream: a key those of its shop and mode, an operator all or one
  * merchant's, a buyer those of the own payment.
  */
-import type { LiveKind, StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
-import { refuse, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { LiveKind, StreamedEvent } from '../../subgraphs/rules/event.ts';
+import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 
 /** The properties that an event must have to be received; an absent field matches anything. */
 type Audience = Readonly<

@@ -3,9 +3,9 @@
  * receive them. Every buffer is bounded. A slow reader loses its oldest events and gets their
  * number; `after` resumes from memory, or from the store when the events are older.
  */
-import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
-import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
-import { liveSubscribers, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import type { StreamedEvent } from '../../subgraphs/rules/event.ts';
+import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
+import { liveSubscribers, type Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { followStream } from './follow-stream.ts';
 import { audienceNameOf, audienceNamesOf, type LiveFilter } from './audience.ts';
 import { LiveReader, type DeliveredEvent, RecentEvents } from './reader.ts';

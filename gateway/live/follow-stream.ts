@@ -5,9 +5,9 @@
  * one states only the position of the stream. PostgreSQL holds the facts (invariant 1), so whatever
  * is missing is read there.
  */
-import { liveKinds, type StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
-import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
-import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { liveKinds, type StreamedEvent } from '../../subgraphs/rules/event.ts';
+import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
+import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { ReadEventsAfter } from './stored-events.ts';
 
 /** Events read from the store at a time. */

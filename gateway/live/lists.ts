@@ -5,15 +5,15 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execute, type ExecutionResult } from 'graphql';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import { accessRefusal } from '../../subgraphs/kernel/service/access/access.ts';
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 import {
   changedLists,
   type Bus,
   type ChangedList,
   type ListChange,
-} from '../../subgraphs/kernel/service/bus.ts';
+} from '../../subgraphs/platform/bus/bus.ts';
 import type { GraphRequest } from '../graph-request.ts';
 import { codedError } from '../graphql/coded-error.ts';
 import type { Supergraph } from '../supergraph.ts';

@@ -4,8 +4,8 @@
  * scope.
  */
 import { GraphQLError, visit, type DocumentNode } from 'graphql';
-import { accessRefusal } from '../../subgraphs/kernel/service/access/access.ts';
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 
 /**
  * Refuses past events with their objects to a key that may not read the registries, with

@@ -2,7 +2,7 @@
  * One reader of the live stream: first the replay that it requested, then new events, through a
  * bounded buffer of its own.
  */
-import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import type { StreamedEvent } from '../../subgraphs/rules/event.ts';
 import { audienceNameOf, audienceNamesOf, type LiveFilter } from './audience.ts';
 import type { ReadEventsAfter } from './stored-events.ts';
 

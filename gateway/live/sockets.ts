@@ -9,8 +9,8 @@ import type { FastifyInstance } from 'fastify';
 import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
 import { is, literal, object, string } from 'valibot';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { endWithEnvelope } from '../../subgraphs/kernel/service/http/http-errors.ts';
-import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { endWithEnvelope } from '../../subgraphs/platform/http/http-errors.ts';
+import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { document_bytes_max } from '../graphql/document-limits.ts';
 import { numberMistake, withoutMark } from '../graphql/exact-numbers.ts';
 import {

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { LiveEventKind } from '../../schema/generated/operations.ts';
-import { graphKindOf, liveKindOf, type StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import { graphKindOf, liveKindOf, type StreamedEvent } from '../../subgraphs/rules/event.ts';
 import type { LiveFilter } from './audience.ts';
 import type { Supergraph } from '../supergraph.ts';
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { GraphQLError, type ExecutionResult, execute, print } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import {
   liveKindOf,
   liveKinds,
@@ -13,10 +13,10 @@ import {
   eventTypeOf,
   graphKindOf,
   type StreamedEvent,
-} from '../../subgraphs/kernel/rules/event.ts';
-import { accessRefusal } from '../../subgraphs/kernel/service/access/access.ts';
-import type { Call, Principal } from '../../subgraphs/kernel/service/access/principal.ts';
-import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+} from '../../subgraphs/rules/event.ts';
+import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
+import type { Call, Principal } from '../../subgraphs/platform/access/principal.ts';
+import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { audienceOf, type LiveFilter } from './audience.ts';
 import type { LiveEvents } from './events.ts';
 import type { DeliveredEvent } from './reader.ts';
@@ -25,7 +25,7 @@ import { refusePastObjects } from './past-events.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { GraphRequest } from '../graph-request.ts';
 import { codedError } from '../graphql/coded-error.ts';
-import { laneOf } from '../../subgraphs/kernel/service/access/lane-of.ts';
+import { laneOf } from '../../subgraphs/platform/access/lane-of.ts';
 import { openNamedQuota } from '../callers/quota.ts';
 
 /*

@@ -9,8 +9,8 @@ import type {
   SimulatorOutcome,
 } from '../../schema/generated/operations.ts';
 import type { CheckoutFieldsFragment } from '../../schema/wire.ts';
-import type { Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { Call } from '../../subgraphs/platform/access/principal.ts';
 
 export type Checkout = CheckoutFieldsFragment;
 /** The page asks a refusal for no more. */

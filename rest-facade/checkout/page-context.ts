@@ -2,15 +2,15 @@
  * The context of a request of the hosted page: the caller's address, the language and the payment.
  */
 import type { FastifyRequest } from 'fastify';
-import { readPageToken } from '../../subgraphs/kernel/service/graph/page-token.ts';
-import type { BuyerPrincipal, Call } from '../../subgraphs/kernel/service/access/principal.ts';
-import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { readPageToken } from '../../subgraphs/platform/graph/page-token.ts';
+import type { BuyerPrincipal, Call } from '../../subgraphs/platform/access/principal.ts';
+import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { Checkout, CheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage } from './choose-language.ts';
 import type { Assets } from './serve-assets.ts';
 import type { Words } from './words/words.ts';
 import { wordsOf } from './words/words-of.ts';
-import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
+import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 
 export interface PageContext {
   readonly calls: CheckoutCalls;

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { digitsOf } from '../../schema/currencies.ts';
 import { signsOf } from '../../schema/money-format.ts';
-import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import { amountOf } from './browser/amount-rules.js';
 import { isRefusal, type LinkPage } from './call-checkout.ts';
 import { chooseLanguage, rememberSwitch } from './choose-language.ts';

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { request } from 'undici';
 import { is, nullish, object, string } from 'valibot';
-import type { LinkWords } from '../../subgraphs/kernel/service/access/link-person.ts';
+import type { LinkWords } from '../../subgraphs/platform/access/link-person.ts';
 
 const made = object({ url: string(), expires_at: string(), person: nullish(string()) });
 const refusal = object({ error: object({ message: string() }) });

@@ -7,10 +7,10 @@ import type * as Openid from 'openid-client';
 import { object, parse, string } from 'valibot';
 import { clockTolerance_s, operatorOf } from '../../gateway/callers/oidc.ts';
 import type { Authenticated, BearerReader } from '../../gateway/callers/caller.ts';
-import type { Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import { seal, unseal } from '../../subgraphs/kernel/service/access/vault.ts';
-import type { Keys } from '../../subgraphs/kernel/service/access/keys.ts';
-import type { ConsoleLogin, OidcConfig } from '../../subgraphs/kernel/service/config/config.ts';
+import type { Refusal } from '../../subgraphs/rules/refusal.ts';
+import { seal, unseal } from '../../subgraphs/platform/access/vault.ts';
+import type { Keys } from '../../subgraphs/platform/access/keys.ts';
+import type { ConsoleLogin, OidcConfig } from '../../subgraphs/platform/config/config.ts';
 
 const issuerDeadline_s = 3;
 /** What the console requests from the issuer: the person's identity. */

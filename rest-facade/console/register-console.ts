@@ -22,9 +22,9 @@ import {
   type Session,
 } from '../../gateway/callers/with-sessions.ts';
 import { errorJson } from '../../schema/wire.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import { readLinkPerson } from '../../subgraphs/kernel/service/access/link-person.ts';
-import type { Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import { readLinkPerson } from '../../subgraphs/platform/access/link-person.ts';
+import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { sendEnterPage, serveEnterFiles, type LoginFault, type LoginWay } from './enter-page.ts';
 import type { IssuerLogin } from './login.ts';
 import { preferredLanguage } from '../checkout/choose-language.ts';

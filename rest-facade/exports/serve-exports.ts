@@ -16,8 +16,8 @@ import { blockedMessage, rateMessage } from '../../gateway/callers/rate-limit.ts
 import { consoleOperation } from '../../gateway/graphql/console-documents.ts';
 import { presentError } from '../../gateway/graphql/present-error.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { Call, OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import type { Call, OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { isErrorCode, rateLimited, refuse, sendRefusal, type Refusal } from '../refusal-http.ts';
 import { walkPages } from '../walk-pages.ts';
 import { csvWriter, type CsvWriter } from './csv-text.ts';

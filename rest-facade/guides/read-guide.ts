@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Marked, Token, Tokens } from 'marked';
-import { webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
+import { webhookEvents } from '../../subgraphs/rules/event.ts';
 import { html, markupText, type Html } from '../checkout/html.ts';
 import { examplesOf, readContract } from '../read-contract.ts';
 import { guidePath, type GuideLanguage, type GuideName } from './pages.ts';

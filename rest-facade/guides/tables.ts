@@ -3,8 +3,8 @@ import {
   namedWebhookEvents,
   webhookEvents,
   type WebhookEvent,
-} from '../../subgraphs/kernel/rules/event.ts';
-import { failureCodes, type FailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
+} from '../../subgraphs/rules/event.ts';
+import { failureCodes, type FailureCode } from '../../subgraphs/rules/failure-code.ts';
 import { readContract } from '../read-contract.ts';
 import { refusalHttp, type ErrorCode } from '../refusal-http.ts';
 import { english } from './errors/en.ts';

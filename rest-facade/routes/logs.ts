@@ -2,7 +2,7 @@
 import type { WebhookEvent as GraphEvent } from '../../schema/generated/operations.ts';
 import { deliveredEventJson, loggedEventJson } from '../../schema/event-log-json.ts';
 import { requestJson } from '../../schema/wire.ts';
-import { graphKindOf, type WebhookEvent } from '../../subgraphs/kernel/rules/event.ts';
+import { graphKindOf, type WebhookEvent } from '../../subgraphs/rules/event.ts';
 import { row, ok, paged, pageVariables, type Empty, type Page } from './route.ts';
 
 export const eventLog = [

@@ -14,8 +14,8 @@ import {
   rateJson,
   sbpBankJson,
 } from '../../schema/wire.ts';
-import { payoutScopes } from '../../subgraphs/kernel/service/access/access.ts';
-import type { Scope } from '../../subgraphs/kernel/service/access/principal.ts';
+import { payoutScopes } from '../../subgraphs/platform/access/access.ts';
+import type { Scope } from '../../subgraphs/platform/access/principal.ts';
 import {
   row,
   ok,

@@ -4,8 +4,8 @@
  */
 import type { OperationMap, OperationName } from '../../schema/generated/operation-map.ts';
 import type { Idempotency, RefusedFieldsFragment } from '../../schema/generated/operations.ts';
-import type { access } from '../../subgraphs/kernel/service/access/access.ts';
-import type { Scope } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { access } from '../../subgraphs/platform/access/access.ts';
+import type { Scope } from '../../subgraphs/platform/access/principal.ts';
 
 /** A valid request. Fields of body and query are camelCase, and defaults are filled in. */
 export interface ValidRequest<Body, Query> {

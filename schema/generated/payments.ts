@@ -8,7 +8,7 @@ import type { PaymentPage as PaymentPageRow, RefundPage as RefundPageRow } from 
 import type { PaymentLink as PaymentLinkRow } from '../../subgraphs/payments/links/entities.ts';
 import type { Receipt as ReceiptRow } from '../../subgraphs/payments/receipts/entities.ts';
 import type { ReceiptPage as ReceiptPageRow } from '../../subgraphs/payments/receipts/store-receipts.ts';
-import type { SubgraphContext } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import type { SubgraphContext } from '../../subgraphs/platform/graph/subgraph.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = T | null | undefined;
 export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;

@@ -4,7 +4,7 @@ import type { Payout as PayoutRow } from '../../subgraphs/payouts/entities.ts';
 import type { PayoutPage as PayoutPageRow } from '../../subgraphs/payouts/find-payouts.ts';
 import type { PayoutDraft as PayoutDraftRow } from '../../subgraphs/payouts/drafts/entities.ts';
 import type { DraftPage as DraftPageRow } from '../../subgraphs/payouts/drafts/store-draft.ts';
-import type { SubgraphContext } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import type { SubgraphContext } from '../../subgraphs/platform/graph/subgraph.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = T | null | undefined;
 export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;

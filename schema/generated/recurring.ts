@@ -3,8 +3,8 @@ import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } f
 import type { Token as TokenRow } from '../../subgraphs/recurring/tokens/entities.ts';
 import type { Subscription as SubscriptionRow, SubscriptionCharge as SubscriptionChargeRow, Subscription as SubscriptionTermsRow } from '../../subgraphs/recurring/subscriptions/entities.ts';
 import type { SubscriptionPage as SubscriptionPageRow } from '../../subgraphs/recurring/subscriptions/find-subscriptions.ts';
-import type { EntityReference } from '../../subgraphs/kernel/service/entities.ts';
-import type { SubgraphContext } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import type { EntityReference } from '../../subgraphs/platform/graph/entities.ts';
+import type { SubgraphContext } from '../../subgraphs/platform/graph/subgraph.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = T | null | undefined;
 export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;

@@ -1,11 +1,11 @@
-/** Reads the audit log. Every change that a person makes writes to it (kernel/database/audit). */
+/** Reads the audit log. Every change that a person makes writes to it (platform/database/audit). */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, given } from '../kernel/database/find-page.ts';
-import type { Page, PageQuery } from '../kernel/database/page.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
-import { withTexts, type AuditTexts } from '../kernel/database/audit.ts';
-import { runSharded, shardedByKey } from '../kernel/database/sharding.ts';
-import type { Runner } from '../kernel/database/statement.ts';
+import { findPage, given } from '../platform/database/find-page.ts';
+import type { Page, PageQuery } from '../platform/database/page.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
+import { withTexts, type AuditTexts } from '../platform/database/audit.ts';
+import { runSharded, shardedByKey } from '../platform/database/sharding.ts';
+import type { Runner } from '../platform/database/statement.ts';
 import { AuditEntryEntity, type AuditEntry } from './entities.ts';
 
 export {
@@ -14,7 +14,7 @@ export {
   type Acting,
   type AuditedAction,
   type EntryNotes,
-} from '../kernel/database/audit.ts';
+} from '../platform/database/audit.ts';
 
 /**
  * Selects the entries of one merchant, or of all when `merchantId` is null; other fields narrow it.

@@ -6,14 +6,14 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../schema/generated/merchants.ts';
-import type { Shop } from '../kernel/database/entities.ts';
-import { isUuid } from '../kernel/rules/uuid.ts';
-import type { Bus } from '../kernel/service/bus.ts';
-import { platformMerchantId } from '../kernel/rules/platform.ts';
-import { isRefusal, type Refusal } from '../kernel/rules/refusal.ts';
-import { mayReadMerchant } from '../kernel/service/entities.ts';
-import { perCall } from '../kernel/service/graph/per-call.ts';
-import { merchantOf, orThrow } from '../kernel/service/access/reach.ts';
+import type { Shop } from '../platform/database/entities.ts';
+import { isUuid } from '../rules/uuid.ts';
+import type { Bus } from '../platform/bus/bus.ts';
+import { platformMerchantId } from '../rules/platform.ts';
+import { isRefusal, type Refusal } from '../rules/refusal.ts';
+import { mayReadMerchant } from '../platform/graph/entities.ts';
+import { perCall } from '../platform/graph/per-call.ts';
+import { merchantOf, orThrow } from '../platform/access/reach.ts';
 import { findNames, type Named } from './audit-names.ts';
 import { listAuditEntries } from './audit.ts';
 import {

@@ -1,10 +1,10 @@
 /** Operators create and change merchants. Each change writes an audit entry. */
 import { randomUUID } from 'node:crypto';
-import { forUpdate } from '../kernel/database/orm-connections.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { BooksCheckEntity } from '../kernel/ledger/entities.ts';
-import type { Bus } from '../kernel/service/bus.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
+import { forUpdate } from '../platform/database/orm-connections.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { BooksCheckEntity } from '../ledger/entities.ts';
+import type { Bus } from '../platform/bus/bus.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from './audit.ts';
 import { MerchantEntity, type Merchant } from './entities.ts';
 import { nameMistake } from './rules/cabinet.ts';

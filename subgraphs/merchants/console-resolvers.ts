@@ -1,6 +1,6 @@
 /** Console queries beyond the cabinet: the caller, and the search. */
 import type { MutationResolvers, QueryResolvers } from '../../schema/generated/merchants.ts';
-import type { Database } from '../kernel/database/orm.ts';
+import type { Database } from '../platform/database/orm.ts';
 import { bankHealthQueries } from './bank-health/resolvers.ts';
 import { onboardMutations } from './onboard/resolvers.ts';
 import { searchFields, searchQueries } from './search/resolvers.ts';

@@ -6,9 +6,9 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fallback, object, parse, string } from 'valibot';
-import type { Database } from '../kernel/database/orm.ts';
-import { isRefusal } from '../kernel/rules/refusal.ts';
-import { unseal } from '../kernel/service/access/vault.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { isRefusal } from '../rules/refusal.ts';
+import { unseal } from '../platform/access/vault.ts';
 import { issueApiKey } from './keys/api-keys.ts';
 import type { Acting } from './audit.ts';
 import { createMerchant } from './change-merchant.ts';
@@ -16,7 +16,7 @@ import { profileOf } from './rules/profile.ts';
 import { createShop } from './shops/change-shop.ts';
 import { findKeyHolder } from './find-merchants.ts';
 import { digestOf } from './keys/rules.ts';
-import type { Keys } from '../kernel/service/access/keys.ts';
+import type { Keys } from '../platform/access/keys.ts';
 
 export interface DemoMerchant {
   readonly merchantId: string;

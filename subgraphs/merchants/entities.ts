@@ -1,11 +1,11 @@
 /** Tables of the merchants subgraph: merchants, their keys and rates, and webhook deliveries. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import type { AuditTexts } from '../kernel/database/audit.ts';
-import { InstantType } from '../kernel/database/instant.ts';
-import type { Row } from '../kernel/database/statement.ts';
-import type { Mode } from '../kernel/rules/mode.ts';
-import type { WebhookEvent } from '../kernel/rules/event.ts';
-import type { Scope } from '../kernel/service/access/principal.ts';
+import type { AuditTexts } from '../platform/database/audit.ts';
+import { InstantType } from '../platform/database/instant.ts';
+import type { Row } from '../platform/database/statement.ts';
+import type { Mode } from '../rules/mode.ts';
+import type { WebhookEvent } from '../rules/event.ts';
+import type { Scope } from '../platform/access/principal.ts';
 import { defaultRateLimit } from './rules/rate-limit.ts';
 import type { WebhookFault } from './webhooks/faults.ts';
 

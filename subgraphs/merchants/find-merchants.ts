@@ -1,21 +1,21 @@
 /** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
-import { runSharded, shardedByKey } from '../kernel/database/sharding.ts';
+import { runSharded, shardedByKey } from '../platform/database/sharding.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
-import { batched } from '../kernel/database/batch-calls.ts';
-import { ShopEntity, type Shop } from '../kernel/database/entities.ts';
-import { loadByKey } from '../kernel/database/load-by-key.ts';
-import { isUuid } from '../kernel/rules/uuid.ts';
+import { batched } from '../platform/database/batch-calls.ts';
+import { ShopEntity, type Shop } from '../platform/database/entities.ts';
+import { loadByKey } from '../platform/database/load-by-key.ts';
+import { isUuid } from '../rules/uuid.ts';
 import {
   columns,
   propertyNames,
   run,
   type Runner,
   type Statement,
-} from '../kernel/database/statement.ts';
-import type { Mode } from '../kernel/rules/mode.ts';
-import type { EntityReference, OfShop } from '../kernel/service/entities.ts';
-import type { Scope } from '../kernel/service/access/principal.ts';
+} from '../platform/database/statement.ts';
+import type { Mode } from '../rules/mode.ts';
+import type { EntityReference, OfShop } from '../platform/graph/entities.ts';
+import type { Scope } from '../platform/access/principal.ts';
 import {
   MerchantEntity,
   WebhookDeliveryEntity,

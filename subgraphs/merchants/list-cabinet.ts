@@ -4,18 +4,18 @@
  */
 import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { isUuid } from '../kernel/rules/uuid.ts';
-import { findPage, given } from '../kernel/database/find-page.ts';
-import { listTotal, readList, type ListedPage } from '../kernel/database/filtered-list.ts';
-import type { ListedTable, ListQuery } from '../kernel/database/list-statements.ts';
-import { earlier, later, oneOf } from '../kernel/database/open-list.ts';
-import { spanOf, type Span } from '../kernel/database/keyset.ts';
-import type { Page, PageQuery } from '../kernel/database/page.ts';
-import { runSharded, type ShardedStatement } from '../kernel/database/sharding.ts';
-import { columns, propertyNames, type Runner } from '../kernel/database/statement.ts';
-import type { WebhookEvent } from '../kernel/rules/event.ts';
-import { modes, type Mode } from '../kernel/rules/mode.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
+import { isUuid } from '../rules/uuid.ts';
+import { findPage, given } from '../platform/database/find-page.ts';
+import { listTotal, readList, type ListedPage } from '../platform/database/filtered-list.ts';
+import type { ListedTable, ListQuery } from '../platform/database/list-statements.ts';
+import { earlier, later, oneOf } from '../platform/database/open-list.ts';
+import { spanOf, type Span } from '../platform/database/keyset.ts';
+import type { Page, PageQuery } from '../platform/database/page.ts';
+import { runSharded, type ShardedStatement } from '../platform/database/sharding.ts';
+import { columns, propertyNames, type Runner } from '../platform/database/statement.ts';
+import type { WebhookEvent } from '../rules/event.ts';
+import { modes, type Mode } from '../rules/mode.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import {
   MerchantEntity,
   WebhookAttemptEntity,

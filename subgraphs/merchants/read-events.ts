@@ -2,9 +2,9 @@
  * Reads the event log for the live stream: one event by its sequence number, and the events after
  * it.
  */
-import { columns, run, type Runner, type Statement } from '../kernel/database/statement.ts';
-import type { LiveKind } from '../kernel/rules/event.ts';
-import type { Mode } from '../kernel/rules/mode.ts';
+import { columns, run, type Runner, type Statement } from '../platform/database/statement.ts';
+import type { LiveKind } from '../rules/event.ts';
+import type { Mode } from '../rules/mode.ts';
 
 export interface EventRow {
   readonly merchantId: string;

@@ -4,11 +4,11 @@
  * interruption the next run continues.
  */
 import { Gauge } from 'prom-client';
-import { run, type Runner, type Statement } from '../kernel/database/statement.ts';
-import { done, type Job } from '../kernel/queue/run-job.ts';
-import { allKeys, currentKey, type Keys } from '../kernel/service/access/keys.ts';
-import { metrics, type Logger } from '../kernel/service/tracing/telemetry.ts';
-import { keyIdOf, seal, unseal } from '../kernel/service/access/vault.ts';
+import { run, type Runner, type Statement } from '../platform/database/statement.ts';
+import { done, type Job } from '../platform/queue/run-job.ts';
+import { allKeys, currentKey, type Keys } from '../platform/access/keys.ts';
+import { metrics, type Logger } from '../platform/tracing/telemetry.ts';
+import { keyIdOf, seal, unseal } from '../platform/access/vault.ts';
 
 /** Every column that holds sealed texts. A test compares the list with the schema. */
 export const sealedColumns = [

@@ -7,12 +7,12 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../schema/generated/merchants.ts';
-import type { Shop } from '../kernel/database/entities.ts';
-import { totalField } from '../kernel/database/filtered-list.ts';
-import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
-import { isUuid } from '../kernel/rules/uuid.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { findEffectiveRates, ratesOf, type EffectiveRate } from '../kernel/ledger/rate.ts';
+import type { Shop } from '../platform/database/entities.ts';
+import { totalField } from '../platform/database/filtered-list.ts';
+import { openKnownMerchants } from '../platform/database/known-merchants.ts';
+import { isUuid } from '../rules/uuid.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { findEffectiveRates, ratesOf, type EffectiveRate } from '../ledger/rate.ts';
 import {
   enumValuesOf,
   eventTypeOf,
@@ -20,21 +20,21 @@ import {
   subscriptionOf,
   webhookEvents,
   type EventTypeName,
-} from '../kernel/rules/event.ts';
-import type { Bus } from '../kernel/service/bus.ts';
-import type { Policies } from '../kernel/policies/policies.ts';
-import { accessRefusal } from '../kernel/service/access/access.ts';
+} from '../rules/event.ts';
+import type { Bus } from '../platform/bus/bus.ts';
+import type { Policies } from '../platform/policies/policies.ts';
+import { accessRefusal } from '../platform/access/access.ts';
 import {
   mayReadMerchant,
   mayReadOfShop,
   nameOfReference,
   ownOnly,
   type EntityReference,
-} from '../kernel/service/entities.ts';
-import { perCall } from '../kernel/service/graph/per-call.ts';
-import type { Principal } from '../kernel/service/access/principal.ts';
-import { keyOf, orThrow } from '../kernel/service/access/reach.ts';
-import type { SubgraphDeps } from '../kernel/service/graph/build-subgraph.ts';
+} from '../platform/graph/entities.ts';
+import { perCall } from '../platform/graph/per-call.ts';
+import type { Principal } from '../platform/access/principal.ts';
+import { keyOf, orThrow } from '../platform/access/reach.ts';
+import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import { alertFields, alertMutations, alertQueries } from './alerts/resolvers.ts';
 import { eraseMutations } from './erasure/resolvers.ts';
 import { eventLogFields, eventLogQueries } from './event-log/resolvers.ts';
@@ -71,7 +71,7 @@ import { consoleFields, consoleMutations, consoleQueries } from './console-resol
 import { sessionFields, sessionMutations, sessionQueries } from './sessions/resolvers.ts';
 import { timelineOf } from './timeline/resolvers.ts';
 import type { WakeLanes } from './webhooks/deliverer.ts';
-import type { Keys } from '../kernel/service/access/keys.ts';
+import type { Keys } from '../platform/access/keys.ts';
 
 export interface MerchantsDeps extends ClockVerbs {
   readonly publicUrl: string;

@@ -1,13 +1,9 @@
 /** Who operates on a payment: the key of its shop, or a person for its merchant. */
-import type { ClaimingCaller } from '../kernel/database/idempotency.ts';
-import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
-import { isUuid } from '../kernel/rules/uuid.ts';
-import type {
-  KeyPrincipal,
-  OperatorPrincipal,
-  Principal,
-} from '../kernel/service/access/principal.ts';
-import { keyOf } from '../kernel/service/access/reach.ts';
+import type { ClaimingCaller } from '../platform/database/idempotency.ts';
+import { refuse, type Refusal } from '../rules/refusal.ts';
+import { isUuid } from '../rules/uuid.ts';
+import type { KeyPrincipal, OperatorPrincipal, Principal } from '../platform/access/principal.ts';
+import { keyOf } from '../platform/access/reach.ts';
 import type { Payment } from './entities.ts';
 import { loadPayments } from './find-payments.ts';
 import type { PaymentsDeps } from './parts.ts';

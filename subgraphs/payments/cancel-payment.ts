@@ -3,9 +3,9 @@
  * `holds/release-hold` releases the hold of an authorized one. If the bank already has the order,
  * it is cancelled there afterwards, or left to expire where the bank cannot cancel.
  */
-import type { Database } from '../kernel/database/orm.ts';
-import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { refuse, type Refusal } from '../rules/refusal.ts';
+import type { KeyPrincipal } from '../platform/access/principal.ts';
 import type { Payment } from './entities.ts';
 import { changePayment, statusEvents, type Decision } from './change-payment.ts';
 import { paymentMove, earlyOrderAskAt } from './rules/payment.ts';

@@ -4,9 +4,9 @@
  * exactly one finds the payment as it was read.
  */
 import type pg from 'pg';
-import type { Database } from '../kernel/database/orm.ts';
-import type { OutboxEvent } from '../kernel/events/outbox.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
+import type { Database } from '../platform/database/orm.ts';
+import type { OutboxEvent } from '../platform/events/outbox.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
 import { publicPayment } from './payment-view.ts';

@@ -3,27 +3,23 @@
  * method, the acquirer is chosen first, so that a payment without one is never created. If the
  * acquirer accepts orders before the buyer comes, it receives the order at once.
  */
-import { newRowId } from '../kernel/database/new-id.ts';
-import type { Banks } from '../kernel/banks/route.ts';
-import type { CustomerVault } from '../kernel/database/kept-keys.ts';
-import type { Database } from '../kernel/database/orm.ts';
+import { newRowId } from '../platform/database/new-id.ts';
+import type { Banks } from '../acquirers/route.ts';
+import type { CustomerVault } from '../platform/database/kept-keys.ts';
+import type { Database } from '../platform/database/orm.ts';
 import {
   answerUnderKey,
   claimOf,
   madeOnce,
   type IdempotencyArgument,
-} from '../kernel/database/idempotency.ts';
-import {
-  receiptCurrencyMistake,
-  receiptMistake,
-  sumMistake,
-} from '../kernel/rules/receipt-terms.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
-import type { Policies, PolicyLists } from '../kernel/policies/policies.ts';
-import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
-import { checkOwnUrl, type TargetSwitch } from '../kernel/service/webhook-url.ts';
+} from '../platform/database/idempotency.ts';
+import { receiptCurrencyMistake, receiptMistake, sumMistake } from '../rules/receipt-terms.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
+import type { Policies, PolicyLists } from '../platform/policies/policies.ts';
+import type { KeyPrincipal } from '../platform/access/principal.ts';
+import { checkOwnUrl, type TargetSwitch } from '../platform/http/webhook-url.ts';
 import { createEarlyOrder, earlyMethod } from './bank-answers/create-early-order.ts';
-import { pageAddress, type PageDeps } from '../kernel/service/graph/page-address.ts';
+import { pageAddress, type PageDeps } from '../platform/graph/page-address.ts';
 import type { Payment } from './entities.ts';
 import { insertPayment } from './insert-payment.ts';
 import {
@@ -32,8 +28,8 @@ import {
   type PaymentInput,
   type PaymentTerms,
 } from './rules/create.ts';
-import { openReadTerms } from '../kernel/banks/receipt-terms.ts';
-import { givenReceipt, termsRow, type GivenReceipt } from '../kernel/receipts/given-receipt.ts';
+import { openReadTerms } from '../acquirers/receipt-terms.ts';
+import { givenReceipt, termsRow, type GivenReceipt } from '../acquirers/receipts/given-receipt.ts';
 import { servingBank, type Served } from './serving-bank.ts';
 import type { SellingShop } from './seller.ts';
 import { findPayment } from './store-payment.ts';

@@ -1,18 +1,18 @@
 /** Tables of the payments subgraph. CHECK constraints refuse what must never be. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../kernel/database/instant.ts';
-import type { Row } from '../kernel/database/statement.ts';
-import type { FailureCode } from '../kernel/rules/failure-code.ts';
-import type { Mode } from '../kernel/rules/mode.ts';
-import type { BankStep, PlannedOutcome } from '../kernel/rules/buyer.ts';
+import { InstantType } from '../platform/database/instant.ts';
+import type { Row } from '../platform/database/statement.ts';
+import type { FailureCode } from '../rules/failure-code.ts';
+import type { Mode } from '../rules/mode.ts';
+import type { BankStep, PlannedOutcome } from '../rules/buyer.ts';
 import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
-import type { RecurringKind } from '../kernel/rules/recurring.ts';
+import type { RecurringKind } from '../rules/recurring.ts';
 import type { HoldOrderKind } from './holds/rules.ts';
 import { PageOpeningEntity } from './checkout/entities.ts';
 import { LinkPaymentEntity, PaymentLinkEntity } from './links/entities.ts';
 import { PaymentNoteEntity } from './notes/entities.ts';
 import { RefundDraftEntity } from './refund-drafts/entities.ts';
-import { ReceiptTermsEntity } from '../kernel/receipts/entities.ts';
+import { ReceiptTermsEntity } from '../acquirers/receipts/entities.ts';
 import { ReceiptEntity } from './receipts/entities.ts';
 import { RefundEntity } from './refunds/entities.ts';
 

@@ -6,13 +6,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Banks } from '../kernel/banks/route.ts';
-import { dueOn, type Timeline } from '../kernel/clock/due.ts';
-import { eachMerchant } from '../kernel/database/by-merchant.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { workBatch } from '../kernel/alerts/dead-letters.ts';
-import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
-import type { FailureCode } from '../kernel/rules/failure-code.ts';
+import type { Banks } from '../acquirers/route.ts';
+import { dueOn, type Timeline } from '../platform/clock/due.ts';
+import { eachMerchant } from '../platform/database/by-merchant.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { workBatch } from '../platform/alerts/dead-letters.ts';
+import { columns, inTransaction, run, type Statement } from '../platform/database/statement.ts';
+import type { FailureCode } from '../rules/failure-code.ts';
 import { askBank } from './bank-answers/ask-bank.ts';
 import { statusEvents } from './change-payment.ts';
 import type { Payment } from './entities.ts';

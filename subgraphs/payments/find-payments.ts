@@ -2,13 +2,13 @@
  * Reads payments and refunds, by id, by reference and as registries
  * (docs/contract.md#reading-payments).
  */
-import type { FoundPage, ListedPage } from '../kernel/database/filtered-list.ts';
-import { loadByKey, type RowKey } from '../kernel/database/load-by-key.ts';
-import type { RowFilter } from '../kernel/database/list-statements.ts';
-import { openList } from '../kernel/database/open-list.ts';
-import { registry, type RegistryTable } from '../kernel/database/registry.ts';
-import { columns, run, type Runner, type Statement } from '../kernel/database/statement.ts';
-import { isUuid, publicIdInAnyCase } from '../kernel/rules/uuid.ts';
+import type { FoundPage, ListedPage } from '../platform/database/filtered-list.ts';
+import { loadByKey, type RowKey } from '../platform/database/load-by-key.ts';
+import type { RowFilter } from '../platform/database/list-statements.ts';
+import { openList } from '../platform/database/open-list.ts';
+import { registry, type RegistryTable } from '../platform/database/registry.ts';
+import { columns, run, type Runner, type Statement } from '../platform/database/statement.ts';
+import { isUuid, publicIdInAnyCase } from '../rules/uuid.ts';
 import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
 import { paymentStatuses } from './rules/payment.ts';

@@ -3,13 +3,13 @@
  * one merchant that are made at the same moment share a statement.
  */
 import type pg from 'pg';
-import { newRowId } from '../kernel/database/new-id.ts';
-import { batched } from '../kernel/database/batch-calls.ts';
-import type { IdempotencyClaim } from '../kernel/database/idempotency.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { numberForShard, runRows, sqlFile } from '../kernel/database/sql-file.ts';
-import { propertyNames, rowJson } from '../kernel/database/statement.ts';
-import { rememberTrace } from '../kernel/database/subject-trace.ts';
+import { newRowId } from '../platform/database/new-id.ts';
+import { batched } from '../platform/database/batch-calls.ts';
+import type { IdempotencyClaim } from '../platform/database/idempotency.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { numberForShard, runRows, sqlFile } from '../platform/database/sql-file.ts';
+import { propertyNames, rowJson } from '../platform/database/statement.ts';
+import { rememberTrace } from '../platform/database/subject-trace.ts';
 import { PaymentEntity, type Payment } from './entities.ts';
 import type { RatedPayment } from './store-payment.ts';
 

@@ -2,12 +2,12 @@
  * What the payments subgraph does in the background. The sweeps find everything by themselves; the
  * wake-ups only make it prompt.
  */
-import type { Banks } from '../kernel/banks/route.ts';
-import { earliest, type ClockParticipant } from '../kernel/clock/keep-clocks.ts';
-import type { TestClocks } from '../kernel/clock/test-clocks.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { foldBacklog, isFoldDue } from '../kernel/ledger/fold.ts';
-import { done, type Job } from '../kernel/queue/run-job.ts';
+import type { Banks } from '../acquirers/route.ts';
+import { earliest, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
+import type { TestClocks } from '../platform/clock/test-clocks.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { foldBacklog, isFoldDue } from '../ledger/fold.ts';
+import { done, type Job } from '../platform/queue/run-job.ts';
 import { paymentAsks } from './bank-answers/ask-bank.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
 import { receiveCallbacks } from './bank-answers/receive-callbacks.ts';
@@ -15,7 +15,7 @@ import { expireLinks } from './links/end-links.ts';
 import { linkLives } from './links/store-link.ts';
 import { askDue, type OrderingDeps } from './bank-answers/order-again.ts';
 import { endHolds, holdEnds } from './holds/release-hold.ts';
-import { pageAddress, type PageDeps } from '../kernel/service/graph/page-address.ts';
+import { pageAddress, type PageDeps } from '../platform/graph/page-address.ts';
 
 export interface PaymentJobs extends PageDeps {
   readonly database: Database;

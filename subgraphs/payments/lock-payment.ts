@@ -4,11 +4,11 @@
  * line: fifty at once are fifty answers, not fifty attempts each.
  */
 import type pg from 'pg';
-import { eachMerchant } from '../kernel/database/by-merchant.ts';
-import { run, type Statement } from '../kernel/database/statement.ts';
+import { eachMerchant } from '../platform/database/by-merchant.ts';
+import { run, type Statement } from '../platform/database/statement.ts';
 import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
-import { boundWait } from '../kernel/database/idempotency.ts';
+import { boundWait } from '../platform/database/idempotency.ts';
 import { loadPayments } from './find-payments.ts';
 import { storingOf, type PaymentChange, type Storing } from './payment-change.ts';
 import {

@@ -1,13 +1,13 @@
 /** What the resolvers of the payments subgraph work with. */
-import type { Banks } from '../kernel/banks/route.ts';
-import type { TestClocks } from '../kernel/clock/test-clocks.ts';
-import type { CustomerVault } from '../kernel/database/kept-keys.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import type { WakeRelay } from '../kernel/events/relay.ts';
-import type { Policies } from '../kernel/policies/policies.ts';
-import type { TargetSwitch } from '../kernel/service/webhook-url.ts';
+import type { Banks } from '../acquirers/route.ts';
+import type { TestClocks } from '../platform/clock/test-clocks.ts';
+import type { CustomerVault } from '../platform/database/kept-keys.ts';
+import type { Database } from '../platform/database/orm.ts';
+import type { WakeRelay } from '../platform/events/relay.ts';
+import type { Policies } from '../platform/policies/policies.ts';
+import type { TargetSwitch } from '../platform/http/webhook-url.ts';
 import type { Refresh } from './bank-answers/refresh-payment.ts';
-import type { PageDeps } from '../kernel/service/graph/page-address.ts';
+import type { PageDeps } from '../platform/graph/page-address.ts';
 import type { PageOpenings } from './checkout/note-opening.ts';
 import type { ShownPayments } from './checkout/shown-payments.ts';
 import type { RefundKey } from './refunds/send-refund.ts';

@@ -2,9 +2,9 @@
  * A change of a payment: the columns that may change, and the postings, events and rows that are
  * written with it.
  */
-import { eventRow, type OutboxEvent } from '../kernel/events/outbox.ts';
-import { deltaRows, postingRows } from '../kernel/ledger/post.ts';
-import type { Posting } from '../kernel/rules/postings.ts';
+import { eventRow, type OutboxEvent } from '../platform/events/outbox.ts';
+import { deltaRows, postingRows } from '../ledger/post.ts';
+import type { Posting } from '../rules/postings.ts';
 import type { Payment } from './entities.ts';
 import { receiptsMade } from './receipts/made-receipts.ts';
 import type { Refund } from './refunds/entities.ts';

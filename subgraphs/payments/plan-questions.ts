@@ -2,8 +2,8 @@
  * Bank queries at a known moment are not queued; the caller runs the sweep then. If this process
  * dies, the sweep finds them within a second.
  */
-import type { Queues } from '../kernel/queue/queues.ts';
-import type { Logger } from '../kernel/service/tracing/telemetry.ts';
+import type { Queues } from '../platform/queue/queues.ts';
+import type { Logger } from '../platform/tracing/telemetry.ts';
 import { askBanksJob } from './jobs.ts';
 import type { PaymentsDeps } from './parts.ts';
 import { sendRefundJob } from './refunds/jobs.ts';

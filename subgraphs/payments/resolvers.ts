@@ -5,21 +5,21 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../schema/generated/payments.ts';
-import { writeEntry, type Acting } from '../kernel/database/audit.ts';
-import { inTransaction } from '../kernel/database/statement.ts';
-import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
-import { isRefusal } from '../kernel/rules/refusal.ts';
-import type { Principal } from '../kernel/service/access/principal.ts';
-import { foundTotalField, totalField } from '../kernel/database/filtered-list.ts';
-import { exactly, oneOf } from '../kernel/database/open-list.ts';
-import { reachOf } from '../kernel/database/reach.ts';
-import { merchantOf, orThrow } from '../kernel/service/access/reach.ts';
-import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
-import { perCall } from '../kernel/service/graph/per-call.ts';
-import type { SubgraphDeps } from '../kernel/service/graph/build-subgraph.ts';
+import { writeEntry, type Acting } from '../platform/database/audit.ts';
+import { inTransaction } from '../platform/database/statement.ts';
+import { openKnownMerchants } from '../platform/database/known-merchants.ts';
+import { isRefusal } from '../rules/refusal.ts';
+import type { Principal } from '../platform/access/principal.ts';
+import { foundTotalField, totalField } from '../platform/database/filtered-list.ts';
+import { exactly, oneOf } from '../platform/database/open-list.ts';
+import { reachOf } from '../platform/database/reach.ts';
+import { merchantOf, orThrow } from '../platform/access/reach.ts';
+import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';
+import { perCall } from '../platform/graph/per-call.ts';
+import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import { openRefresh } from './bank-answers/refresh-payment.ts';
 import { bankMutations } from './bank-answers/resolvers.ts';
-import { pageAddress } from '../kernel/service/graph/page-address.ts';
+import { pageAddress } from '../platform/graph/page-address.ts';
 import { checkoutMutations, checkoutQueries } from './checkout/resolvers.ts';
 import { openShownPayments } from './checkout/shown-payments.ts';
 import { createPayment } from './create-payment.ts';

@@ -11,12 +11,12 @@ import {
   type PageQuery,
   type PageRange,
   type Span,
-} from '../kernel/database/keyset.ts';
-import { readList } from '../kernel/database/filtered-list.ts';
-import type { RowFilter } from '../kernel/database/list-statements.ts';
-import type { Reach } from '../kernel/database/reach.ts';
-import { columns, run, type Runner } from '../kernel/database/statement.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
+} from '../platform/database/keyset.ts';
+import { readList } from '../platform/database/filtered-list.ts';
+import type { RowFilter } from '../platform/database/list-statements.ts';
+import type { Reach } from '../platform/database/reach.ts';
+import { columns, run, type Runner } from '../platform/database/statement.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payment } from './entities.ts';
 import { paymentTable } from './find-payments.ts';
 import { isExact, searchMistake, searchSpan_days, type PaymentSearch } from './rules/search.ts';

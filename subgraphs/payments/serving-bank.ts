@@ -4,10 +4,10 @@
  * continues: an acquirer such as YooKassa gives the buyer an hour, which must not run while the
  * link waits.
  */
-import type { Bank } from '../kernel/banks/bank.ts';
-import type { Banks } from '../kernel/banks/route.ts';
-import { defaultCurrency } from '../kernel/rules/money.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
+import type { Bank } from '../acquirers/bank.ts';
+import type { Banks } from '../acquirers/route.ts';
+import { defaultCurrency } from '../rules/money.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { buyerMethod } from './checkout/rules.ts';
 import type { CaptureMode } from './holds/rules.ts';
 import type { PaymentMethod } from './rules/payment.ts';

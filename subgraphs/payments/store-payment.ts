@@ -4,9 +4,9 @@
  * version has grown). Only the erasure and `bankAskAgain` write an existing payment elsewhere.
  */
 import pg from 'pg';
-import { isSharded, runSharded, shardedByKey } from '../kernel/database/sharding.ts';
-import { eachMerchant } from '../kernel/database/by-merchant.ts';
-import { batched } from '../kernel/database/batch-calls.ts';
+import { isSharded, runSharded, shardedByKey } from '../platform/database/sharding.ts';
+import { eachMerchant } from '../platform/database/by-merchant.ts';
+import { batched } from '../platform/database/batch-calls.ts';
 import {
   columns,
   propertyNames,
@@ -14,13 +14,13 @@ import {
   run,
   type Runner,
   type Statement,
-} from '../kernel/database/statement.ts';
-import { numberForShard, runRows, sqlFile } from '../kernel/database/sql-file.ts';
-import type { Subject } from '../kernel/alerts/dead-letters.ts';
+} from '../platform/database/statement.ts';
+import { numberForShard, runRows, sqlFile } from '../platform/database/sql-file.ts';
+import type { Subject } from '../platform/alerts/dead-letters.ts';
 import { type Payment, PaymentEntity } from './entities.ts';
 import { mutable, storingOf, type PaymentChange, type Storing } from './payment-change.ts';
 import { type Refund, RefundEntity } from './refunds/entities.ts';
-import { effectiveRate } from '../kernel/ledger/rate.ts';
+import { effectiveRate } from '../ledger/rate.ts';
 
 export const refundNames = propertyNames(RefundEntity);
 

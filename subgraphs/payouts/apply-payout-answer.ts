@@ -4,23 +4,23 @@
  * changes no state. Only this code ends a payout that a bank has received.
  */
 import type pg from 'pg';
-import type { PayoutAnswer } from '../kernel/banks/payout-bank.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { eventRow } from '../kernel/events/outbox.ts';
-import { batched } from '../kernel/database/batch-calls.ts';
-import { numberForShard, runRows, sqlFile } from '../kernel/database/sql-file.ts';
-import { rowJson, run, type Statement } from '../kernel/database/statement.ts';
-import { deltaRows, postingRows } from '../kernel/ledger/post.ts';
-import type { FailureCode } from '../kernel/rules/failure-code.ts';
-import { minorUnits } from '../kernel/rules/money.ts';
-import type { Posting } from '../kernel/rules/postings.ts';
+import type { PayoutAnswer } from '../acquirers/payout-bank.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { eventRow } from '../platform/events/outbox.ts';
+import { batched } from '../platform/database/batch-calls.ts';
+import { numberForShard, runRows, sqlFile } from '../platform/database/sql-file.ts';
+import { rowJson, run, type Statement } from '../platform/database/statement.ts';
+import { deltaRows, postingRows } from '../ledger/post.ts';
+import type { FailureCode } from '../rules/failure-code.ts';
+import { minorUnits } from '../rules/money.ts';
+import type { Posting } from '../rules/postings.ts';
 import type { Payout } from './entities.ts';
 import { loadPayouts } from './find-payouts.ts';
 import { sourceOf } from './open-payouts.ts';
 import { statusEvent } from './payout-view.ts';
 import { lostCardAt, nextQuestionAfterLoss, nextTry, payoutMove } from './rules/payout.ts';
 import { payoutFailed, payoutSucceeded } from './rules/postings.ts';
-import { raiseAlert } from '../kernel/alerts/raise-alert.ts';
+import { raiseAlert } from '../platform/alerts/raise-alert.ts';
 
 /*
  * Handles a bank's answer to a final payout. Nothing is booked; a contradiction with the books

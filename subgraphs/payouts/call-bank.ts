@@ -2,8 +2,8 @@
  * Calls a bank about payouts, within a deadline. An error in a call is an unknown answer, never a
  * failure.
  */
-import type { PayoutOrderAnswer, RecipientVerdict } from '../kernel/banks/payout-bank.ts';
-import type { Logger } from '../kernel/service/tracing/telemetry.ts';
+import type { PayoutOrderAnswer, RecipientVerdict } from '../acquirers/payout-bank.ts';
+import type { Logger } from '../platform/tracing/telemetry.ts';
 import { callDeadline_s } from './rules/payout.ts';
 
 const unknown = { kind: 'unknown' } as const;

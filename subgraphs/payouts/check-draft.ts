@@ -2,16 +2,16 @@
  * The checks before a payout is created: its terms, the operator's lists, the route, and the bank's
  * check of the recipient. They write nothing and move no money.
  */
-import type { Bank } from '../kernel/banks/bank.ts';
-import type { RecipientVerdict } from '../kernel/banks/payout-bank.ts';
-import type { Banks } from '../kernel/banks/route.ts';
-import type { ClaimingCaller } from '../kernel/database/idempotency.ts';
-import type { PolicyLists } from '../kernel/policies/policies.ts';
-import { defaultCurrency } from '../kernel/rules/money.ts';
-import type { FailureCode } from '../kernel/rules/failure-code.ts';
-import type { Recipient } from '../kernel/rules/recipient.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
-import type { Logger } from '../kernel/service/tracing/telemetry.ts';
+import type { Bank } from '../acquirers/bank.ts';
+import type { RecipientVerdict } from '../acquirers/payout-bank.ts';
+import type { Banks } from '../acquirers/route.ts';
+import type { ClaimingCaller } from '../platform/database/idempotency.ts';
+import type { PolicyLists } from '../platform/policies/policies.ts';
+import { defaultCurrency } from '../rules/money.ts';
+import type { FailureCode } from '../rules/failure-code.ts';
+import type { Recipient } from '../rules/recipient.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
+import type { Logger } from '../platform/tracing/telemetry.ts';
 import { callForRecipient } from './call-bank.ts';
 import { wayOf, type PayoutMethod } from './rules/payout.ts';
 

@@ -5,15 +5,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { isBeyondBound } from '../kernel/ledger/bound.ts';
-import { claimPage, releaseKeys } from '../kernel/database/claim-page.ts';
+import { isBeyondBound } from '../ledger/bound.ts';
+import { claimPage, releaseKeys } from '../platform/database/claim-page.ts';
 import {
   claimOf,
   type IdempotencyArgument,
   type IdempotencyClaim,
-} from '../kernel/database/idempotency.ts';
-import { inTransaction, isLockTimeout } from '../kernel/database/statement.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
+} from '../platform/database/idempotency.ts';
+import { inTransaction, isLockTimeout } from '../platform/database/statement.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { payoutBank, checkRecipient, type Checked } from './check-draft.ts';
 import {
   keyedClaim,
@@ -27,8 +27,8 @@ import type { Payout } from './entities.ts';
 import { beyondBound, openPayouts, type Opened } from './open-payouts.ts';
 import { type PayoutInput, payoutTerms, type PayoutTerms } from './rules/create.ts';
 import type { PayoutMethod } from './rules/payout.ts';
-import { newRowId } from '../kernel/database/new-id.ts';
-import type { Bank } from '../kernel/banks/bank.ts';
+import { newRowId } from '../platform/database/new-id.ts';
+import type { Bank } from '../acquirers/bank.ts';
 
 /*
  * The items of a payout batch. Each is checked independently, and has its own idempotency key and

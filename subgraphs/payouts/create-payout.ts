@@ -5,23 +5,23 @@
  * `rules/payout` covers calls that did not finish.
  */
 import { createHmac } from 'node:crypto';
-import { newRowId } from '../kernel/database/new-id.ts';
-import type { Bank } from '../kernel/banks/bank.ts';
-import type { Banks } from '../kernel/banks/route.ts';
+import { newRowId } from '../platform/database/new-id.ts';
+import type { Bank } from '../acquirers/bank.ts';
+import type { Banks } from '../acquirers/route.ts';
 import {
   answerUnderKey,
   claimOf,
   type IdempotencyArgument,
   type IdempotencyClaim,
-} from '../kernel/database/idempotency.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { withinBound } from '../kernel/ledger/bound.ts';
-import type { PolicyLists } from '../kernel/policies/policies.ts';
-import type { CardRecipient } from '../kernel/rules/recipient.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
-import { payoutScopes } from '../kernel/service/access/access.ts';
-import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
-import type { Logger } from '../kernel/service/tracing/telemetry.ts';
+} from '../platform/database/idempotency.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { withinBound } from '../ledger/bound.ts';
+import type { PolicyLists } from '../platform/policies/policies.ts';
+import type { CardRecipient } from '../rules/recipient.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
+import { payoutScopes } from '../platform/access/access.ts';
+import type { KeyPrincipal } from '../platform/access/principal.ts';
+import type { Logger } from '../platform/tracing/telemetry.ts';
 import { applyPayoutAnswer } from './apply-payout-answer.ts';
 import { checkRecipient, payoutBank } from './check-draft.ts';
 import type { Payout } from './entities.ts';
@@ -30,7 +30,7 @@ import { beyondBound, type Draft } from './open-payouts.ts';
 import { payoutTerms, type PayoutInput } from './rules/create.ts';
 import { callDeadline_s, type PayoutMethod } from './rules/payout.ts';
 import { orderPayout } from './order-payout.ts';
-import { allKeys, type Keys } from '../kernel/service/access/keys.ts';
+import { allKeys, type Keys } from '../platform/access/keys.ts';
 
 export interface CreatingDeps {
   readonly database: Database;

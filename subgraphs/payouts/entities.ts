@@ -1,9 +1,9 @@
 /** Tables of the payouts subgraph. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../kernel/database/instant.ts';
-import type { Row } from '../kernel/database/statement.ts';
-import type { FailureCode } from '../kernel/rules/failure-code.ts';
-import type { Mode } from '../kernel/rules/mode.ts';
+import { InstantType } from '../platform/database/instant.ts';
+import type { Row } from '../platform/database/statement.ts';
+import type { FailureCode } from '../rules/failure-code.ts';
+import type { Mode } from '../rules/mode.ts';
 import { PayoutDraftEntity } from './drafts/entities.ts';
 import type { PayoutMethod, PayoutStatus } from './rules/payout.ts';
 

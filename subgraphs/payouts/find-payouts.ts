@@ -1,9 +1,9 @@
 /** Reads payouts: by id, by reference, as a registry. */
-import type { FoundPage } from '../kernel/database/filtered-list.ts';
-import { loadByKey } from '../kernel/database/load-by-key.ts';
-import { openList } from '../kernel/database/open-list.ts';
-import { registry, type RegistryTable } from '../kernel/database/registry.ts';
-import { columns, propertyNames } from '../kernel/database/statement.ts';
+import type { FoundPage } from '../platform/database/filtered-list.ts';
+import { loadByKey } from '../platform/database/load-by-key.ts';
+import { openList } from '../platform/database/open-list.ts';
+import { registry, type RegistryTable } from '../platform/database/registry.ts';
+import { columns, propertyNames } from '../platform/database/statement.ts';
 import { PayoutEntity, type Payout } from './entities.ts';
 import { payoutMethods, payoutStatuses } from './rules/payout.ts';
 

@@ -2,9 +2,9 @@
  * Background jobs of the payouts subgraph. The schedule finds all due work; wake-ups only make it
  * prompt.
  */
-import { earliest, type ClockParticipant } from '../kernel/clock/keep-clocks.ts';
-import { expireDrafts } from '../kernel/drafts/expire-drafts.ts';
-import { done, type Job } from '../kernel/queue/run-job.ts';
+import { earliest, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
+import { expireDrafts } from '../platform/drafts/expire-drafts.ts';
+import { done, type Job } from '../platform/queue/run-job.ts';
 import { payoutDrafts } from './drafts/store-draft.ts';
 import { payoutAsks, sendDuePayouts, type SendingDeps } from './send-payouts.ts';
 

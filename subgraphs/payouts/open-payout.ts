@@ -3,14 +3,14 @@
  * transaction: the merchant's row is locked once, and the available balance is allocated in order.
  */
 import type pg from 'pg';
-import { releaseKeys, tryClaims, type CallClaim } from '../kernel/database/claim-page.ts';
-import { batched } from '../kernel/database/batch-calls.ts';
-import { createOnce, type Created } from '../kernel/database/idempotency.ts';
-import { inTransaction, unlessHeld } from '../kernel/database/statement.ts';
-import { rememberTrace } from '../kernel/database/subject-trace.ts';
-import { modes } from '../kernel/rules/mode.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../kernel/service/access/principal.ts';
+import { releaseKeys, tryClaims, type CallClaim } from '../platform/database/claim-page.ts';
+import { batched } from '../platform/database/batch-calls.ts';
+import { createOnce, type Created } from '../platform/database/idempotency.ts';
+import { inTransaction, unlessHeld } from '../platform/database/statement.ts';
+import { rememberTrace } from '../platform/database/subject-trace.ts';
+import { modes } from '../rules/mode.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
+import type { KeyPrincipal } from '../platform/access/principal.ts';
 import type { Payout } from './entities.ts';
 import { loadPayouts } from './find-payouts.ts';
 import { openPayouts, type Draft } from './open-payouts.ts';
@@ -104,7 +104,7 @@ const openGathered = batched<PayoutOpening, Answer>({
  * Creates a payout of the caller's shop, or finds the one that an earlier call with the same
  * idempotency key created. Refuses as the draft does, with `insufficient_balance`, `not_found` (the
  * shop), or about the key, and then creates nothing. Rejects when a balance would pass its bound
- * (`kernel/ledger/bound`).
+ * (`ledger/bound`).
  */
 export const openPayout = async (
   pool: pg.Pool,

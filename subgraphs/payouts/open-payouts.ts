@@ -4,22 +4,22 @@
  * committed before the lock; no payout takes what another has reserved.
  */
 import type pg from 'pg';
-import { eventRow, insertEvents, type OutboxEvent } from '../kernel/events/outbox.ts';
-import type { ClaimingCaller } from '../kernel/database/idempotency.ts';
-import { rowJson, run, type Statement } from '../kernel/database/statement.ts';
-import { lockMerchant } from '../kernel/ledger/debit.ts';
+import { eventRow, insertEvents, type OutboxEvent } from '../platform/events/outbox.ts';
+import type { ClaimingCaller } from '../platform/database/idempotency.ts';
+import { rowJson, run, type Statement } from '../platform/database/statement.ts';
+import { lockMerchant } from '../ledger/debit.ts';
 import {
   deltaRows,
   insertDeltas,
   insertPostings,
   postingRows,
   type PostingSource,
-} from '../kernel/ledger/post.ts';
-import { effectiveRate } from '../kernel/ledger/rate.ts';
-import type { FailureCode } from '../kernel/rules/failure-code.ts';
-import type { MinorUnits } from '../kernel/rules/money.ts';
-import type { Posting } from '../kernel/rules/postings.ts';
-import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
+} from '../ledger/post.ts';
+import { effectiveRate } from '../ledger/rate.ts';
+import type { FailureCode } from '../rules/failure-code.ts';
+import type { MinorUnits } from '../rules/money.ts';
+import type { Posting } from '../rules/postings.ts';
+import { refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
 import { createdEvent, statusEvent } from './payout-view.ts';
@@ -57,7 +57,7 @@ export const beyondBound = refuse(
   'the payout would take the available balance of the shop below -(2^53-1)',
 );
 
-// The balance is row plus deltas in one statement, as in kernel/ledger/balance.
+// The balance is row plus deltas in one statement, as in ledger/balance.
 const preconditions: Statement = {
   name: 'payout.preconditions',
   text: `select terminal_id as "terminalId", coalesce(${effectiveRate('$1::uuid', '$2::uuid', '$5::text', '$6::timestamptz')}, 0) as "rateBps",

@@ -4,16 +4,16 @@
  * same bank is queried. Only the sender of the very first order may move it to another bank: a
  * later connection may be refused although an earlier order has arrived.
  */
-import type { Bank } from '../kernel/banks/bank.ts';
-import type { PayoutAnswer, PayoutOrderAnswer } from '../kernel/banks/payout-bank.ts';
-import type { Banks } from '../kernel/banks/route.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { columns, run, type Statement } from '../kernel/database/statement.ts';
-import { minorUnits } from '../kernel/rules/money.ts';
-import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
-import type { Recipient } from '../kernel/rules/recipient.ts';
-import { isRefusal } from '../kernel/rules/refusal.ts';
-import type { Logger } from '../kernel/service/tracing/telemetry.ts';
+import type { Bank } from '../acquirers/bank.ts';
+import type { PayoutAnswer, PayoutOrderAnswer } from '../acquirers/payout-bank.ts';
+import type { Banks } from '../acquirers/route.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { columns, run, type Statement } from '../platform/database/statement.ts';
+import { minorUnits } from '../rules/money.ts';
+import { timedPlanOfAmount } from '../rules/plan.ts';
+import type { Recipient } from '../rules/recipient.ts';
+import { isRefusal } from '../rules/refusal.ts';
+import type { Logger } from '../platform/tracing/telemetry.ts';
 import { callForPayout } from './call-bank.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';

@@ -1,7 +1,7 @@
 /** Recipients that were paid before: they are paid again without typing a phone or an account. */
-import { columns, run, type Runner, type Statement } from '../kernel/database/statement.ts';
-import type { Mode } from '../kernel/rules/mode.ts';
-import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
+import { columns, run, type Runner, type Statement } from '../platform/database/statement.ts';
+import type { Mode } from '../rules/mode.ts';
+import { refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payout } from './entities.ts';
 import { loadPayouts, payoutNames } from './find-payouts.ts';
 import { recipientView } from './payout-view.ts';

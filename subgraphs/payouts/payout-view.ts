@@ -4,9 +4,9 @@
  */
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { payoutJson, type PayoutFieldsFragment } from '../../schema/wire.ts';
-import type { OutboxEvent } from '../kernel/events/outbox.ts';
+import type { OutboxEvent } from '../platform/events/outbox.ts';
 import type { Payout } from './entities.ts';
-import { lastFour, maskedPhone } from '../kernel/rules/recipient.ts';
+import { lastFour, maskedPhone } from '../rules/recipient.ts';
 import { webhookOf } from './rules/payout.ts';
 
 /** The stored part of a recipient, of a payout or of a draft. */

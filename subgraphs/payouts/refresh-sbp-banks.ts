@@ -2,14 +2,14 @@
  * Updates the SBP directory from an acquirer, for an operator. Participants missing from the
  * acquirer's list stay: the directory is not an allow-list.
  */
-import type { Bank } from '../kernel/banks/bank.ts';
-import type { Banks } from '../kernel/banks/route.ts';
-import type { SbpBank } from '../kernel/banks/sbp-banks.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { clientOf } from '../kernel/database/orm-connections.ts';
-import { run, type Statement } from '../kernel/database/statement.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
-import { changeEntities, type Acting } from '../kernel/database/audit.ts';
+import type { Bank } from '../acquirers/bank.ts';
+import type { Banks } from '../acquirers/route.ts';
+import type { SbpBank } from '../acquirers/sbp-banks.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { clientOf } from '../platform/database/orm-connections.ts';
+import { run, type Statement } from '../platform/database/statement.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
+import { changeEntities, type Acting } from '../platform/database/audit.ts';
 
 /** The result of a refresh. */
 interface Refreshed {

@@ -5,30 +5,30 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../schema/generated/payouts.ts';
-import { openSbpDirectory, type SbpDirectory } from '../kernel/banks/sbp-banks.ts';
-import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
-import { isUuid } from '../kernel/rules/uuid.ts';
-import { timedPlanOfAmount } from '../kernel/rules/plan.ts';
-import { isRefusal } from '../kernel/rules/refusal.ts';
-import { mayReadOfShop, ownOnly } from '../kernel/service/entities.ts';
-import { keyOf, merchantOf, orThrow } from '../kernel/service/access/reach.ts';
-import { foundTotalField, totalField } from '../kernel/database/filtered-list.ts';
-import { exactly, oneOf } from '../kernel/database/open-list.ts';
-import { reachOf } from '../kernel/database/reach.ts';
-import type { SubgraphDeps } from '../kernel/service/graph/build-subgraph.ts';
+import { openSbpDirectory, type SbpDirectory } from '../acquirers/sbp-banks.ts';
+import { openKnownMerchants } from '../platform/database/known-merchants.ts';
+import { isUuid } from '../rules/uuid.ts';
+import { timedPlanOfAmount } from '../rules/plan.ts';
+import { isRefusal } from '../rules/refusal.ts';
+import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';
+import { keyOf, merchantOf, orThrow } from '../platform/access/reach.ts';
+import { foundTotalField, totalField } from '../platform/database/filtered-list.ts';
+import { exactly, oneOf } from '../platform/database/open-list.ts';
+import { reachOf } from '../platform/database/reach.ts';
+import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import type { Payout } from './entities.ts';
 import { draftFields, draftMutations, draftQueries, type DraftsDeps } from './drafts/resolvers.ts';
 import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout } from './create-payout.ts';
 import { loadPayouts, pageOfPayouts } from './find-payouts.ts';
-import { personOf } from '../kernel/drafts/decide-draft.ts';
+import { personOf } from '../platform/drafts/decide-draft.ts';
 import { maskedRecipient, recipientView } from './payout-view.ts';
 import { revealRecipient } from './reveal-recipient.ts';
 import { findPaidRecipients } from './paid-recipients.ts';
 import { refreshSbpBanks } from './refresh-sbp-banks.ts';
 import { searchPayouts } from './search-payouts.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { run, type Statement } from '../kernel/database/statement.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { run, type Statement } from '../platform/database/statement.ts';
 
 /* Moves a payout's next bank query to now, after a notification from its bank. */
 

@@ -1,9 +1,9 @@
 /** Shows a person the whole recipient of a payout or of its draft, with an audit entry. */
-import { writeEntry } from '../kernel/database/audit.ts';
-import type { Database } from '../kernel/database/orm.ts';
-import { inTransaction } from '../kernel/database/statement.ts';
-import type { PersonActing } from '../kernel/drafts/store-drafts.ts';
-import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
+import { writeEntry } from '../platform/database/audit.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { inTransaction } from '../platform/database/statement.ts';
+import type { PersonActing } from '../platform/drafts/store-drafts.ts';
+import { refuse, type Refusal } from '../rules/refusal.ts';
 import { payoutDrafts } from './drafts/store-draft.ts';
 import { loadPayouts } from './find-payouts.ts';
 import { maskedRecipient, recipientView } from './payout-view.ts';

@@ -3,14 +3,14 @@
  * merchants; other searches filter a list of at most 31 days and read as many rows as it has.
  * Newest first, by keyset.
  */
-import { isUuid } from '../kernel/rules/uuid.ts';
-import { readList } from '../kernel/database/filtered-list.ts';
-import { spanOf, type Span } from '../kernel/database/keyset.ts';
-import type { RowFilter } from '../kernel/database/list-statements.ts';
-import { pagedList, readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
-import type { Reach } from '../kernel/database/reach.ts';
-import { columns, type Runner } from '../kernel/database/statement.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
+import { isUuid } from '../rules/uuid.ts';
+import { readList } from '../platform/database/filtered-list.ts';
+import { spanOf, type Span } from '../platform/database/keyset.ts';
+import type { RowFilter } from '../platform/database/list-statements.ts';
+import { pagedList, readPage, type Page, type PageQuery } from '../platform/database/page.ts';
+import type { Reach } from '../platform/database/reach.ts';
+import { columns, type Runner } from '../platform/database/statement.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames, payoutTable } from './find-payouts.ts';
 import type { PayoutStatus } from './rules/payout.ts';

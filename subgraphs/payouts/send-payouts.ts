@@ -5,15 +5,15 @@
  * (`create-payout`); here it is only queried, since the number is not stored.
  */
 import type pg from 'pg';
-import type { Bank } from '../kernel/banks/bank.ts';
-import { readByTurns, type Owner } from '../kernel/clock/due-owners.ts';
-import { dueOn, inRealTime, ofShop, type Timeline } from '../kernel/clock/due.ts';
-import { eachAlone, workBatch } from '../kernel/alerts/dead-letters.ts';
-import { columns, inTransaction, run, type Statement } from '../kernel/database/statement.ts';
-import { inTraceOf } from '../kernel/database/subject-trace.ts';
-import { minorUnits } from '../kernel/rules/money.ts';
-import type { KeptRecipient } from '../kernel/rules/recipient.ts';
-import { isRefusal } from '../kernel/rules/refusal.ts';
+import type { Bank } from '../acquirers/bank.ts';
+import { readByTurns, type Owner } from '../platform/clock/due-owners.ts';
+import { dueOn, inRealTime, ofShop, type Timeline } from '../platform/clock/due.ts';
+import { eachAlone, workBatch } from '../platform/alerts/dead-letters.ts';
+import { columns, inTransaction, run, type Statement } from '../platform/database/statement.ts';
+import { inTraceOf } from '../platform/database/subject-trace.ts';
+import { minorUnits } from '../rules/money.ts';
+import type { KeptRecipient } from '../rules/recipient.ts';
+import { isRefusal } from '../rules/refusal.ts';
 import { applyPayoutAnswer } from './apply-payout-answer.ts';
 import { callForPayout } from './call-bank.ts';
 import type { Payout } from './entities.ts';

@@ -14,13 +14,13 @@ import type {
   RecurringPaymentReference,
 } from '../../schema/generated/asked-of-payments.ts';
 import { readInternalOperations } from '../../schema/sources.ts';
-import { isFailureCode, type FailureCode } from '../kernel/rules/failure-code.ts';
-import type { Mode } from '../kernel/rules/mode.ts';
-import type { RecurringKind, SavableMethod } from '../kernel/rules/recurring.ts';
-import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
-import { lazily } from '../kernel/service/lazily.ts';
-import type { Call } from '../kernel/service/access/principal.ts';
-import type { PreparedDocument, SubgraphExecutor } from '../kernel/service/graph/subgraph.ts';
+import { isFailureCode, type FailureCode } from '../rules/failure-code.ts';
+import type { Mode } from '../rules/mode.ts';
+import type { RecurringKind, SavableMethod } from '../rules/recurring.ts';
+import { refuse, type Refusal } from '../rules/refusal.ts';
+import { lazily } from '../platform/graph/lazily.ts';
+import type { Call } from '../platform/access/principal.ts';
+import type { PreparedDocument, SubgraphExecutor } from '../platform/graph/subgraph.ts';
 
 /** The owner and purpose of the payment. */
 interface Request {
@@ -38,7 +38,7 @@ interface Request {
   readonly tokenId: string;
   readonly subscriptionId: string | null;
   readonly customerRef: string;
-  /** Whose terms its receipt has (`kernel/receipts`); null: it has no receipt. */
+  /** Whose terms its receipt has (`acquirers/receipts`); null: it has no receipt. */
   readonly receiptTermsId: string | null;
   /** The pairs that its payment carries; null: none. */
   readonly metadata: Record<string, string> | null;

@@ -1,13 +1,13 @@
 /** The canceller: a key of the merchant, or a person for it, with a reason. */
 import { reason_max_chars } from '../../schema/limits.ts';
 import type pg from 'pg';
-import { writeEntries, type Acting, type AuditedAction } from '../kernel/database/audit.ts';
-import type { Mode } from '../kernel/rules/mode.ts';
-import { refuse, type Refusal } from '../kernel/rules/refusal.ts';
-import { textMistake } from '../kernel/rules/text-mistake.ts';
-import { isUuid } from '../kernel/rules/uuid.ts';
-import type { Principal } from '../kernel/service/access/principal.ts';
-import { keyOf } from '../kernel/service/access/reach.ts';
+import { writeEntries, type Acting, type AuditedAction } from '../platform/database/audit.ts';
+import type { Mode } from '../rules/mode.ts';
+import { refuse, type Refusal } from '../rules/refusal.ts';
+import { textMistake } from '../rules/text-mistake.ts';
+import { isUuid } from '../rules/uuid.ts';
+import type { Principal } from '../platform/access/principal.ts';
+import { keyOf } from '../platform/access/reach.ts';
 
 /** The merchant, and the mode of its things; a person's is that of the thing itself. */
 interface CancellingCaller {

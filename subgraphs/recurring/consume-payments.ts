@@ -1,6 +1,6 @@
 /**
  * Consumes the events of payments that recurring billing requested. Each event takes effect once,
- * in the transaction that moves the offset (`kernel/events/consume`). Handlers receive the current
+ * in the transaction that moves the offset (`platform/events/consume`). Handlers receive the current
  * payment, which may be newer than the event, so they must accept the same state again. The
  * offset's row lock admits one process at a time; the others find nothing left.
  */
@@ -14,10 +14,10 @@ import {
   retryLater,
   type ConsumedEvent,
   type ConsumerBatch,
-} from '../kernel/events/consume.ts';
-import { isPassing, reportDeadLetter } from '../kernel/alerts/dead-letters.ts';
-import { WakeSignal } from '../kernel/queue/wake-signal.ts';
-import type { Logger } from '../kernel/service/tracing/telemetry.ts';
+} from '../platform/events/consume.ts';
+import { isPassing, reportDeadLetter } from '../platform/alerts/dead-letters.ts';
+import { WakeSignal } from '../platform/queue/wake-signal.ts';
+import type { Logger } from '../platform/tracing/telemetry.ts';
 import type { Payments, RecurringPayment } from './ask-payments.ts';
 
 /**

@@ -1,10 +1,10 @@
 /** Reads tokens of the key's mode. Tokens belong to the merchant, whatever the shop of the key. */
-import { loadByKey } from '../kernel/database/load-by-key.ts';
-import { openList } from '../kernel/database/open-list.ts';
-import { readPage, type Page, type PageQuery } from '../kernel/database/page.ts';
-import { columns, propertyNames, type Runner } from '../kernel/database/statement.ts';
-import type { Mode } from '../kernel/rules/mode.ts';
-import type { Refusal } from '../kernel/rules/refusal.ts';
+import { loadByKey } from '../platform/database/load-by-key.ts';
+import { openList } from '../platform/database/open-list.ts';
+import { readPage, type Page, type PageQuery } from '../platform/database/page.ts';
+import { columns, propertyNames, type Runner } from '../platform/database/statement.ts';
+import type { Mode } from '../rules/mode.ts';
+import type { Refusal } from '../rules/refusal.ts';
 import { TokenEntity, type Token } from './tokens/entities.ts';
 import { tokenStatuses } from './rules/token.ts';
 import { listOfModes, recurringPage_max, wholeList } from './list-pages.ts';

@@ -3,9 +3,9 @@
  * find cases without an event.
  */
 import type pg from 'pg';
-import { notDeadLetter, workBatch, type Subject } from '../kernel/alerts/dead-letters.ts';
-import { inTransaction, run, type Statement } from '../kernel/database/statement.ts';
-import { done, type Job } from '../kernel/queue/run-job.ts';
+import { notDeadLetter, workBatch, type Subject } from '../platform/alerts/dead-letters.ts';
+import { inTransaction, run, type Statement } from '../platform/database/statement.ts';
+import { done, type Job } from '../platform/queue/run-job.ts';
 import type { Payments } from './ask-payments.ts';
 import { tokenMove } from './rules/token.ts';
 import { lockTokens, storeTokens } from './tokens/store-token.ts';

@@ -2,8 +2,8 @@
  * The merchant's lists of tokens and subscriptions, in pages by keyset, or as a whole while they
  * are short.
  */
-import { pagedList, type Page, type PagedList, type PageQuery } from '../kernel/database/page.ts';
-import { isRefusal, refuse, type Refusal } from '../kernel/rules/refusal.ts';
+import { pagedList, type Page, type PagedList, type PageQuery } from '../platform/database/page.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 
 /** Rows of a page at most. The REST API reads its whole lists in such pages. */
 export const recurringPage_max = 500;

@@ -4,7 +4,7 @@
  */
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { subscriptionJson, tokenJson } from '../../schema/wire.ts';
-import type { OutboxEvent } from '../kernel/events/outbox.ts';
+import type { OutboxEvent } from '../platform/events/outbox.ts';
 import type { Subscription } from './subscriptions/entities.ts';
 import type { Token } from './tokens/entities.ts';
 

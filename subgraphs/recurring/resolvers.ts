@@ -1,11 +1,11 @@
 /** The recurring subgraph's resolvers. */
 import type { Resolvers } from '../../schema/generated/recurring.ts';
-import { openKnownMerchants } from '../kernel/database/known-merchants.ts';
-import { totalField } from '../kernel/database/filtered-list.ts';
-import { accessRefusal } from '../kernel/service/access/access.ts';
-import { mayReadOfMode, ownOnly, type OfMode } from '../kernel/service/entities.ts';
-import type { Principal } from '../kernel/service/access/principal.ts';
-import type { SubgraphDeps } from '../kernel/service/graph/build-subgraph.ts';
+import { openKnownMerchants } from '../platform/database/known-merchants.ts';
+import { totalField } from '../platform/database/filtered-list.ts';
+import { accessRefusal } from '../platform/access/access.ts';
+import { mayReadOfMode, ownOnly, type OfMode } from '../platform/graph/entities.ts';
+import type { Principal } from '../platform/access/principal.ts';
+import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import type { CustomerDeps } from './customers/customer-page.ts';
 import { customerMutations, customerQueries } from './customers/resolvers.ts';
 import { loadTokens } from './find-recurring.ts';

@@ -1,7 +1,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { openHttp } from '../../subgraphs/platform/http/http-server.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { eventually } from '../support/eventually.ts';
 import { envelope, talk } from './raw-answers.ts';
 

@@ -7,7 +7,7 @@ import {
   isObjectType,
   type GraphQLSchema,
 } from 'graphql';
-import { access } from '../../subgraphs/kernel/service/access/access.ts';
+import { access } from '../../subgraphs/platform/access/access.ts';
 import { askGraph, makeMerchant } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { envelope, talk } from './raw-answers.ts';

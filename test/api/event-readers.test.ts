@@ -6,7 +6,7 @@ import { EventSource } from 'eventsource';
 import { openEventStream } from '../../rest-facade/event-stream.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
 import { noBankCallbacks } from '../support/no-bank-callbacks.ts';
-import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
+import { openHttp } from '../../subgraphs/platform/http/http-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { openParts } from '../gateway/serve-graph.ts';
 import { silent, testKey } from '../gateway/small-graph.ts';

@@ -6,12 +6,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { openEventStream, streamPing_ms } from '../../rest-facade/event-stream.ts';
 import { registerRestFacade } from '../../rest-facade/server.ts';
 import { noBankCallbacks } from '../support/no-bank-callbacks.ts';
-import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
-import { liveSubscribers } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { openHttp } from '../../subgraphs/platform/http/http-server.ts';
+import { liveSubscribers } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { eventually } from '../support/eventually.ts';
 import { openParts } from '../gateway/serve-graph.ts';
 import { liveKey, operatorToken, otherShopKey, silent, testKey } from '../gateway/small-graph.ts';
-import { liveKinds } from '../../subgraphs/kernel/rules/event.ts';
+import { liveKinds } from '../../subgraphs/rules/event.ts';
 
 const until = (isSo: () => boolean | Promise<boolean>): Promise<boolean> =>
   eventually(isSo, 'what the stream comes to');

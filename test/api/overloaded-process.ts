@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { networkOf, openAddressOf } from '../../gateway/callers/caller-address.ts';
-import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { openHttp } from '../../subgraphs/platform/http/http-server.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 
 const burn_ms = 25;
 const wait_ms = 1_000;

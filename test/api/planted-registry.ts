@@ -3,7 +3,7 @@
  * pages alone would take too long to fill.
  */
 import type pg from 'pg';
-import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
+import type { Mode } from '../../subgraphs/rules/mode.ts';
 
 export interface PlantedShop {
   readonly merchantId: string;

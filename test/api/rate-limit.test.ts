@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { openBucketsInRedis, openBucketsInMemory } from '../../gateway/callers/rate-limit.ts';
-import { metrics, openLog, type Logger } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { metrics, openLog, type Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { eventually, patience_ms } from '../support/eventually.ts';
 import { noRedis, startRedis } from '../support/redis.ts';
 

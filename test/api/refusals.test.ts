@@ -1,8 +1,8 @@
 import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { GraphQLError } from 'graphql';
-import { refusalCodes, refuse, type RefusalCode } from '../../subgraphs/kernel/rules/refusal.ts';
-import { payoutScopes } from '../../subgraphs/kernel/service/access/access.ts';
+import { refusalCodes, refuse, type RefusalCode } from '../../subgraphs/rules/refusal.ts';
+import { payoutScopes } from '../../subgraphs/platform/access/access.ts';
 import { openSmallEdge, payment } from './small-edge.ts';
 
 /** The table of docs/contract.md#errors, by hand. */

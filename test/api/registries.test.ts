@@ -1,20 +1,20 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { Mode } from '../../subgraphs/rules/mode.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { looked_max_rows } from '../../subgraphs/kernel/database/filtered-list.ts';
-import { cursorOf, pageRange } from '../../subgraphs/kernel/database/keyset.ts';
-import { pageText, type ListQuery } from '../../subgraphs/kernel/database/list-statements.ts';
-import { exactly } from '../../subgraphs/kernel/database/open-list.ts';
+import { looked_max_rows } from '../../subgraphs/platform/database/filtered-list.ts';
+import { cursorOf, pageRange } from '../../subgraphs/platform/database/keyset.ts';
+import { pageText, type ListQuery } from '../../subgraphs/platform/database/list-statements.ts';
+import { exactly } from '../../subgraphs/platform/database/open-list.ts';
 import {
   registryRange,
   registryText,
   type RegistryQuery,
   type RegistryTable,
-} from '../../subgraphs/kernel/database/registry.ts';
-import type { Reach } from '../../subgraphs/kernel/database/reach.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+} from '../../subgraphs/platform/database/registry.ts';
+import type { Reach } from '../../subgraphs/platform/database/reach.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { ledgerColumns, ledgerTable } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';

@@ -16,21 +16,14 @@ import { noBankCallbacks } from '../support/no-bank-callbacks.ts';
 import type { OpenStream } from '../../rest-facade/call.ts';
 import { authenticatorParts, unprotected } from '../gateway/small-graph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
-import { refuse } from '../../subgraphs/kernel/rules/refusal.ts';
-import { resolvableEntities } from '../../subgraphs/kernel/service/entities.ts';
-import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
-import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import {
-  scopes,
-  type Call,
-  type KeyPrincipal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
-import type {
-  SubgraphContext,
-  SubgraphExecutor,
-} from '../../subgraphs/kernel/service/graph/subgraph.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { refuse } from '../../subgraphs/rules/refusal.ts';
+import { resolvableEntities } from '../../subgraphs/platform/graph/entities.ts';
+import { openHttp } from '../../subgraphs/platform/http/http-server.ts';
+import { localExecutor } from '../../subgraphs/platform/graph/local-executor.ts';
+import { scopes, type Call, type KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
+import type { SubgraphContext, SubgraphExecutor } from '../../subgraphs/platform/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/platform/graph/build-subgraph.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 
 /** What a root field answers: by `Query.payment`, with its arguments. */
 export type RootAnswers = Readonly<Record<string, (args: object, call: Call) => unknown>>;

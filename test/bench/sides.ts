@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../subgraphs/platform/database/embedded-postgres.ts';
 import { ratePerSecond_max } from '../../schema/limits.ts';
 import { freePort } from '../support/free-port.ts';
 import { makeMerchant, setRate, type Merchant } from '../support/merchant.ts';

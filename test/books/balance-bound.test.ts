@@ -4,19 +4,19 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
-import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { isBeyondBound } from '../../subgraphs/kernel/ledger/bound.ts';
-import { readBalancesAt } from '../../subgraphs/kernel/ledger/closing.ts';
-import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
-import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
-import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
+import type { Bank } from '../../subgraphs/acquirers/bank.ts';
+import type { BankAnswer } from '../../subgraphs/acquirers/bank-answer.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { isBeyondBound } from '../../subgraphs/ledger/bound.ts';
+import { readBalancesAt } from '../../subgraphs/ledger/closing.ts';
+import { readBalances } from '../../subgraphs/ledger/balance.ts';
+import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { foldBalances } from '../../subgraphs/ledger/fold.ts';
+import { openPolicies } from '../../subgraphs/platform/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { createShop } from '../../subgraphs/merchants/shops/change-shop.ts';
 import {
   recordAdjustment,

@@ -4,14 +4,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
-import { bookPostings } from '../../subgraphs/kernel/ledger/debit.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
+import { bookPostings } from '../../subgraphs/ledger/debit.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
-import { adjustmentRecorded } from '../../subgraphs/kernel/rules/postings.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { minorUnits } from '../../subgraphs/rules/money.ts';
+import { adjustmentRecorded } from '../../subgraphs/rules/postings.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';

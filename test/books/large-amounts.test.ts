@@ -1,14 +1,14 @@
 /** Totals of amounts whose sum no bigint holds: exact, and nobody else's counting stops. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { countFactsApart } from '../../subgraphs/kernel/ledger/totals/count-facts.ts';
-import { followEvents } from '../../subgraphs/kernel/ledger/totals/keep-totals.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { countFactsApart } from '../../subgraphs/ledger/totals/count-facts.ts';
+import { followEvents } from '../../subgraphs/ledger/totals/keep-totals.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { largestAmount } from '../../subgraphs/kernel/rules/money.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { largestAmount } from '../../subgraphs/rules/money.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import {
   readTotals,
   type Group,

@@ -1,12 +1,12 @@
 /** One poisoned row stops nobody else: the fold, the walks over the books, the alerts. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { publishAlerts } from '../../subgraphs/kernel/alerts/jobs.ts';
-import { raiseAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
-import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
-import { foldBacklog, foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { metrics } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { publishAlerts } from '../../subgraphs/platform/alerts/jobs.ts';
+import { raiseAlert } from '../../subgraphs/platform/alerts/raise-alert.ts';
+import { readBalances } from '../../subgraphs/ledger/balance.ts';
+import { foldBacklog, foldBalances } from '../../subgraphs/ledger/fold.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
+import { metrics } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { retryDeadLetters, poison, deadLettersOf } from '../support/poison.ts';
 import { openHistory, start, type History } from './history.ts';

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type pg from 'pg';
-import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
-import { countFactsApart } from '../../subgraphs/kernel/ledger/totals/count-facts.ts';
-import { followEvents, walkOlder } from '../../subgraphs/kernel/ledger/totals/keep-totals.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
+import { countFactsApart } from '../../subgraphs/ledger/totals/count-facts.ts';
+import { followEvents, walkOlder } from '../../subgraphs/ledger/totals/keep-totals.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import {
   isComplete,
   readTotals,

@@ -1,10 +1,10 @@
 /** The merchants' turns: what each finds, what it costs, and who waits for whom. */
 import assert from 'node:assert/strict';
 import { after, beforeEach, afterEach, before, test } from 'node:test';
-import { checks } from '../../subgraphs/kernel/ledger/books/checks.ts';
-import { readOldestCheck } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { checks } from '../../subgraphs/ledger/books/checks.ts';
+import { readOldestCheck } from '../../subgraphs/ledger/books/check-books.ts';
+import { foldBalances } from '../../subgraphs/ledger/fold.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { plantOperations } from '../reconciliation/planted-operations.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { openHistory } from './history.ts';

@@ -1,8 +1,8 @@
 /** The background's check of the books, a turn at a time. */
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { checkTurn } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { checkTurn } from '../../subgraphs/ledger/books/check-books.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 
 const log = openLog({ logLevel: 'silent' }, 'test');
 const stopping = new AbortController().signal;

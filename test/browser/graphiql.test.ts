@@ -2,7 +2,7 @@ import { describe, test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { registerGateway } from '../../gateway/graphql/server.ts';
-import { openHttp } from '../../subgraphs/kernel/service/http/http-server.ts';
+import { openHttp } from '../../subgraphs/platform/http/http-server.ts';
 import { openParts } from '../gateway/serve-graph.ts';
 import { operatorToken, silent } from '../gateway/small-graph.ts';
 import { eventually } from '../support/eventually.ts';

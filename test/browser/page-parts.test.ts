@@ -18,7 +18,7 @@ import {
   unacceptedBrandOf,
 } from '../../rest-facade/checkout/browser/card-rules.js';
 import { preferredLanguage } from '../../rest-facade/checkout/choose-language.ts';
-import sbpBanks from '../../subgraphs/kernel/banks/sbp-banks.json' with { type: 'json' };
+import sbpBanks from '../../subgraphs/acquirers/sbp-banks.json' with { type: 'json' };
 import { appLink, likelyBanks } from '../../rest-facade/checkout/views/sbp-banks.ts';
 import { drawQr } from '../../rest-facade/checkout/draw-qr.ts';
 import { formatAmount } from '../../rest-facade/checkout/format-amount.ts';
@@ -27,7 +27,7 @@ import { testCards } from '../../rest-facade/checkout/views/pay-form.ts';
 import { outcomeView } from '../../rest-facade/checkout/views/page.ts';
 import { failureWords, refusalWords } from '../../rest-facade/checkout/words/words.ts';
 import { wordsOf } from '../../rest-facade/checkout/words/words-of.ts';
-import { failureCodes } from '../../subgraphs/kernel/rules/failure-code.ts';
+import { failureCodes } from '../../subgraphs/rules/failure-code.ts';
 
 describe('markup', () => {
   test('whatever is put into a template is escaped unless it is markup', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { clientOf } from '../../subgraphs/kernel/database/orm-connections.ts';
-import { access } from '../../subgraphs/kernel/service/access/access.ts';
+import { clientOf } from '../../subgraphs/platform/database/orm-connections.ts';
+import { access } from '../../subgraphs/platform/access/access.ts';
 import { changeEntities, type AuditedAction } from '../../subgraphs/merchants/audit.ts';
 import {
   cabinetUser,

@@ -4,19 +4,19 @@
  */
 import { randomUUID } from 'node:crypto';
 import { parse, type ExecutionResult } from 'graphql';
-import type { Bus, BusMessages, BusTopic } from '../../subgraphs/kernel/service/bus.ts';
-import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
-import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
+import type { Bus, BusMessages, BusTopic } from '../../subgraphs/platform/bus/bus.ts';
+import { openTestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
+import { openPolicies } from '../../subgraphs/platform/policies/policies.ts';
+import { localExecutor } from '../../subgraphs/platform/graph/local-executor.ts';
 import {
   scopes,
   type KeyPrincipal,
   type OperatorPrincipal,
   type Principal,
   type Role,
-} from '../../subgraphs/kernel/service/access/principal.ts';
-import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
+} from '../../subgraphs/platform/access/principal.ts';
+import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
+import { buildSubgraph } from '../../subgraphs/platform/graph/build-subgraph.ts';
 import type { WakeLanes } from '../../subgraphs/merchants/webhooks/deliverer.ts';
 import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
 import {

@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { getNamedType, isUnionType } from 'graphql';
-import { raiseAlert } from '../../subgraphs/kernel/alerts/raise-alert.ts';
+import { raiseAlert } from '../../subgraphs/platform/alerts/raise-alert.ts';
 import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report.ts';
-import { isUuid } from '../../subgraphs/kernel/rules/uuid.ts';
-import { access } from '../../subgraphs/kernel/service/access/access.ts';
+import { isUuid } from '../../subgraphs/rules/uuid.ts';
+import { access } from '../../subgraphs/platform/access/access.ts';
 import type { Cabinet, Fixture } from './cabinet.ts';
 
 const text = JSON.stringify;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { cabinetUser, makeFixture, openCabinet, operator, type Cabinet } from './cabinet.ts';
-import type { OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
 
 let cabinet: Cabinet;
 before(async () => void (cabinet = await openCabinet()));

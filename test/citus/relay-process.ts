@@ -3,7 +3,7 @@
  * between: `node relay-process.ts <database>`.
  */
 import pg from 'pg';
-import { startRelay } from '../../subgraphs/kernel/events/relay.ts';
+import { startRelay } from '../../subgraphs/platform/events/relay.ts';
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import { log } from '../webhooks/harness.ts';
 

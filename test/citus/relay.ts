@@ -9,7 +9,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startRelay } from '../../subgraphs/kernel/events/relay.ts';
+import { startRelay } from '../../subgraphs/platform/events/relay.ts';
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import {
   migrateTemplate,

@@ -15,7 +15,7 @@ import {
   chooseOwner,
   plainEnvironment,
   type Owner,
-} from '../../subgraphs/kernel/database/embedded/programs.ts';
+} from '../../subgraphs/platform/database/embedded/programs.ts';
 import { distributingStatements } from '../database/distribution.ts';
 
 export interface Servers {

@@ -12,7 +12,7 @@ import { inOneDatabase } from '../database/over-all-merchants.ts';
 import { makeStatements, type Unnamed } from '../database/made-statements.ts';
 import { loadProgram, statementsSeen, type Seen } from '../database/statements.ts';
 import { distribute, startCitus, type Servers } from './servers.ts';
-import { errorCode } from '../../subgraphs/kernel/service/error-code.ts';
+import { errorCode } from '../../subgraphs/platform/tracing/error-code.ts';
 
 const merchant = `'11111111-1111-4111-8111-111111111111'`;
 /** A value of each type that a statement takes; of another it is null. */

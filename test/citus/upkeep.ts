@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { makePartitions, partitionedTables } from '../../subgraphs/kernel/database/partitions.ts';
-import type { Database } from '../../subgraphs/kernel/database/orm.ts';
-import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { dropPartitions } from '../../subgraphs/kernel/retention/drop-partitions.ts';
-import { forgetBatch } from '../../subgraphs/kernel/retention/forget-batches.ts';
-import * as rows from '../../subgraphs/kernel/retention/forget-rows.ts';
+import { makePartitions, partitionedTables } from '../../subgraphs/platform/database/partitions.ts';
+import type { Database } from '../../subgraphs/platform/database/orm.ts';
+import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { dropPartitions } from '../../subgraphs/platform/retention/drop-partitions.ts';
+import { forgetBatch } from '../../subgraphs/platform/retention/forget-batches.ts';
+import * as rows from '../../subgraphs/platform/retention/forget-rows.ts';
 import { openHistory } from '../books/history.ts';
 import { checkAll } from '../books/turns.ts';
 import {

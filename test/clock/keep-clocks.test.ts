@@ -5,7 +5,7 @@ import {
   clockJobs,
   keepClockJob,
   type ClockParticipant,
-} from '../../subgraphs/kernel/clock/keep-clocks.ts';
+} from '../../subgraphs/platform/clock/keep-clocks.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;

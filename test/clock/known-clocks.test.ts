@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type pg from 'pg';
-import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
-import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
-import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { openTestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
+import type { Runner } from '../../subgraphs/platform/database/statement.ts';
+import { openBus } from '../../subgraphs/platform/queue/bus.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { eventually } from '../support/eventually.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 

@@ -1,12 +1,12 @@
 /**
  * The whole service as a fleet: two processes of each role behind HAProxy, PostgreSQL with a
  * synchronous standby, PgBouncer in transaction mode before whichever of them is the primary, and a
- * Redis Cluster of three. HAProxy and PgBouncer run on the samples of `subgraphs/kernel/fleet/`.
+ * Redis Cluster of three. HAProxy and PgBouncer run on the samples of `subgraphs/platform/fleet/`.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
+import { superuser } from '../../subgraphs/platform/database/embedded/cluster.ts';
 import { freePort } from '../support/free-port.ts';
 import { startRedisCluster, type TestRedisCluster } from '../queue/redis-cluster.ts';
 import {

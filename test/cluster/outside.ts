@@ -5,8 +5,8 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseOwner } from '../../subgraphs/kernel/database/embedded/programs.ts';
-import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
+import { chooseOwner } from '../../subgraphs/platform/database/embedded/programs.ts';
+import { superuser } from '../../subgraphs/platform/database/embedded/cluster.ts';
 import { eventually } from '../support/eventually.ts';
 import { samples, readSample } from './sample-config.ts';
 

@@ -1,6 +1,6 @@
 /**
  * A primary and its synchronous standby as operators have them: PostgreSQL from Debian, a Patroni
- * beside each and three etcd, on the samples of `subgraphs/kernel/fleet/`. Nobody promotes here but
+ * beside each and three etcd, on the samples of `subgraphs/platform/fleet/`. Nobody promotes here but
  * Patroni.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -8,9 +8,9 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { superuser } from '../../subgraphs/kernel/database/embedded/cluster.ts';
+import { superuser } from '../../subgraphs/platform/database/embedded/cluster.ts';
 import { freePort } from '../support/free-port.ts';
-import { plainEnvironment } from '../../subgraphs/kernel/database/embedded/programs.ts';
+import { plainEnvironment } from '../../subgraphs/platform/database/embedded/programs.ts';
 import type { Pair } from './pair.ts';
 import {
   addFolder,

@@ -24,14 +24,14 @@ import {
   ownDirectory,
   readPassword,
   superuser,
-} from '../../subgraphs/kernel/database/embedded/cluster.ts';
+} from '../../subgraphs/platform/database/embedded/cluster.ts';
 import {
   preparePrograms,
   type Programs,
   chooseOwner,
   plainEnvironment,
   type Owner,
-} from '../../subgraphs/kernel/database/embedded/programs.ts';
+} from '../../subgraphs/platform/database/embedded/programs.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 

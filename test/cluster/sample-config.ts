@@ -1,11 +1,11 @@
 /**
- * The sample configurations of `subgraphs/kernel/fleet/`, with the addresses of a test in place of
+ * The sample configurations of `subgraphs/platform/fleet/`, with the addresses of a test in place of
  * theirs.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export const samples = join(import.meta.dirname, '../../subgraphs/kernel/fleet');
+export const samples = join(import.meta.dirname, '../../subgraphs/platform/fleet');
 
 /**
  * Reads a sample and puts `with[name]` in place of each `name`. Throws when a name does not occur:

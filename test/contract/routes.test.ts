@@ -6,9 +6,9 @@ import { refusalHttp } from '../../rest-facade/refusal-http.ts';
 import { routes } from '../../rest-facade/routes.ts';
 import { camelCase } from '../../rest-facade/validate-body.ts';
 import { readOperations, readSubgraphSdl, subgraphNames } from '../../schema/sources.ts';
-import { streamKinds, webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
-import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
-import { access } from '../../subgraphs/kernel/service/access/access.ts';
+import { streamKinds, webhookEvents } from '../../subgraphs/rules/event.ts';
+import { refusalCodes } from '../../subgraphs/rules/refusal.ts';
+import { access } from '../../subgraphs/platform/access/access.ts';
 import { apiVersion } from '../../schema/api-version.ts';
 import { documented } from './documented.ts';
 

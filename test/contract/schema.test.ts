@@ -20,12 +20,12 @@ import {
   type GraphQLNamedType,
 } from 'graphql';
 import { readOperations, readSubgraphSdl, subgraphNames } from '../../schema/sources.ts';
-import { liveKinds, webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
-import { failureCodes } from '../../subgraphs/kernel/rules/failure-code.ts';
-import { modes } from '../../subgraphs/kernel/rules/mode.ts';
-import { ledgerTypes } from '../../subgraphs/kernel/rules/postings.ts';
-import { refusalCodes } from '../../subgraphs/kernel/rules/refusal.ts';
-import { access, accessBelowRoot } from '../../subgraphs/kernel/service/access/access.ts';
+import { liveKinds, webhookEvents } from '../../subgraphs/rules/event.ts';
+import { failureCodes } from '../../subgraphs/rules/failure-code.ts';
+import { modes } from '../../subgraphs/rules/mode.ts';
+import { ledgerTypes } from '../../subgraphs/rules/postings.ts';
+import { refusalCodes } from '../../subgraphs/rules/refusal.ts';
+import { access, accessBelowRoot } from '../../subgraphs/platform/access/access.ts';
 import { paymentMethods, paymentStatuses } from '../../subgraphs/payments/rules/payment.ts';
 import { readText, typescriptFiles } from '../tidy/tree.ts';
 

@@ -1,7 +1,7 @@
 /** Whether the books of the crash test balance, from outside and in the database itself. */
 import assert from 'node:assert/strict';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../subgraphs/platform/database/embedded-postgres.ts';
 import type { Merchant } from '../support/merchant.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -12,7 +12,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from '../support/free-port.ts';
-import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../subgraphs/platform/database/embedded-postgres.ts';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { spawnProcess, stopProcess, untilReady, type ServiceProcess } from '../support/service.ts';

@@ -12,7 +12,7 @@ import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { Redis } from 'ioredis';
 import { freePort } from '../support/free-port.ts';
-import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../subgraphs/platform/database/embedded-postgres.ts';
 import {
   askGraph,
   makeMerchant,

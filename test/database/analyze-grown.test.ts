@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { entities } from '../../subgraphs/entities.ts';
-import { analyzeGrown } from '../../subgraphs/kernel/database/analyze-grown.ts';
-import { openDatabase, type Database } from '../../subgraphs/kernel/database/orm.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { analyzeGrown } from '../../subgraphs/platform/database/analyze-grown.ts';
+import { openDatabase, type Database } from '../../subgraphs/platform/database/orm.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { loadPayments } from '../../subgraphs/payments/find-payments.ts';

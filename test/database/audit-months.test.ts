@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { makePartitions } from '../../subgraphs/kernel/database/partitions.ts';
-import { migrate, openDatabase, type Database } from '../../subgraphs/kernel/database/orm.ts';
+import { makePartitions } from '../../subgraphs/platform/database/partitions.ts';
+import { migrate, openDatabase, type Database } from '../../subgraphs/platform/database/orm.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { listAuditEntries } from '../../subgraphs/merchants/audit.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -6,7 +6,7 @@ import {
   batch_max,
   batchesInFlight_max,
   batched,
-} from '../../subgraphs/kernel/database/batch-calls.ts';
+} from '../../subgraphs/platform/database/batch-calls.ts';
 
 /** Never connected: what is batched is decided before anything is sent. */
 const pool = new pg.Pool();

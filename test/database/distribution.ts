@@ -1,8 +1,8 @@
-/** How the tables are distributed: `kernel/fleet/distribute.sql`, as the tests read it. */
+/** How the tables are distributed: `platform/fleet/distribute.sql`, as the tests read it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const file = join(import.meta.dirname, '../../subgraphs/kernel/fleet/distribute.sql');
+const file = join(import.meta.dirname, '../../subgraphs/platform/fleet/distribute.sql');
 
 /** The file's statements, in their order, without comments. */
 export const distributingStatements = (): readonly string[] =>

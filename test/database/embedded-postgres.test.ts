@@ -21,7 +21,7 @@ import pg from 'pg';
 import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,
-} from '../../subgraphs/kernel/database/embedded-postgres.ts';
+} from '../../subgraphs/platform/database/embedded-postgres.ts';
 import { eventually, patience_ms } from '../support/eventually.ts';
 import { size } from '../support/size.ts';
 

@@ -8,12 +8,12 @@ import {
   claimPatience_ms,
   createOnce,
   type Created,
-} from '../../subgraphs/kernel/database/idempotency.ts';
-import { forgetBatch } from '../../subgraphs/kernel/retention/forget-batches.ts';
-import { forgetKeys } from '../../subgraphs/kernel/retention/forget-rows.ts';
-import { keysKept_days } from '../../subgraphs/kernel/rules/retention.ts';
-import { isRefusal, refuse, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+} from '../../subgraphs/platform/database/idempotency.ts';
+import { forgetBatch } from '../../subgraphs/platform/retention/forget-batches.ts';
+import { forgetKeys } from '../../subgraphs/platform/retention/forget-rows.ts';
+import { keysKept_days } from '../../subgraphs/rules/retention.ts';
+import { isRefusal, refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { testPool } from '../support/database.ts';

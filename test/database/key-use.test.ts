@@ -1,6 +1,6 @@
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { issueApiKey, noteKeyUse } from '../../subgraphs/merchants/keys/api-keys.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 

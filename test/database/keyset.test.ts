@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { cursorOf, positionOf, spanOf } from '../../subgraphs/kernel/database/keyset.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { cursorOf, positionOf, spanOf } from '../../subgraphs/platform/database/keyset.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 
 const filters = ['payment', null];
 const row = {

@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { after, before, mock, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
-import { inLane, outsideOfLane } from '../../subgraphs/kernel/service/lane.ts';
-import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
-import { bufferRows } from '../../subgraphs/kernel/database/buffer-rows.ts';
-import { run } from '../../subgraphs/kernel/database/statement.ts';
+import { inLane, outsideOfLane } from '../../subgraphs/platform/access/lane.ts';
+import { openTestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
+import { bufferRows } from '../../subgraphs/platform/database/buffer-rows.ts';
+import { run } from '../../subgraphs/platform/database/statement.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 

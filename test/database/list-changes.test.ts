@@ -5,11 +5,11 @@ import { randomUUID } from 'node:crypto';
 import {
   announceListChanges,
   noteListChange,
-} from '../../subgraphs/kernel/database/list-changes.ts';
-import { clientOf } from '../../subgraphs/kernel/database/orm-connections.ts';
-import { openDatabase, type Database } from '../../subgraphs/kernel/database/orm.ts';
-import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
-import type { Bus, ListChange } from '../../subgraphs/kernel/service/bus.ts';
+} from '../../subgraphs/platform/database/list-changes.ts';
+import { clientOf } from '../../subgraphs/platform/database/orm-connections.ts';
+import { openDatabase, type Database } from '../../subgraphs/platform/database/orm.ts';
+import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
+import type { Bus, ListChange } from '../../subgraphs/platform/bus/bus.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { GraphQLError } from 'graphql';
 import pg from 'pg';
 import { pino } from 'pino';
-import { isDatabaseLost } from '../../subgraphs/kernel/service/database-lost.ts';
-import { presentErrors } from '../../subgraphs/kernel/service/graph/present-errors.ts';
+import { isDatabaseLost } from '../../subgraphs/platform/tracing/database-lost.ts';
+import { presentErrors } from '../../subgraphs/platform/graph/present-errors.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

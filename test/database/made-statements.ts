@@ -6,15 +6,15 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import type { Banks } from '../../subgraphs/kernel/banks/route.ts';
-import type { Database } from '../../subgraphs/kernel/database/orm.ts';
-import type { Secrets } from '../../subgraphs/kernel/service/config/config.ts';
-import type { ListRequest } from '../../subgraphs/kernel/database/open-list.ts';
-import type { FoundPage } from '../../subgraphs/kernel/database/filtered-list.ts';
-import type { Reach } from '../../subgraphs/kernel/database/reach.ts';
-import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
-import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { OperatorPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Banks } from '../../subgraphs/acquirers/route.ts';
+import type { Database } from '../../subgraphs/platform/database/orm.ts';
+import type { Secrets } from '../../subgraphs/platform/config/config.ts';
+import type { ListRequest } from '../../subgraphs/platform/database/open-list.ts';
+import type { FoundPage } from '../../subgraphs/platform/database/filtered-list.ts';
+import type { Reach } from '../../subgraphs/platform/database/reach.ts';
+import type { Runner } from '../../subgraphs/platform/database/statement.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { PaymentSearch } from '../../subgraphs/payments/rules/search.ts';
 
 const merchantId = '11111111-1111-4111-8111-111111111111';
@@ -54,8 +54,8 @@ const parts = {
 };
 
 const makeNumbering = async (): Promise<void> => {
-  const { numberAtOnce } = await import('../../subgraphs/kernel/events/number-events.ts');
-  const { numberByShard } = await import('../../subgraphs/kernel/events/number-by-shard.ts');
+  const { numberAtOnce } = await import('../../subgraphs/platform/events/number-events.ts');
+  const { numberByShard } = await import('../../subgraphs/platform/events/number-by-shard.ts');
   const { deliveriesOf } = await import('../../subgraphs/merchants/webhooks/make-deliveries.ts');
   numberAtOnce(openNobody().pool, deliveriesOf);
   numberByShard(openNobody().pool, deliveriesOf);
@@ -63,9 +63,8 @@ const makeNumbering = async (): Promise<void> => {
 
 /** The checks of the books, and the slices that the background reads. */
 const makeChecks = async (): Promise<void> => {
-  const { checkBooks, checkTurn } =
-    await import('../../subgraphs/kernel/ledger/books/check-books.ts');
-  const { steps } = await import('../../subgraphs/kernel/ledger/books/checks.ts');
+  const { checkBooks, checkTurn } = await import('../../subgraphs/ledger/books/check-books.ts');
+  const { steps } = await import('../../subgraphs/ledger/books/checks.ts');
   await checkBooks({ pool: openNobody({ 'books.merchants': [{ id: merchantId }] }).pool });
   const beganAt = Temporal.Now.instant();
   for (const step of steps) {
@@ -78,7 +77,7 @@ const makeChecks = async (): Promise<void> => {
 };
 
 const makeTotals = async (): Promise<void> => {
-  const { walkOlder } = await import('../../subgraphs/kernel/ledger/totals/keep-totals.ts');
+  const { walkOlder } = await import('../../subgraphs/ledger/totals/keep-totals.ts');
   for (const name of ['payment', 'payout']) {
     const walk = { name, atMerchantId: merchantId, atId: id };
     await walkOlder(openNobody({ 'totals.walk': [walk] }).pool);
@@ -88,7 +87,7 @@ const makeTotals = async (): Promise<void> => {
 /** The looks of all sweeps, and the clocks that have work. */
 const makeJobs = async (): Promise<void> => {
   const { backgroundJobs } = await import('../../subgraphs/background-jobs.ts');
-  const { openSimulator } = await import('../../subgraphs/kernel/banks/simulator/simulator.ts');
+  const { openSimulator } = await import('../../subgraphs/acquirers/simulator/simulator.ts');
   const [{ pool }, vault] = [openNobody(), randomBytes(32)];
   const banks = { simulator: openSimulator({ pool }) } as Banks;
   const database: Pick<Database, 'pool' | 'sessions'> = { pool, sessions: pool };

@@ -1,7 +1,7 @@
 /**
  * Every statement of the program names the merchant on every distributed table that it touches, so
  * that one shard can run it; or it is in a closed list of those that read over all merchants, lock
- * nothing and write nothing. How tables are distributed is in `kernel/fleet/distribute.sql`;
+ * nothing and write nothing. How tables are distributed is in `platform/fleet/distribute.sql`;
  * `npm run test:citus` runs the service on such tables.
  */
 import assert from 'node:assert/strict';

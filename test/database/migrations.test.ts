@@ -5,14 +5,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseSync, Visitor, type Expression } from 'oxc-parser';
 import { judgeMigrations, type JudgedMigration } from './migration-rules.ts';
-import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
+import { migrate, openDatabase } from '../../subgraphs/platform/database/orm.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** The first schema: it is never applied beside a program that runs. */
 const first = 'Migration20261121000000_initial';
-const folder = join(import.meta.dirname, '../../subgraphs/kernel/database/migrations');
+const folder = join(import.meta.dirname, '../../subgraphs/platform/database/migrations');
 
 /** What `addSql` is given, as it is written; what is filled in when it runs is an `x`. */
 const sqlOf = (value: Expression): string => {

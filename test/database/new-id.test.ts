@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type pg from 'pg';
-import { madeAtInSql, newRowId, newRowIdInSql } from '../../subgraphs/kernel/database/new-id.ts';
+import { madeAtInSql, newRowId, newRowIdInSql } from '../../subgraphs/platform/database/new-id.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

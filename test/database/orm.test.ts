@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { after, before, describe, test } from 'node:test';
-import { ShopEntity } from '../../subgraphs/kernel/database/entities.ts';
-import { isDatabaseLost } from '../../subgraphs/kernel/service/database-lost.ts';
-import { clientOf } from '../../subgraphs/kernel/database/orm-connections.ts';
+import { ShopEntity } from '../../subgraphs/platform/database/entities.ts';
+import { isDatabaseLost } from '../../subgraphs/platform/tracing/database-lost.ts';
+import { clientOf } from '../../subgraphs/platform/database/orm-connections.ts';
 import {
   spanned,
   traceBy,
   type Span,
   type Tracing,
-} from '../../subgraphs/kernel/service/tracing/tracing.ts';
+} from '../../subgraphs/platform/tracing/tracing.ts';
 import {
   changeEntities,
   type Acting,

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { inTransaction, run, type Runner } from '../../subgraphs/kernel/database/statement.ts';
-import { errorCode } from '../../subgraphs/kernel/service/error-code.ts';
+import { inTransaction, run, type Runner } from '../../subgraphs/platform/database/statement.ts';
+import { errorCode } from '../../subgraphs/platform/tracing/error-code.ts';
 import { poisonRow } from '../support/poison.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 

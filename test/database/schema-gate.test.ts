@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { isMigrated, migrate } from '../../subgraphs/kernel/database/orm.ts';
+import { isMigrated, migrate } from '../../subgraphs/platform/database/orm.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;

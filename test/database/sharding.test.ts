@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
+import { foldBalances } from '../../subgraphs/ledger/fold.ts';
 import { openHarness, sbp, start, type Harness } from '../payouts/harness.ts';
 import { live } from '../payments/life.ts';
 import { copied, distributed } from './distribution.ts';

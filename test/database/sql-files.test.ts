@@ -7,8 +7,8 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { sqlFile } from '../../subgraphs/kernel/database/sql-file.ts';
-import { columnNames } from '../../subgraphs/kernel/database/statement.ts';
+import { sqlFile } from '../../subgraphs/platform/database/sql-file.ts';
+import { columnNames } from '../../subgraphs/platform/database/statement.ts';
 import { recurringNames } from '../../subgraphs/payments/insert-payment.ts';
 import { mutable } from '../../subgraphs/payments/payment-change.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
@@ -16,7 +16,7 @@ import { startMigratedDatabase, type MigratedDatabase } from '../support/migrate
 const root = join(import.meta.dirname, '../../subgraphs');
 const files = globSync('**/*.sql', {
   cwd: root,
-  exclude: ['kernel/database/migrations/**', 'kernel/fleet/**'],
+  exclude: ['platform/database/migrations/**', 'platform/fleet/**'],
 }).toSorted();
 
 let migrated: MigratedDatabase;

@@ -1,6 +1,6 @@
 /**
  * Every statement of the program, as PostgreSQL gets it: the objects with a name and a text that
- * `kernel/database/statement` runs. This module changes each file of the program while it is
+ * `platform/database/statement` runs. This module changes each file of the program while it is
  * loaded, so that every such object is kept when it is made. Import it before all else.
  */
 import { globSync } from 'node:fs';

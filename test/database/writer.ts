@@ -4,7 +4,7 @@
  * acknowledged. It is there to be killed.
  */
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../subgraphs/platform/database/embedded-postgres.ts';
 
 const server = await startEmbeddedPostgres({
   dataDir: process.argv[2] ?? '',

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
+import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
 import { pay, payByCard, confirmAtBank } from '../support/buyer.ts';
 import { issueKey, rotateSigningSecret } from '../support/cabinet.ts';
 import { openPool, startTestDatabase } from '../support/database.ts';
@@ -14,7 +14,7 @@ import { operatorToken, startService, type Service } from '../support/service.ts
 import { closeAtEnd } from '../support/shared.ts';
 import { openExchange, type Came } from './exchange.ts';
 import { cardNumbers } from './odd-values.ts';
-import { platformMerchantId } from '../../subgraphs/kernel/rules/platform.ts';
+import { platformMerchantId } from '../../subgraphs/rules/platform.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** A merchant, the ids of what it has, and its secrets. */

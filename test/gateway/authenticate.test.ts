@@ -4,7 +4,7 @@ import { openAuthenticator, type Authenticator } from '../../gateway/callers/aut
 import type { ApiKeyHolder, Authenticated } from '../../gateway/callers/caller.ts';
 import { emptyBody } from '../../gateway/callers/check-caller.ts';
 import { knownKey_ms, openKeyHolders, unknownKey_ms } from '../../gateway/callers/key-holders.ts';
-import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import {
   authenticatorParts,
   bareRequest,

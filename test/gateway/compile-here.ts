@@ -7,7 +7,7 @@ import {
   type OperationToCompile,
 } from '../../gateway/compile/compiled-operation.ts';
 import { readApiSchema, readSupergraph } from '../../schema/generated-files.ts';
-import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import type { PreparedDocument } from '../../subgraphs/platform/graph/subgraph.ts';
 
 const supergraph = Supergraph.build(readSupergraph());
 const planner = new QueryPlanner(supergraph);

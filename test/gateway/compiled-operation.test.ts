@@ -31,14 +31,10 @@ import { CannotCompile } from '../../gateway/compile/cannot-compile.ts';
 import { keyFieldNames, openAliasRenamer } from '../../gateway/compile/key-aliases.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readOperations } from '../../schema/sources.ts';
-import { accessRefusal } from '../../subgraphs/kernel/service/access/access.ts';
-import {
-  scopes,
-  type Call,
-  type Principal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
-import type { PreparedDocument } from '../../subgraphs/kernel/service/graph/subgraph.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
+import { scopes, type Call, type Principal } from '../../subgraphs/platform/access/principal.ts';
+import type { PreparedDocument } from '../../subgraphs/platform/graph/subgraph.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { isLong, size } from '../support/size.ts';
 import { compilerOver } from './compile-here.ts';
 import {

@@ -21,15 +21,12 @@ import {
   type GraphQLResolveInfo,
 } from 'graphql';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
-import { resolvableEntities, type EntityLoaders } from '../../subgraphs/kernel/service/entities.ts';
-import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import type {
-  SubgraphContext,
-  SubgraphExecutor,
-} from '../../subgraphs/kernel/service/graph/subgraph.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import type { Call } from '../../subgraphs/kernel/service/access/principal.ts';
+import { resolvableEntities, type EntityLoaders } from '../../subgraphs/platform/graph/entities.ts';
+import { localExecutor } from '../../subgraphs/platform/graph/local-executor.ts';
+import type { SubgraphContext, SubgraphExecutor } from '../../subgraphs/platform/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/platform/graph/build-subgraph.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
+import type { Call } from '../../subgraphs/platform/access/principal.ts';
 
 /** What the data of one run follows from. */
 export interface Fixture {

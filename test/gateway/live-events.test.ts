@@ -5,7 +5,7 @@ import { openLiveEvents, type LiveEvents } from '../../gateway/live/events.ts';
 import type { LiveFilter } from '../../gateway/live/audience.ts';
 import type { DeliveredEvent } from '../../gateway/live/reader.ts';
 import { storedEvents } from '../../gateway/live/stored-events.ts';
-import { streamKinds } from '../../subgraphs/kernel/rules/event.ts';
+import { streamKinds } from '../../subgraphs/rules/event.ts';
 import { openSmallGraph, silent, Fixture } from './small-graph.ts';
 
 const opened: LiveEvents[] = [];

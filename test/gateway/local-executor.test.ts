@@ -1,7 +1,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { parse } from 'graphql';
-import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
+import { localExecutor } from '../../subgraphs/platform/graph/local-executor.ts';
 import {
   ask,
   facade,

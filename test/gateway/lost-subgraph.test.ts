@@ -6,13 +6,9 @@ import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { parse } from 'graphql';
 import { patience_ms } from '../support/eventually.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { remoteExecutor, type RemoteExecutor } from '../../gateway/remote-subgraph.ts';
-import {
-  scopes,
-  type Call,
-  type Principal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
+import { scopes, type Call, type Principal } from '../../subgraphs/platform/access/principal.ts';
 
 const keys = { shared: randomBytes(32), service: null };
 const principal: Principal = {

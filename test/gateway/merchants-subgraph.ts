@@ -13,17 +13,17 @@ import {
 } from 'graphql';
 import { pino } from 'pino';
 import { readSubgraphSdl } from '../../schema/sources.ts';
-import type { EntityLoaders, EntityReference } from '../../subgraphs/kernel/service/entities.ts';
-import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
+import type { EntityLoaders, EntityReference } from '../../subgraphs/platform/graph/entities.ts';
+import { localExecutor } from '../../subgraphs/platform/graph/local-executor.ts';
 import {
   scopes,
   type Call,
   type KeyPrincipal,
   type OperatorPrincipal,
   type Principal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
-import type { SubgraphContext } from '../../subgraphs/kernel/service/graph/subgraph.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
+} from '../../subgraphs/platform/access/principal.ts';
+import type { SubgraphContext } from '../../subgraphs/platform/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/platform/graph/build-subgraph.ts';
 
 const refusedBy = (code: string, message: string) => () => {
   throw new GraphQLError(message, { extensions: { code } });

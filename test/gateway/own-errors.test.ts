@@ -13,12 +13,9 @@ import { parse, type ExecutionResult } from 'graphql';
 import { pino } from 'pino';
 import { remoteExecutor } from '../../gateway/remote-subgraph.ts';
 import { openSupergraph } from '../../gateway/supergraph.ts';
-import {
-  serveSubgraph,
-  subgraphPath,
-} from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
-import type { SubgraphExecutor } from '../../subgraphs/kernel/service/graph/subgraph.ts';
-import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
+import { serveSubgraph, subgraphPath } from '../../subgraphs/platform/graph/serve-subgraph.ts';
+import type { SubgraphExecutor } from '../../subgraphs/platform/graph/subgraph.ts';
+import { localExecutor } from '../../subgraphs/platform/graph/local-executor.ts';
 import { generatedExecutors } from './generated-subgraphs.ts';
 import { key, lines as subgraphLines, log as subgraphLog, schema } from './merchants-subgraph.ts';
 

@@ -6,8 +6,8 @@ import {
   principalReader,
   principalSigner,
   type PrincipalKeys,
-} from '../../subgraphs/kernel/service/access/principal-header.ts';
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+} from '../../subgraphs/platform/access/principal-header.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 
 const secret = randomBytes(32);
 const serviceSecret = randomBytes(32);

@@ -7,22 +7,15 @@ import { parse, separateOperations, getOperationAST, type ExecutionResult } from
 import { patience_ms } from '../support/eventually.ts';
 import { remoteExecutor, type RemoteExecutor } from '../../gateway/remote-subgraph.ts';
 import { subgraphNames, type SubgraphName } from '../../schema/sources.ts';
-import { AnswerMeter, answerSize_max } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
+import { AnswerMeter, answerSize_max } from '../../subgraphs/platform/access/answer-meter.ts';
 import {
   principalHeader,
   principalSigner,
   type PrincipalKeys,
-} from '../../subgraphs/kernel/service/access/principal-header.ts';
-import {
-  scopes,
-  type Call,
-  type Principal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
-import {
-  serveSubgraph,
-  subgraphPath,
-} from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+} from '../../subgraphs/platform/access/principal-header.ts';
+import { scopes, type Call, type Principal } from '../../subgraphs/platform/access/principal.ts';
+import { serveSubgraph, subgraphPath } from '../../subgraphs/platform/graph/serve-subgraph.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { compilerOver } from './compile-here.ts';
 import {
   generatedExecutors,

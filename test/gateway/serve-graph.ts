@@ -4,7 +4,7 @@
  */
 import type { TestContext } from 'node:test';
 import fastify from 'fastify';
-import { liveSubscribers } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { liveSubscribers } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { createClient, type Client, type FormattedExecutionResult } from 'graphql-ws';
 import { WebSocket } from 'ws';
 import { eventually } from '../support/eventually.ts';

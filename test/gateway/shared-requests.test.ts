@@ -7,24 +7,21 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { parse, type ExecutionResult } from 'graphql';
 import { patience_ms } from '../support/eventually.ts';
 import { remoteExecutor } from '../../gateway/remote-subgraph.ts';
-import { AnswerMeter } from '../../subgraphs/kernel/service/graph/answer-meter.ts';
+import { AnswerMeter } from '../../subgraphs/platform/access/answer-meter.ts';
 import {
   batchOperations_max,
   batchPath,
   linesType,
   sharedVariables_max_characters,
-} from '../../subgraphs/kernel/service/graph/operation-batch.ts';
-import {
-  serveSubgraph,
-  subgraphPath,
-} from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
-import type { SubgraphExecutor } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+} from '../../subgraphs/platform/graph/operation-batch.ts';
+import { serveSubgraph, subgraphPath } from '../../subgraphs/platform/graph/serve-subgraph.ts';
+import type { SubgraphExecutor } from '../../subgraphs/platform/graph/subgraph.ts';
 import {
   principalSigner,
   type PrincipalKeys,
-} from '../../subgraphs/kernel/service/access/principal-header.ts';
-import type { Call, Principal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+} from '../../subgraphs/platform/access/principal-header.ts';
+import type { Call, Principal } from '../../subgraphs/platform/access/principal.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 
 const keys: PrincipalKeys = { shared: randomBytes(32), service: null };
 const log = openLog({ logLevel: 'silent' }, 'test');

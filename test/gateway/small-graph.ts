@@ -15,25 +15,14 @@ import { openAddressOf } from '../../gateway/callers/caller-address.ts';
 import { loadedGateway } from '../../gateway/graphql/loaded-gateway.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readSubgraphSdl, subgraphNames, type SubgraphName } from '../../schema/sources.ts';
-import {
-  graphKindOf,
-  type LiveKind,
-  type StreamedEvent,
-} from '../../subgraphs/kernel/rules/event.ts';
-import type { Bus, BusMessages, BusTopic } from '../../subgraphs/kernel/service/bus.ts';
-import { resolvableEntities, type EntityLoaders } from '../../subgraphs/kernel/service/entities.ts';
-import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import {
-  scopes,
-  type Call,
-  type Principal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
-import type {
-  SubgraphContext,
-  SubgraphExecutor,
-} from '../../subgraphs/kernel/service/graph/subgraph.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { graphKindOf, type LiveKind, type StreamedEvent } from '../../subgraphs/rules/event.ts';
+import type { Bus, BusMessages, BusTopic } from '../../subgraphs/platform/bus/bus.ts';
+import { resolvableEntities, type EntityLoaders } from '../../subgraphs/platform/graph/entities.ts';
+import { localExecutor } from '../../subgraphs/platform/graph/local-executor.ts';
+import { scopes, type Call, type Principal } from '../../subgraphs/platform/access/principal.ts';
+import type { SubgraphContext, SubgraphExecutor } from '../../subgraphs/platform/graph/subgraph.ts';
+import { buildSubgraph } from '../../subgraphs/platform/graph/build-subgraph.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 
 export const silent = openLog({ logLevel: 'silent' }, 'test');
 export const operatorToken = 'operator-token-of-the-test';

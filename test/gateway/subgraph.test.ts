@@ -1,8 +1,8 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { ExecutionResult } from 'graphql';
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
+import { buildSubgraph } from '../../subgraphs/platform/graph/build-subgraph.ts';
 import {
   ask,
   entities,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { GraphQLError } from 'graphql';
 import { eventually } from '../support/eventually.ts';
 import { operationsPerSocket_max } from '../../gateway/graphql/graph-protocol.ts';
-import { liveKinds } from '../../subgraphs/kernel/rules/event.ts';
+import { liveKinds } from '../../subgraphs/rules/event.ts';
 import { bearer, receive, letIn, say } from './raw-socket.ts';
 import { connect, listen, serveGraph, listening, readers } from './serve-graph.ts';
 import { operatorToken, otherShopKey, testKey } from './small-graph.ts';

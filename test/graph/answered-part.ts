@@ -4,7 +4,7 @@
  */
 import { visit, type DocumentNode, type ExecutionResult, type GraphQLError } from 'graphql';
 import type { Supergraph } from '../../gateway/supergraph.ts';
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 import type { EveryField } from './every-field.ts';
 
 const pathOf = ({ path }: GraphQLError): string =>

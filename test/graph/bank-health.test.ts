@@ -3,17 +3,17 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { parse } from 'graphql';
-import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
-import type { Account, AccountsOf } from '../../subgraphs/kernel/banks/bank-accounts.ts';
-import { openCallCounter } from '../../subgraphs/kernel/banks/calls/count-calls.ts';
-import { openCallRecorder } from '../../subgraphs/kernel/banks/calls/record-calls.ts';
-import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
-import { forgetReports } from '../../subgraphs/kernel/retention/jobs.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import { scopes, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Bank } from '../../subgraphs/acquirers/bank.ts';
+import type { Account, AccountsOf } from '../../subgraphs/acquirers/bank-accounts.ts';
+import { openCallCounter } from '../../subgraphs/acquirers/calls/count-calls.ts';
+import { openCallRecorder } from '../../subgraphs/acquirers/calls/record-calls.ts';
+import type { OpenedBank } from '../../subgraphs/acquirers/connector.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { openYooKassa } from '../../subgraphs/acquirers/yookassa/open-yookassa.ts';
+import { forgetReports } from '../../subgraphs/platform/retention/jobs.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import { scopes, type Principal } from '../../subgraphs/platform/access/principal.ts';
 import {
   percentile_ms,
   spanOf,

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { parse } from 'graphql';
-import { scopes, type KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { scopes, type KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant } from './planted-rows.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { parse } from 'graphql';
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 import { openGraphHarness } from './harness.ts';
 import { plantMany, type Planted } from './planted-rows.ts';
 

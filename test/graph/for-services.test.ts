@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { Supergraph } from '@apollo/federation-internals';
 import { getOperationAST, Kind, separateOperations } from 'graphql';
 import { askedSubgraphs, readInternalOperations } from '../../schema/sources.ts';
-import { access, accessRefusal } from '../../subgraphs/kernel/service/access/access.ts';
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { access, accessRefusal } from '../../subgraphs/platform/access/access.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 
 const sdl = readFileSync(join(import.meta.dirname, '../../schema/supergraph.graphql'), 'utf8');
 const schema = Supergraph.build(sdl).apiSchema().toGraphQLJSSchema();

@@ -10,7 +10,7 @@ import {
   scopes,
   type KeyPrincipal,
   type Principal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
+} from '../../subgraphs/platform/access/principal.ts';
 import { merchantTables, plant, type Planted } from './planted-rows.ts';
 import { openGraphHarness } from './harness.ts';
 

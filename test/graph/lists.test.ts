@@ -10,12 +10,12 @@ import {
   scopes,
   type OperatorPrincipal,
   type Principal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
-import type { ListRequest } from '../../subgraphs/kernel/database/open-list.ts';
-import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+} from '../../subgraphs/platform/access/principal.ts';
+import type { ListRequest } from '../../subgraphs/platform/database/open-list.ts';
+import type { Runner } from '../../subgraphs/platform/database/statement.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { pageOfPayments } from '../../subgraphs/payments/find-payments.ts';
-import { looked_max_rows } from '../../subgraphs/kernel/database/filtered-list.ts';
+import { looked_max_rows } from '../../subgraphs/platform/database/filtered-list.ts';
 import type pg from 'pg';
 import { isLong, size } from '../support/size.ts';
 import { openGraphHarness } from './harness.ts';

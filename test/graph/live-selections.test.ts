@@ -22,17 +22,14 @@ import { storedEvents } from '../../gateway/live/stored-events.ts';
 import { remoteExecutor } from '../../gateway/remote-subgraph.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { subgraphNames, type SubgraphName } from '../../schema/sources.ts';
-import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
-import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
+import type { StreamedEvent } from '../../subgraphs/rules/event.ts';
+import type { Mode } from '../../subgraphs/rules/mode.ts';
 import {
   scopes,
   type KeyPrincipal,
   type Principal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
-import {
-  serveSubgraph,
-  subgraphPath,
-} from '../../subgraphs/kernel/service/graph/serve-subgraph.ts';
+} from '../../subgraphs/platform/access/principal.ts';
+import { serveSubgraph, subgraphPath } from '../../subgraphs/platform/graph/serve-subgraph.ts';
 import { connect, listen, readers } from '../gateway/serve-graph.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLong } from '../support/size.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { parse } from 'graphql';
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { parse } from 'graphql';
-import type { Principal, Role } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Principal, Role } from '../../subgraphs/platform/access/principal.ts';
 import { openGraphHarness } from './harness.ts';
 
 let harness: Awaited<ReturnType<typeof openGraphHarness>>;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { getNamedType, isObjectType, isScalarType, parse } from 'graphql';
-import { scopes, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { scopes, type Principal } from '../../subgraphs/platform/access/principal.ts';
 import { openGraphHarness } from './harness.ts';
 import { plantMany, type Planted } from './planted-rows.ts';
 

@@ -3,11 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { parse, type ExecutionResult } from 'graphql';
-import {
-  scopes,
-  type Principal,
-  type Role,
-} from '../../subgraphs/kernel/service/access/principal.ts';
+import { scopes, type Principal, type Role } from '../../subgraphs/platform/access/principal.ts';
 import { findKeyHolder } from '../../subgraphs/merchants/find-merchants.ts';
 import { digestOf } from '../../subgraphs/merchants/keys/rules.ts';
 import { openGraphHarness } from './harness.ts';

@@ -6,15 +6,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { parse, type ExecutionResult } from 'graphql';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import {
   scopes,
   type KeyPrincipal,
   type Principal,
   type Role,
-} from '../../subgraphs/kernel/service/access/principal.ts';
+} from '../../subgraphs/platform/access/principal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';

@@ -5,21 +5,21 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isEnumType, parse, type ExecutionResult } from 'graphql';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import {
   scopes,
   type KeyPrincipal,
   type Principal,
   type Role,
-} from '../../subgraphs/kernel/service/access/principal.ts';
+} from '../../subgraphs/platform/access/principal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { granted } from '../support/granted.ts';
 import { permissions } from '../../subgraphs/merchants/viewer/resolvers.ts';
-import { access } from '../../subgraphs/kernel/service/access/access.ts';
+import { access } from '../../subgraphs/platform/access/access.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
 import { randomUUID } from 'node:crypto';

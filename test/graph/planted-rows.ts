@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { scopes } from '../../subgraphs/kernel/service/access/principal.ts';
+import { scopes } from '../../subgraphs/platform/access/principal.ts';
 
 /**
  * Values of closed lists: a column's, or a table's column. What is not named here gets a text that

@@ -15,7 +15,7 @@ import { limitBy, openBucketsInMemory } from '../../gateway/callers/rate-limit.t
 import { openOrigins } from '../../gateway/callers/origins.ts';
 import { registerGateway } from '../../gateway/graphql/server.ts';
 import { storedEvents } from '../../gateway/live/stored-events.ts';
-import { scopes, type Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { scopes, type Principal } from '../../subgraphs/platform/access/principal.ts';
 import { plant } from './planted-rows.ts';
 import { log, openGraphHarness } from './harness.ts';
 

@@ -8,7 +8,7 @@ import {
   scopes,
   type KeyPrincipal,
   type Principal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
+} from '../../subgraphs/platform/access/principal.ts';
 import { eventually } from '../support/eventually.ts';
 import { size } from '../support/size.ts';
 import { askAnsweredPart } from './answered-part.ts';

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { parse, type ExecutionResult } from 'graphql';
 import { subgraphNames, readSubgraphSdl } from '../../schema/sources.ts';
-import { resolvableEntities } from '../../subgraphs/kernel/service/entities.ts';
+import { resolvableEntities } from '../../subgraphs/platform/graph/entities.ts';
 import {
   scopes,
   type KeyPrincipal,
   type Principal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
+} from '../../subgraphs/platform/access/principal.ts';
 import { size } from '../support/size.ts';
 import { askAnsweredPart } from './answered-part.ts';
 import {

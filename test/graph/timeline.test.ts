@@ -4,15 +4,15 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { parse } from 'graphql';
 import type pg from 'pg';
-import { openCallRecorder } from '../../subgraphs/kernel/banks/calls/record-calls.ts';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
+import { openCallRecorder } from '../../subgraphs/acquirers/calls/record-calls.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import {
   scopes,
   type KeyPrincipal,
   type Principal,
-} from '../../subgraphs/kernel/service/access/principal.ts';
+} from '../../subgraphs/platform/access/principal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { openPageOpenings } from '../../subgraphs/payments/checkout/note-opening.ts';

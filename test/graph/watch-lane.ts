@@ -1,6 +1,6 @@
 /** Which statements of a pool are sent in the lane, and how many of those at a time. */
 import type pg from 'pg';
-import { isInLane } from '../../subgraphs/kernel/service/lane.ts';
+import { isInLane } from '../../subgraphs/platform/access/lane.ts';
 
 export interface WatchedLane {
   /** Statements in the lane. */

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'graphql';
-import type { Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { walkFailures } from '../../subgraphs/merchants/webhooks/failure-resolvers.ts';
 import { openGraphHarness } from './harness.ts';

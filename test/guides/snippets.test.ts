@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { guideLanguages, guideNames } from '../../rest-facade/guides/pages.ts';
 import { readGuide, type Guide } from '../../rest-facade/guides/read-guide.ts';
 import { examplesOf, readContract } from '../../rest-facade/read-contract.ts';
-import { webhookEvents } from '../../subgraphs/kernel/rules/event.ts';
+import { webhookEvents } from '../../subgraphs/rules/event.ts';
 import { freePort } from '../support/free-port.ts';
 import type { SnippetLanguage } from '../../rest-facade/guides/snippets.ts';
 import { askGraph, openReceiver } from '../support/merchant.ts';

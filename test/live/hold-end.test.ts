@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { holdEnd } from '../../subgraphs/kernel/banks/tbank/holds.ts';
+import { holdEnd } from '../../subgraphs/acquirers/tbank/holds.ts';
 
 test('a hold at T-Bank ends with its last day in Moscow, of which the day of its order is the first', () => {
   for (const [orderedAt, days, end] of [

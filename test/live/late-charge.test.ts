@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
+import type { Bank } from '../../subgraphs/acquirers/bank.ts';
 import { askBank, findAsksDue } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';

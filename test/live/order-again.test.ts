@@ -5,20 +5,20 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import type { Bank, Card, SessionAnswer } from '../../subgraphs/kernel/banks/bank.ts';
-import { openAccounts } from '../../subgraphs/kernel/banks/bank-accounts.ts';
-import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { openTBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
-import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
+import type { Bank, Card, SessionAnswer } from '../../subgraphs/acquirers/bank.ts';
+import { openAccounts } from '../../subgraphs/acquirers/bank-accounts.ts';
+import { openBanks, type Banks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { openTBank } from '../../subgraphs/acquirers/tbank/open-tbank.ts';
+import { openYooKassa } from '../../subgraphs/acquirers/yookassa/open-yookassa.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { askOrOrder } from '../../subgraphs/payments/bank-answers/order-again.ts';
-import type { BuyerMethod } from '../../subgraphs/kernel/rules/buyer.ts';
+import type { BuyerMethod } from '../../subgraphs/rules/buyer.ts';
 import { orderState } from '../../subgraphs/payments/rules/order.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import {

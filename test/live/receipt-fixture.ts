@@ -1,11 +1,11 @@
 /** Receipts and orders of them, for tests of the connectors alone. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { SessionOrder } from '../../subgraphs/kernel/banks/bank.ts';
-import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
-import type { ReceiptAnswer, ReceiptOrder } from '../../subgraphs/kernel/banks/receipt-bank.ts';
-import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
-import type { PaymentMode, ReceiptTerms } from '../../subgraphs/kernel/rules/receipt.ts';
+import type { SessionOrder } from '../../subgraphs/acquirers/bank.ts';
+import type { OpenedBank } from '../../subgraphs/acquirers/connector.ts';
+import type { ReceiptAnswer, ReceiptOrder } from '../../subgraphs/acquirers/receipt-bank.ts';
+import { minorUnits } from '../../subgraphs/rules/money.ts';
+import type { PaymentMode, ReceiptTerms } from '../../subgraphs/rules/receipt.ts';
 import { cardOf } from './harness.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -10,16 +10,16 @@ import type {
   PaymentQuestion,
   SessionAnswer,
   SessionOrder,
-} from '../../subgraphs/kernel/banks/bank.ts';
-import { openAccounts } from '../../subgraphs/kernel/banks/bank-accounts.ts';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
-import { openTBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
-import { openYooKassa } from '../../subgraphs/kernel/banks/yookassa/open-yookassa.ts';
+} from '../../subgraphs/acquirers/bank.ts';
+import { openAccounts } from '../../subgraphs/acquirers/bank-accounts.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import type { OpenedBank } from '../../subgraphs/acquirers/connector.ts';
+import { openTBank } from '../../subgraphs/acquirers/tbank/open-tbank.ts';
+import { openYooKassa } from '../../subgraphs/acquirers/yookassa/open-yookassa.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { minorUnits } from '../../subgraphs/rules/money.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import {

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
-import { openTBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
-import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
+import type { OpenedBank } from '../../subgraphs/acquirers/connector.ts';
+import { openTBank } from '../../subgraphs/acquirers/tbank/open-tbank.ts';
+import { minorUnits } from '../../subgraphs/rules/money.ts';
 import { startAcquirer, tbankTerminal, type Acquirer } from '../acquirer/start-acquirer.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { eventually } from '../support/eventually.ts';

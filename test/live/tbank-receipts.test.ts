@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { SessionOrder } from '../../subgraphs/kernel/banks/bank.ts';
-import type { OpenedBank } from '../../subgraphs/kernel/banks/connector.ts';
-import { openTBank } from '../../subgraphs/kernel/banks/tbank/open-tbank.ts';
-import { receiptIn } from '../../subgraphs/kernel/banks/tbank/receipt-notification.ts';
-import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
-import type { ReceiptTerms } from '../../subgraphs/kernel/rules/receipt.ts';
+import type { SessionOrder } from '../../subgraphs/acquirers/bank.ts';
+import type { OpenedBank } from '../../subgraphs/acquirers/connector.ts';
+import { openTBank } from '../../subgraphs/acquirers/tbank/open-tbank.ts';
+import { receiptIn } from '../../subgraphs/acquirers/tbank/receipt-notification.ts';
+import { minorUnits } from '../../subgraphs/rules/money.ts';
+import type { ReceiptTerms } from '../../subgraphs/rules/receipt.ts';
 import { startAcquirer, tbankTerminal, type Acquirer } from '../acquirer/start-acquirer.ts';
 import { openReceiver } from '../support/merchant.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { GraphQLError } from 'graphql';
 import { parse } from 'yaml';
-import { presentErrors } from '../../subgraphs/kernel/service/graph/present-errors.ts';
-import { internalErrors, openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { presentErrors } from '../../subgraphs/platform/graph/present-errors.ts';
+import { internalErrors, openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { startService, type Service } from '../support/service.ts';
 import { eventually } from '../support/eventually.ts';
 import { readText, typescriptFiles } from '../tidy/tree.ts';
@@ -14,7 +14,7 @@ import { namesIn, readExposition, type Exposed } from './promql.ts';
 import { live } from './scenario.ts';
 
 const root = join(import.meta.dirname, '../..');
-const folder = join(root, 'subgraphs/kernel/observability');
+const folder = join(root, 'subgraphs/platform/tracing');
 
 interface Rule {
   readonly alert: string;

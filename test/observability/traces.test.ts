@@ -24,7 +24,7 @@ const stations = [
   'sql payments/create-payment',
   'open session',
   'bank openSession',
-  'sql kernel/banks/simulator/confirm-operations',
+  'sql acquirers/simulator/confirm-operations',
   'ask bank',
   'sql payments/store-payment',
   'webhook',

@@ -3,11 +3,11 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { newRowId } from '../../subgraphs/kernel/database/new-id.ts';
-import { watchUnsettledMoney } from '../../subgraphs/kernel/observability/unsettled-money.ts';
-import { metrics } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { newRowId } from '../../subgraphs/platform/database/new-id.ts';
+import { watchUnsettledMoney } from '../../subgraphs/ledger/unsettled-money.ts';
+import { metrics } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
 import { granted } from '../support/granted.ts';
 import { holdPayment } from '../support/held-payment.ts';

@@ -6,15 +6,15 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { createOnce } from '../../subgraphs/kernel/database/idempotency.ts';
-import { isSharded } from '../../subgraphs/kernel/database/sharding.ts';
-import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
+import type { Bank } from '../../subgraphs/acquirers/bank.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { createOnce } from '../../subgraphs/platform/database/idempotency.ts';
+import { isSharded } from '../../subgraphs/platform/database/sharding.ts';
+import { propertyNames } from '../../subgraphs/platform/database/statement.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal, refuse } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isRefusal, refuse } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import {
   createPayment,
   recordPayment,

@@ -1,11 +1,11 @@
 /** Refunds of one merchant at the same moment share transactions; nobody notices. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';

@@ -1,8 +1,8 @@
 /** The books of a test merchant, read from the postings alone. */
 import assert from 'node:assert/strict';
-import type { Database } from '../../subgraphs/kernel/database/orm.ts';
-import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Database } from '../../subgraphs/platform/database/orm.ts';
+import { readBalances } from '../../subgraphs/ledger/balance.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 
 interface Books {
   readonly merchant: bigint;

@@ -3,7 +3,7 @@
  * until it is killed: `node doomed-creator.ts <database> <merchant> <shop> <first number>`.
  */
 import { randomUUID } from 'node:crypto';
-import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
+import { openDatabase } from '../../subgraphs/platform/database/orm.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { entities } from '../../subgraphs/entities.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
-import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
+import type { Bank } from '../../subgraphs/acquirers/bank.ts';
+import { openBanks, type Banks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';

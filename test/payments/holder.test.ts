@@ -1,10 +1,10 @@
 /** The name on a card: asked for where the bank says so, else the buyer's to give. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { checkoutView } from '../../subgraphs/payments/checkout/resolvers.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';

@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
-import type { HoldAnswer } from '../../subgraphs/kernel/banks/hold-bank.ts';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Bank } from '../../subgraphs/acquirers/bank.ts';
+import type { HoldAnswer } from '../../subgraphs/acquirers/hold-bank.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import {

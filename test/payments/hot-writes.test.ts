@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
-import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { readBalances } from '../../subgraphs/ledger/balance.ts';
+import { foldBalances } from '../../subgraphs/ledger/fold.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
@@ -13,8 +13,8 @@ import { PaymentEntity, type Payment } from '../../subgraphs/payments/entities.t
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import type { PaymentInput } from '../../subgraphs/payments/rules/create.ts';
-import { propertyNames } from '../../subgraphs/kernel/database/statement.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { propertyNames } from '../../subgraphs/platform/database/statement.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { answered, granted } from '../support/granted.ts';
 

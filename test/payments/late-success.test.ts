@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { askBankAgain } from '../../subgraphs/merchants/alerts/ask-bank-again.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
-import type { Bank, PaymentQuestion } from '../../subgraphs/kernel/banks/bank.ts';
-import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
+import type { Bank, PaymentQuestion } from '../../subgraphs/acquirers/bank.ts';
+import type { BankAnswer } from '../../subgraphs/acquirers/bank-answer.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import {
   askBank,

@@ -28,12 +28,12 @@
  *   answer  P1 decline | silent      -> failed 405 do_not_honor: to the oldest pending refund
  */
 import assert from 'node:assert/strict';
-import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import type { Bank, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
-import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
-import { isFailureCode } from '../../subgraphs/kernel/rules/failure-code.ts';
-import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { openBanks, type Banks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import type { Bank, RefundAnswer } from '../../subgraphs/acquirers/bank.ts';
+import type { BankAnswer } from '../../subgraphs/acquirers/bank-answer.ts';
+import { isFailureCode } from '../../subgraphs/rules/failure-code.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
@@ -55,8 +55,8 @@ import { orderState } from '../../subgraphs/payments/rules/order.ts';
 import { paymentMethods } from '../../subgraphs/payments/rules/payment.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
+import { readBalances } from '../../subgraphs/ledger/balance.ts';
 import { pageOfLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import type { MigratedDatabase } from '../support/migrated.ts';
 

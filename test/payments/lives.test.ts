@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { live } from './life.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
-import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
+import type { Mode } from '../../subgraphs/rules/mode.ts';
 
 let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));

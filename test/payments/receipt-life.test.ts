@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { vatRates } from '../../subgraphs/kernel/rules/receipt.ts';
+import { vatRates } from '../../subgraphs/rules/receipt.ts';
 import { pay } from '../support/buyer.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';

@@ -4,11 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
+import { openBanks, type Banks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
@@ -17,7 +17,10 @@ import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { askReceipts } from '../../subgraphs/payments/receipts/ask-receipts.ts';
 import { closePayment } from '../../subgraphs/payments/receipts/close-payment.ts';
 import type { Receipt } from '../../subgraphs/payments/receipts/entities.ts';
-import { givenReceipt, type GivenReceipt } from '../../subgraphs/kernel/receipts/given-receipt.ts';
+import {
+  givenReceipt,
+  type GivenReceipt,
+} from '../../subgraphs/acquirers/receipts/given-receipt.ts';
 import { resendReceipt } from '../../subgraphs/payments/receipts/resend-receipt.ts';
 import { findReceipts } from '../../subgraphs/payments/receipts/store-receipts.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { confirmSimulator } from '../../subgraphs/payments/checkout/confirm-simulator.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { openShownPayments } from '../../subgraphs/payments/checkout/shown-payments.ts';

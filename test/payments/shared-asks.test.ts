@@ -1,10 +1,10 @@
 /** A merchant with many payments or refunds to be asked about delays nobody else's. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { askBank, findAsksDue } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';

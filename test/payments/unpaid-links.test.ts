@@ -2,7 +2,7 @@
 import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { newRowIdInSql } from '../../subgraphs/kernel/database/new-id.ts';
+import { newRowIdInSql } from '../../subgraphs/platform/database/new-id.ts';
 import { unpaid_max } from '../../subgraphs/payments/links/pay-link.ts';
 import { linkKeyIn, pay } from '../support/buyer.ts';
 import { openPool } from '../support/database.ts';

@@ -1,7 +1,7 @@
 /** Payouts of one merchant at the same moment share transactions; nobody notices. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { granted } from '../support/granted.ts';
 import { poisonRow } from '../support/poison.ts';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { PayoutDraft } from '../../subgraphs/payouts/drafts/entities.ts';
 import { Drafts } from './drafts-harness.ts';
 import { at, openHarness, sbp, type Harness } from './harness.ts';

@@ -1,10 +1,10 @@
 /** Drafts of payouts on a migrated database: people who propose and approve them. */
-import { rejectDraft } from '../../subgraphs/kernel/drafts/decide-draft.ts';
-import type { PersonActing } from '../../subgraphs/kernel/drafts/store-drafts.ts';
-import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
+import { rejectDraft } from '../../subgraphs/platform/drafts/decide-draft.ts';
+import type { PersonActing } from '../../subgraphs/platform/drafts/store-drafts.ts';
+import type { PolicyLists } from '../../subgraphs/platform/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import type { Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { CreatingDeps } from '../../subgraphs/payouts/create-payout.ts';
 import { approveDraft, type ApprovedDraft } from '../../subgraphs/payouts/drafts/approve-draft.ts';
 import { createDraft, type DraftDeps } from '../../subgraphs/payouts/drafts/create-draft.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { erasePersonalData } from '../../subgraphs/merchants/erasure/erase-personal-data.ts';
 import { createDraft } from '../../subgraphs/payouts/drafts/create-draft.ts';
-import { expireDrafts } from '../../subgraphs/kernel/drafts/expire-drafts.ts';
-import { pendingDrafts_max } from '../../subgraphs/kernel/drafts/rules.ts';
+import { expireDrafts } from '../../subgraphs/platform/drafts/expire-drafts.ts';
+import { pendingDrafts_max } from '../../subgraphs/platform/drafts/rules.ts';
 import { payoutDrafts } from '../../subgraphs/payouts/drafts/store-draft.ts';
 import { codeOf, granted } from '../support/granted.ts';
 import { Drafts, partsAt, person } from './drafts-harness.ts';

@@ -2,16 +2,16 @@
  * Payouts on a migrated database, without a service around them: a merchant with money, the parts
  * that create and send, and what the books say.
  */
-import type { IdempotencyArgument } from '../../subgraphs/kernel/database/idempotency.ts';
+import type { IdempotencyArgument } from '../../subgraphs/platform/database/idempotency.ts';
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
-import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
+import type { Bank } from '../../subgraphs/acquirers/bank.ts';
+import { openBanks, type Banks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import type { PolicyLists } from '../../subgraphs/platform/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import type { Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { createPayout, type CreatingDeps } from '../../subgraphs/payouts/create-payout.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
 import { loadPayouts } from '../../subgraphs/payouts/find-payouts.ts';

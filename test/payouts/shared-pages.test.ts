@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { noPolicies } from '../support/no-policies.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { createPayoutBatch } from '../../subgraphs/payouts/create-payout-batch.ts';
 import type { Payout } from '../../subgraphs/payouts/entities.ts';
 import { payoutAsks, sendDuePayouts } from '../../subgraphs/payouts/send-payouts.ts';

@@ -6,12 +6,12 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { pino } from 'pino';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { openDatabase } from '../../subgraphs/platform/database/orm.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { createPayout } from '../../subgraphs/payouts/create-payout.ts';
 import { sbp } from './harness.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import { blockValue } from '../../subgraphs/kernel/rules/block.ts';
-import { forbiddenWord, purposeSearch } from '../../subgraphs/kernel/rules/purpose.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { openPolicies } from '../../subgraphs/platform/policies/policies.ts';
+import { blockValue } from '../../subgraphs/rules/block.ts';
+import { forbiddenWord, purposeSearch } from '../../subgraphs/rules/purpose.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { admin, holds, openHarness, operator, type Harness } from './harness.ts';
 import { comesTo } from '../support/eventually.ts';

@@ -5,22 +5,22 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { parse } from 'graphql';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
-import { openTestClocks } from '../../subgraphs/kernel/clock/test-clocks.ts';
-import { openPolicies } from '../../subgraphs/kernel/policies/policies.ts';
-import { openBus } from '../../subgraphs/kernel/queue/bus.ts';
-import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import type { SubgraphExecutor } from '../../subgraphs/kernel/service/graph/subgraph.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import type { Bank } from '../../subgraphs/acquirers/bank.ts';
+import { openTestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
+import { openPolicies } from '../../subgraphs/platform/policies/policies.ts';
+import { openBus } from '../../subgraphs/platform/queue/bus.ts';
+import { localExecutor } from '../../subgraphs/platform/graph/local-executor.ts';
+import type { SubgraphExecutor } from '../../subgraphs/platform/graph/subgraph.ts';
 import type {
   Call,
   OperatorPrincipal,
   Principal,
   Role,
-} from '../../subgraphs/kernel/service/access/principal.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+} from '../../subgraphs/platform/access/principal.ts';
+import { buildSubgraph } from '../../subgraphs/platform/graph/build-subgraph.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { merchantsSubgraph } from '../../subgraphs/merchants/resolvers.ts';
 import { paymentsSubgraph } from '../../subgraphs/payments/resolvers.ts';
 import { startMigratedDatabase } from '../support/migrated.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { foldBacklog, foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { foldBacklog, foldBalances } from '../../subgraphs/ledger/fold.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { finance, openHarness, operator, type Harness } from './harness.ts';
 
 let harness: Harness;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { admin, finance, holds, openHarness, operator, type Harness } from './harness.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { admin, finance, holds, openHarness, operator, type Harness } from './harness.ts';
 
 let harness: Harness;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { KeyPrincipal, Principal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { KeyPrincipal, Principal } from '../../subgraphs/platform/access/principal.ts';
 import { size } from '../support/size.ts';
 import { admin, openHarness, operator, type Harness } from './harness.ts';
 

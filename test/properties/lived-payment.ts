@@ -3,15 +3,15 @@
  * history says, and nothing by itself.
  */
 import assert from 'node:assert/strict';
-import type { Bank, RefundAnswer } from '../../subgraphs/kernel/banks/bank.ts';
-import type { BankAnswer } from '../../subgraphs/kernel/banks/bank-answer.ts';
-import { openBanks, type Banks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { readBalancesAt } from '../../subgraphs/kernel/ledger/closing.ts';
-import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
+import type { Bank, RefundAnswer } from '../../subgraphs/acquirers/bank.ts';
+import type { BankAnswer } from '../../subgraphs/acquirers/bank-answer.ts';
+import { openBanks, type Banks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { readBalancesAt } from '../../subgraphs/ledger/closing.ts';
+import { readBalances } from '../../subgraphs/ledger/balance.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';

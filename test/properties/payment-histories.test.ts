@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { foldBalances } from '../../subgraphs/kernel/ledger/fold.ts';
-import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
+import { foldBalances } from '../../subgraphs/ledger/fold.ts';
+import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { size } from '../support/size.ts';
 import { searching } from '../fuzz/cases.ts';

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import * as tbank from '../../subgraphs/kernel/banks/tbank/receipt-words.ts';
-import * as yookassa from '../../subgraphs/kernel/banks/yookassa/receipt-words.ts';
-import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
+import * as tbank from '../../subgraphs/acquirers/tbank/receipt-words.ts';
+import * as yookassa from '../../subgraphs/acquirers/yookassa/receipt-words.ts';
+import { minorUnits } from '../../subgraphs/rules/money.ts';
 import {
   itemTotal,
   measures,
@@ -16,7 +16,7 @@ import {
   vatRates,
   type ReceiptItem,
   type ReceiptTerms,
-} from '../../subgraphs/kernel/rules/receipt.ts';
+} from '../../subgraphs/rules/receipt.ts';
 import { mistakeIn } from '../acquirer/description.ts';
 import { sumOf } from '../acquirer/receipts.ts';
 import { mistakeIn as tbankMistakeIn } from '../acquirer/tbank/api.ts';

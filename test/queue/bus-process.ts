@@ -5,7 +5,7 @@
  * open.
  */
 import { pino } from 'pino';
-import { openBus, readMessage } from '../../subgraphs/kernel/queue/bus.ts';
+import { openBus, readMessage } from '../../subgraphs/platform/queue/bus.ts';
 
 const [, , databaseUrl = '', redisUrl] = process.argv;
 const bus = await openBus({

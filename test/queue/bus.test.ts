@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { openBus, readMessage } from '../../subgraphs/kernel/queue/bus.ts';
-import { openJoin, openParts } from '../../subgraphs/kernel/queue/bus-transports.ts';
-import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
-import type { StreamStretch } from '../../subgraphs/kernel/service/bus.ts';
+import { openBus, readMessage } from '../../subgraphs/platform/queue/bus.ts';
+import { openJoin, openParts } from '../../subgraphs/platform/queue/bus-transports.ts';
+import type { StreamedEvent } from '../../subgraphs/rules/event.ts';
+import type { StreamStretch } from '../../subgraphs/platform/bus/bus.ts';
 import { eventually, patience_ms } from '../support/eventually.ts';
 import {
   assertOutages,

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { Cluster } from 'ioredis';
-import { connectRedis, waitForRedis } from '../../subgraphs/kernel/service/connect-redis.ts';
+import { connectRedis, waitForRedis } from '../../subgraphs/platform/bus/connect-redis.ts';
 import { noRedis } from '../support/redis.ts';
 import { startRedisCluster, type TestRedisCluster } from './redis-cluster.ts';
 import { endsBefore } from '../support/ends-before.ts';

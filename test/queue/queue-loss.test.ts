@@ -10,8 +10,8 @@ import {
   openQueues,
   type Queues,
   type QueuesOptions,
-} from '../../subgraphs/kernel/queue/queues.ts';
-import { done, type Job, type JobOutcome } from '../../subgraphs/kernel/queue/run-job.ts';
+} from '../../subgraphs/platform/queue/queues.ts';
+import { done, type Job, type JobOutcome } from '../../subgraphs/platform/queue/run-job.ts';
 import { Redis } from 'ioredis';
 import { startTestDatabase } from '../support/database.ts';
 import { eventually, patience_ms } from '../support/eventually.ts';

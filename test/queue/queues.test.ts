@@ -11,15 +11,15 @@ import {
   openQueues,
   type Queues,
   type QueuesOptions,
-} from '../../subgraphs/kernel/queue/queues.ts';
+} from '../../subgraphs/platform/queue/queues.ts';
 import {
   done,
   giveUp,
   type Job,
   jobWithPayload,
   retryIn,
-} from '../../subgraphs/kernel/queue/run-job.ts';
-import { jobRuns } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+} from '../../subgraphs/platform/queue/run-job.ts';
+import { jobRuns } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { eventually } from '../support/eventually.ts';
 import { recorded } from './recorded-job.ts';
 import { openTestLog, storeKinds, type Stores } from './stores.ts';

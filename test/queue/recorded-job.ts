@@ -4,7 +4,7 @@ import {
   type Job,
   type JobOutcome,
   type QueueName,
-} from '../../subgraphs/kernel/queue/run-job.ts';
+} from '../../subgraphs/platform/queue/run-job.ts';
 
 export interface Run {
   readonly at: number;

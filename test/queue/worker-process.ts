@@ -4,8 +4,8 @@
  * disconnects, and then ends by itself if nothing is left open.
  */
 import { pino } from 'pino';
-import { openQueues } from '../../subgraphs/kernel/queue/queues.ts';
-import type { Job } from '../../subgraphs/kernel/queue/run-job.ts';
+import { openQueues } from '../../subgraphs/platform/queue/queues.ts';
+import type { Job } from '../../subgraphs/platform/queue/run-job.ts';
 
 const [, , databaseUrl = '', redisUrl] = process.argv;
 const endless: Job = {

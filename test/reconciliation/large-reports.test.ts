@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type pg from 'pg';
-import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
+import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import { matchNext, matchStep } from '../../subgraphs/merchants/reconciliation/match-report.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { plantOperations, plantReport } from './planted-operations.ts';

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { ReportLine } from '../../subgraphs/kernel/banks/settlement-bank.ts';
+import type { ReportLine } from '../../subgraphs/acquirers/settlement-bank.ts';
 import {
   page,
   pageWhereSpread,
   simulatorReport,
   type PlantedMistake,
-} from '../../subgraphs/kernel/banks/simulator/settlement-report.ts';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import { run } from '../../subgraphs/kernel/database/statement.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import type { Acting } from '../../subgraphs/kernel/database/audit.ts';
+} from '../../subgraphs/acquirers/simulator/settlement-report.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import { run } from '../../subgraphs/platform/database/statement.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
+import type { Acting } from '../../subgraphs/platform/database/audit.ts';
 import { fetchRegistry } from '../../subgraphs/merchants/reconciliation/jobs.ts';
 import {
   listDifferences,

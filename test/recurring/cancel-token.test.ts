@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { cancelToken } from '../../subgraphs/recurring/tokens/cancel-token.ts';
 import { granted } from '../support/granted.ts';
 import { openHarness, refusedWith, type Harness } from './harness.ts';

@@ -1,9 +1,9 @@
 /** Charges of the schedule at the same moment: they share statements, and no merchant waits. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { inTransaction } from '../../subgraphs/kernel/database/statement.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
+import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
 import { dueSubscriptions } from '../../subgraphs/recurring/subscriptions/store-subscription.ts';
 import type { Token } from '../../subgraphs/recurring/tokens/entities.ts';

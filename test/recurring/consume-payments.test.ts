@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { consumeBatch, readBatch } from '../../subgraphs/kernel/events/consume.ts';
+import { consumeBatch, readBatch } from '../../subgraphs/platform/events/consume.ts';
 import {
   consumePayments,
   retryPayments,

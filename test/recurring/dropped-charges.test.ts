@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Payments } from '../../subgraphs/recurring/ask-payments.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
 import { cancelSubscription } from '../../subgraphs/recurring/subscriptions/cancel-subscription.ts';

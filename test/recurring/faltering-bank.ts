@@ -1,7 +1,7 @@
 /** A live connector that may fail before it took the order of a charge, or after. */
 import type pg from 'pg';
-import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { Bank } from '../../subgraphs/acquirers/bank.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 
 /** What it does with the next charge instead of answering, and what its answers wait for. */
 export const orders: { fault: 'before' | 'after' | null; answering: () => Promise<void> } = {

@@ -4,17 +4,17 @@
  */
 import { randomBytes } from 'node:crypto';
 import assert from 'node:assert/strict';
-import type { Bank } from '../../subgraphs/kernel/banks/bank.ts';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { readBalances } from '../../subgraphs/kernel/ledger/balance.ts';
-import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
+import type { Bank } from '../../subgraphs/acquirers/bank.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { readBalances } from '../../subgraphs/ledger/balance.ts';
+import type { PolicyLists } from '../../subgraphs/platform/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import { localExecutor } from '../../subgraphs/kernel/service/graph/local-executor.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { buildSubgraph } from '../../subgraphs/kernel/service/graph/build-subgraph.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import { localExecutor } from '../../subgraphs/platform/graph/local-executor.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
+import { buildSubgraph } from '../../subgraphs/platform/graph/build-subgraph.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { pageOfLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { confirmSimulator } from '../../subgraphs/payments/checkout/confirm-simulator.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
 import { endUnboundTokens } from '../../subgraphs/recurring/jobs.ts';
 import { paymentListeners } from '../../subgraphs/recurring/payment-listeners.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { noPolicies } from '../support/no-policies.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Payments } from '../../subgraphs/recurring/ask-payments.ts';
 import { cancelToken } from '../../subgraphs/recurring/tokens/cancel-token.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';

@@ -11,8 +11,8 @@
  * 30_000: what has arrived in the merchant's balance
  */
 import assert from 'node:assert/strict';
-import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { cancelSubscription } from '../../subgraphs/recurring/subscriptions/cancel-subscription.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';

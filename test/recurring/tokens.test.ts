@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { run } from '../../subgraphs/kernel/database/statement.ts';
-import { checkBooks } from '../../subgraphs/kernel/ledger/books/check-books.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
+import { run } from '../../subgraphs/platform/database/statement.ts';
+import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';

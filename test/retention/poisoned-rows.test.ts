@@ -4,15 +4,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { forgetBatch } from '../../subgraphs/kernel/retention/forget-batches.ts';
-import { forgetKeys, forgetTraces } from '../../subgraphs/kernel/retention/forget-rows.ts';
-import { forgetReports } from '../../subgraphs/kernel/retention/jobs.ts';
-import { platformMerchantId } from '../../subgraphs/kernel/rules/platform.ts';
+import { forgetBatch } from '../../subgraphs/platform/retention/forget-batches.ts';
+import { forgetKeys, forgetTraces } from '../../subgraphs/platform/retention/forget-rows.ts';
+import { forgetReports } from '../../subgraphs/platform/retention/jobs.ts';
+import { platformMerchantId } from '../../subgraphs/rules/platform.ts';
 import {
   keysKept_days,
   registriesKept_days,
   tracesKept_days,
-} from '../../subgraphs/kernel/rules/retention.ts';
+} from '../../subgraphs/rules/retention.ts';
 import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { retryDeadLetters, poison, poisonRow, deadLettersOf } from '../support/poison.ts';

@@ -7,16 +7,16 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { platformMerchantId } from '../../subgraphs/kernel/rules/platform.ts';
+import { platformMerchantId } from '../../subgraphs/rules/platform.ts';
 import {
   alertsKept_days,
   registriesKept_days,
   retention,
   testOperationsKept_days,
   type Retention,
-} from '../../subgraphs/kernel/rules/retention.ts';
-import { forgetReports } from '../../subgraphs/kernel/retention/jobs.ts';
-import { metrics } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+} from '../../subgraphs/rules/retention.ts';
+import { forgetReports } from '../../subgraphs/platform/retention/jobs.ts';
+import { metrics } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;

@@ -8,10 +8,7 @@ import {
   openAddressOf,
   widerNetworkOf,
 } from '../../gateway/callers/caller-address.ts';
-import {
-  openAddressList,
-  readAddressEntry,
-} from '../../subgraphs/kernel/service/access/address-list.ts';
+import { openAddressList, readAddressEntry } from '../../subgraphs/platform/access/address-list.ts';
 
 describe('an entry of an address list', () => {
   const rows: readonly (readonly [entry: string, read: string | null])[] = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newRowId } from '../../subgraphs/kernel/database/new-id.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
+import { newRowId } from '../../subgraphs/platform/database/new-id.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import type { Mode } from '../../subgraphs/rules/mode.ts';
 import {
   paymentTerms,
   type PaymentInput,

@@ -1,15 +1,15 @@
 /** Sums to the kopeck, and what is shown of a customer. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { minorUnits } from '../../subgraphs/kernel/rules/money.ts';
-import { itemTotal, vatRates } from '../../subgraphs/kernel/rules/receipt.ts';
+import { minorUnits } from '../../subgraphs/rules/money.ts';
+import { itemTotal, vatRates } from '../../subgraphs/rules/receipt.ts';
 import {
   receiptTerms,
   sumMistake,
   type ReceiptInput,
-} from '../../subgraphs/kernel/rules/receipt-terms.ts';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import { shownCustomer } from '../../subgraphs/kernel/rules/receipt-customer.ts';
+} from '../../subgraphs/rules/receipt-terms.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import { shownCustomer } from '../../subgraphs/rules/receipt-customer.ts';
 
 const now = Temporal.Instant.from('2026-11-21T10:00:00Z');
 

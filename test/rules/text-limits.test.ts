@@ -1,10 +1,10 @@
 /** A text's limit counts characters as people do: one outside of the basic plane is one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blockValue } from '../../subgraphs/kernel/rules/block.ts';
-import { forbiddenWord } from '../../subgraphs/kernel/rules/purpose.ts';
+import { blockValue } from '../../subgraphs/rules/block.ts';
+import { forbiddenWord } from '../../subgraphs/rules/purpose.ts';
 import { nameMistake } from '../../subgraphs/merchants/rules/cabinet.ts';
-import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import { reasonMistake } from '../../subgraphs/merchants/policies/change-policy.ts';
 import { payoutTerms } from '../../subgraphs/payouts/rules/create.ts';
 import { subscriptionTerms } from '../../subgraphs/recurring/rules/start.ts';

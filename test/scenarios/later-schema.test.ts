@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { migrationLock_ms } from '../../subgraphs/kernel/database/orm.ts';
+import { migrationLock_ms } from '../../subgraphs/platform/database/orm.ts';
 import { judgeMigrations } from '../database/migration-rules.ts';
 import { pay } from '../support/buyer.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';

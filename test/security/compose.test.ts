@@ -13,7 +13,7 @@ import { parse as parseYaml } from 'yaml';
 import { subgraphNames } from '../../schema/sources.ts';
 import { settle } from '../../subgraphs/prepare-installation.ts';
 import { readConfig } from '../../subgraphs/read-config.ts';
-import { readRoles } from '../../subgraphs/kernel/service/config/roles.ts';
+import { readRoles } from '../../subgraphs/platform/config/roles.ts';
 import { importsOf } from '../tidy/edges.ts';
 import { readText, root } from '../tidy/tree.ts';
 

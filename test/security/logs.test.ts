@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openLog, requestIdOf } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { openLog, requestIdOf } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { leaksIn } from '../support/log-leaks.ts';
 import { startTestDatabase } from '../support/database.ts';
 

@@ -10,10 +10,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SignJWT } from 'jose';
 import pg from 'pg';
 import { freePort } from '../support/free-port.ts';
-import { deriveSecrets } from '../../subgraphs/kernel/service/config/config.ts';
-import { allKeys, currentKey } from '../../subgraphs/kernel/service/access/keys.ts';
-import { principalHeader } from '../../subgraphs/kernel/service/access/principal-header.ts';
-import { keyIdOf } from '../../subgraphs/kernel/service/access/vault.ts';
+import { deriveSecrets } from '../../subgraphs/platform/config/config.ts';
+import { allKeys, currentKey } from '../../subgraphs/platform/access/keys.ts';
+import { principalHeader } from '../../subgraphs/platform/access/principal-header.ts';
+import { keyIdOf } from '../../subgraphs/platform/access/vault.ts';
 import { sealedColumns } from '../../subgraphs/merchants/reseal-secrets.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { ConfigError } from '../../subgraphs/kernel/service/config/config.ts';
+import { ConfigError } from '../../subgraphs/platform/config/config.ts';
 import { readConfig } from '../../subgraphs/read-config.ts';
 import { readText, root, typescriptFiles } from '../tidy/tree.ts';
 
@@ -102,7 +102,7 @@ describe('a secret', () => {
  * two requests.
  */
 const open = [
-  'subgraphs/kernel/database/keyset.ts',
+  'subgraphs/platform/database/keyset.ts',
   'subgraphs/merchants/reconciliation/upload-report.ts',
 ];
 const compared =
@@ -127,7 +127,7 @@ test('what proves somebody is compared in constant time, never by ===', () => {
   for (const path of [
     'gateway/callers/authenticate.ts',
     'gateway/callers/check-caller.ts',
-    'subgraphs/kernel/service/graph/page-token.ts',
+    'subgraphs/platform/graph/page-token.ts',
   ])
     assert.ok(constant.includes(path), path);
 });

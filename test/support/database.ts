@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../subgraphs/kernel/database/embedded-postgres.ts';
-import { processStart } from '../../subgraphs/kernel/database/embedded/claim-directory.ts';
+import { startEmbeddedPostgres } from '../../subgraphs/platform/database/embedded-postgres.ts';
+import { processStart } from '../../subgraphs/platform/database/embedded/claim-directory.ts';
 
 export interface TestDatabase {
   /** Address of a database of this test file's own. */

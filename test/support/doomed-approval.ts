@@ -7,9 +7,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { openBanks } from '../../subgraphs/kernel/banks/route.ts';
-import { openSimulator } from '../../subgraphs/kernel/banks/simulator/simulator.ts';
-import { openDatabase } from '../../subgraphs/kernel/database/orm.ts';
+import { openBanks } from '../../subgraphs/acquirers/route.ts';
+import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
+import { openDatabase } from '../../subgraphs/platform/database/orm.ts';
 import { noPolicies } from './no-policies.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { approveRefundDraft } from '../../subgraphs/payments/refund-drafts/approve-draft.ts';

@@ -4,7 +4,7 @@ import { createServer, type ListenOptions } from 'node:net';
 
 /**
  * Below what systems take for the near ends of connections, and below what the service takes for
- * its own PostgreSQL (subgraphs/kernel/database/embedded/free-port.ts).
+ * its own PostgreSQL (subgraphs/platform/database/embedded/free-port.ts).
  */
 const lowest = 10_240;
 const highest = 16_383;

@@ -1,5 +1,5 @@
 /** Results of verbs that a test expects to be granted, or refused. */
-import { isRefusal, type Refusal } from '../../subgraphs/kernel/rules/refusal.ts';
+import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 
 /** The result; throws when it is a refusal. */
 export const granted = <Result extends object>(result: Result | Refusal): Result => {

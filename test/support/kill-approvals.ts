@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { RowKey } from '../../subgraphs/kernel/database/load-by-key.ts';
-import type { Database } from '../../subgraphs/kernel/database/orm.ts';
+import type { RowKey } from '../../subgraphs/platform/database/load-by-key.ts';
+import type { Database } from '../../subgraphs/platform/database/orm.ts';
 import { eventually } from './eventually.ts';
 
 /**

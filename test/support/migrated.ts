@@ -3,16 +3,16 @@
  * tables.
  */
 import { randomBytes } from 'node:crypto';
-import { isRefusal } from '../../subgraphs/kernel/rules/refusal.ts';
-import { migrate, openDatabase, type Database } from '../../subgraphs/kernel/database/orm.ts';
-import type { KeyPrincipal } from '../../subgraphs/kernel/service/access/principal.ts';
-import { scopes } from '../../subgraphs/kernel/service/access/principal.ts';
-import type { Mode } from '../../subgraphs/kernel/rules/mode.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import { migrate, openDatabase, type Database } from '../../subgraphs/platform/database/orm.ts';
+import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
+import { scopes } from '../../subgraphs/platform/access/principal.ts';
+import type { Mode } from '../../subgraphs/rules/mode.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
 import { createMerchant, switchLive } from '../../subgraphs/merchants/change-merchant.ts';
 import { profileOf } from '../../subgraphs/merchants/rules/profile.ts';
 import { createShop } from '../../subgraphs/merchants/shops/change-shop.ts';
-import { migrateQueues } from '../../subgraphs/kernel/queue/queues.ts';
+import { migrateQueues } from '../../subgraphs/platform/queue/queues.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase, testPool } from './database.ts';
 

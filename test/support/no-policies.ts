@@ -1,4 +1,4 @@
-import type { PolicyLists } from '../../subgraphs/kernel/policies/policies.ts';
+import type { PolicyLists } from '../../subgraphs/platform/policies/policies.ts';
 
 /** Nothing is refused and nothing has a rate: what a new installation begins with. */
 export const noPolicies: PolicyLists = {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { errorCode } from '../../subgraphs/kernel/service/error-code.ts';
+import { errorCode } from '../../subgraphs/platform/tracing/error-code.ts';
 
 /** Changes a table that the service works on; where the two stand in each other's way, again. */
 const change = async (pool: pg.Pool, text: string): Promise<void> => {

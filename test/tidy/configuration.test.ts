@@ -1,8 +1,8 @@
 /** The documents name the variables that the configuration reads, and no others, each as it is. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { readConnectors } from '../../subgraphs/kernel/banks/connectors.ts';
-import { readServiceConfig } from '../../subgraphs/kernel/service/config/config.ts';
+import { readConnectors } from '../../subgraphs/acquirers/connectors.ts';
+import { readServiceConfig } from '../../subgraphs/platform/config/config.ts';
 import { readText } from './tree.ts';
 
 /** With this set, every branch of the reading is taken. */

@@ -12,34 +12,42 @@ const under =
   (...folders: readonly string[]) =>
   (path: string) =>
     folders.some((folder) => path.startsWith(folder));
-const isRules = (path: string): boolean => /^subgraphs\/.*\/rules(\/|\.ts$)/.test(path);
+const isRules = (path: string): boolean => /^subgraphs\/(.*\/)?rules(\/|\.ts$)/.test(path);
 const subgraphOf = (path: string): string => path.split('/').slice(0, 2).join('/') + '/';
 
-/** Files of a folder of the kernel, as paths. */
-const inKernel = (folder: string, ...names: readonly string[]): readonly string[] =>
-  names.map((name) => `subgraphs/kernel/${folder}/${name}.ts`);
+/** Shared rules, as paths. */
+const inRules = (...names: readonly string[]): readonly string[] =>
+  names.map((name) => `subgraphs/rules/${name}.ts`);
 
-/** The rooms of the kernel in their order: each may import itself and those before it. */
-export const kernelOrder = [
+/** What all subgraphs share, in its order: each room may import itself and those before it. */
+export const sharedRooms = [
   'rules',
-  'service',
-  'database',
-  'queue',
-  'alerts',
-  'events',
-  'clock',
+  'platform/access',
+  'platform/config',
+  'platform/tracing',
+  'platform/bus',
+  'platform/http',
+  'platform/graph',
+  'platform/database',
+  'platform/queue',
+  'platform/alerts',
+  'platform/events',
+  'platform/clock',
+  'platform/retention',
+  'platform/policies',
+  'platform/drafts',
   'ledger',
-  'retention',
-  'policies',
-  'observability',
-  'banks',
-  'receipts',
-  'drafts',
+  'acquirers',
 ];
 
-/** The place of a file's room in the kernel's order; -1 when it stands in none. */
-const placeInKernel = (path: string): number =>
-  kernelOrder.indexOf(/^subgraphs\/kernel\/([^/]+)\//.exec(path)?.[1] ?? '');
+/** The place of a file's room in that order; -1 when it stands in none. */
+const sharedPlace = (path: string): number =>
+  sharedRooms.findIndex((room) => path.startsWith(`subgraphs/${room}/`));
+
+/** The platform's rooms that know neither a database nor a queue. */
+const edgeRooms = ['access', 'bus', 'config', 'graph', 'http', 'tracing'].map(
+  (room) => `subgraphs/platform/${room}/`,
+);
 
 /** The first room that holds a file is its room. */
 export const rooms: readonly Room[] = [
@@ -52,57 +60,56 @@ export const rooms: readonly Room[] = [
   {
     row: [
       'any `rules/` or `rules.ts`',
-      '`schema/{currencies,limits}`, `kernel/rules` and the rules of its own subgraph',
+      '`schema/{currencies,limits}`, `rules` and the rules of its own subgraph',
     ],
     holds: (path) => isRules(path),
     mayImport: ({ from, to }) =>
       ['schema/currencies.ts', 'schema/limits.ts'].includes(to) ||
-      under('subgraphs/kernel/rules/')(to) ||
+      under('subgraphs/rules/')(to) ||
       (under(subgraphOf(from))(to) && isRules(to)),
   },
   {
     row: [
-      '`subgraphs/kernel/`',
-      `schema; of the kernel's rooms its own and those before it: ${kernelOrder.map((name) => `\`${name}\``).join(', ')}`,
+      '`platform/`, `ledger/`, `acquirers/`',
+      `schema; of the shared rooms its own and those before it: ${sharedRooms.map((name) => `\`${name}\``).join(', ')}`,
     ],
-    holds: (path) => under('subgraphs/kernel/')(path) && placeInKernel(path) >= 0,
+    holds: (path) => sharedPlace(path) >= 0,
     mayImport: ({ from, to }) =>
-      under('schema/')(to) ||
-      (under('subgraphs/kernel/')(to) &&
-        placeInKernel(to) >= 0 &&
-        placeInKernel(to) <= placeInKernel(from)),
+      under('schema/')(to) || (sharedPlace(to) >= 0 && sharedPlace(to) <= sharedPlace(from)),
   },
   {
     row: [
       '`subgraphs/*.ts`',
-      'kernel, schema and every subgraph: they put them together for `main.ts`',
+      'schema and everything under `subgraphs/`: they put it together for `main.ts`',
     ],
     holds: (path) => /^subgraphs\/[a-z-]+\.ts$/.test(path),
     mayImport: ({ to }) => under('subgraphs/', 'schema/')(to),
   },
   {
-    row: ['`subgraphs/<name>/`', 'itself, kernel, schema; never another subgraph'],
-    holds: (path) => under('subgraphs/')(path) && !under('subgraphs/kernel/')(path),
-    mayImport: ({ from, to }) => under(subgraphOf(from), 'subgraphs/kernel/', 'schema/')(to),
+    row: ['`subgraphs/<name>/`', 'itself, the shared rooms, schema; never another subgraph'],
+    holds: under(
+      ...['merchants', 'payments', 'payouts', 'recurring'].map((name) => `subgraphs/${name}/`),
+    ),
+    mayImport: ({ from, to }) => under(subgraphOf(from), 'schema/')(to) || sharedPlace(to) >= 0,
   },
   {
     row: [
       '`gateway/`',
-      'gateway, schema, `kernel/service`, `kernel/rules/{alert,event,refusal,repeatable,uuid}`',
+      'gateway, schema, `platform/{access,bus,config,graph,http,tracing}`, `rules/{alert,event,refusal,repeatable,uuid}`',
     ],
     holds: under('gateway/'),
     mayImport: ({ to }) =>
       under(
         'gateway/',
         'schema/',
-        'subgraphs/kernel/service/',
-        ...inKernel('rules', 'alert', 'event', 'refusal', 'repeatable', 'uuid'),
+        ...edgeRooms,
+        ...inRules('alert', 'event', 'refusal', 'repeatable', 'uuid'),
       )(to),
   },
   {
     row: [
       '`rest-facade/`',
-      'rest-facade, gateway, schema, `kernel/service/{access,bank-notifications,buffer,bus,config,free-texts,graph,tracing}`, `kernel/rules/{card-in-text,event,failure-code,refusal,repeatable,uuid}`',
+      'rest-facade, gateway, schema, `platform/{access,bus,config,graph,http,tracing}`, `rules/{card-in-text,event,failure-code,refusal,repeatable,uuid}`',
     ],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
@@ -110,19 +117,8 @@ export const rooms: readonly Room[] = [
         'rest-facade/',
         'gateway/',
         'schema/',
-        ...inKernel('service', 'bank-notifications', 'buffer', 'bus', 'free-texts'),
-        ...['access', 'config', 'graph', 'tracing'].map(
-          (folder) => `subgraphs/kernel/service/${folder}/`,
-        ),
-        ...inKernel(
-          'rules',
-          'card-in-text',
-          'event',
-          'failure-code',
-          'refusal',
-          'repeatable',
-          'uuid',
-        ),
+        ...edgeRooms,
+        ...inRules('card-in-text', 'event', 'failure-code', 'refusal', 'repeatable', 'uuid'),
       )(to),
   },
   {
@@ -185,11 +181,11 @@ const packageRules = (production: ReadonlySet<string>): readonly PackageRule[] =
     allows: ({ from }) => under('subgraphs/', 'test/')(from),
   },
   {
-    says: 'bullmq and ioredis only in kernel/queue, ioredis also in kernel/service/connect-redis',
+    says: 'bullmq and ioredis only in platform/queue, ioredis also in platform/bus/connect-redis',
     covers: ({ to }) => ['bullmq', 'ioredis'].includes(to),
     allows: ({ from, to }) =>
-      under('subgraphs/kernel/queue/', 'test/')(from) ||
-      (to === 'ioredis' && from === 'subgraphs/kernel/service/connect-redis.ts'),
+      under('subgraphs/platform/queue/', 'test/')(from) ||
+      (to === 'ioredis' && from === 'subgraphs/platform/bus/connect-redis.ts'),
   },
   {
     says: '@apollo/gateway only in gateway/',

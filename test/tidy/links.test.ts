@@ -23,7 +23,7 @@ const deadLinks = (path: string, text: string, files: readonly string[]): readon
 
 /** Folders in which a path of a guide begins, and in which it is looked for. */
 const begins =
-  /^(kernel|payments|payouts|recurring|merchants|gateway|rest-facade|schema|subgraphs|test)$/;
+  /^(rules|platform|ledger|acquirers|payments|payouts|recurring|merchants|gateway|rest-facade|schema|subgraphs|test)$/;
 
 /** `a/{b,c}` as `a/b` and `a/c`. */
 const alternatives = (path: string): readonly string[] => {
@@ -138,7 +138,7 @@ describe('links', () => {
   test('every file that a comment names exists', (t) => {
     // A migration that has run is never changed, whatever it names.
     const texts = typescriptFiles().filter(
-      (path) => !isGenerated(path) && !path.startsWith('subgraphs/kernel/database/migrations/'),
+      (path) => !isGenerated(path) && !path.startsWith('subgraphs/platform/database/migrations/'),
     );
     t.diagnostic(`${texts.length} files`);
     assert.ok(texts.length > 500, `saw only ${texts.length} files`);

@@ -1,5 +1,5 @@
 /**
- * Production code outside kernel/database does not write past the ORM's unit of work, from which
+ * Production code outside platform/database does not write past the ORM's unit of work, from which
  * the audit log is written.
  */
 import assert from 'node:assert/strict';
@@ -115,9 +115,9 @@ const namesOf = (chosen: typeof entities): ReadonlySet<string> =>
 const unaudited = namesOf(entities.filter((entity) => !isAudited(entity)));
 const audited = namesOf(entities.filter(isAudited));
 
-test('production code outside kernel/database writes audited entities by the unit of work alone', (t) => {
+test('production code outside platform/database writes audited entities by the unit of work alone', (t) => {
   const files = typescriptFiles().filter(
-    (path) => !path.startsWith('test/') && !path.startsWith('subgraphs/kernel/database/'),
+    (path) => !path.startsWith('test/') && !path.startsWith('subgraphs/platform/database/'),
   );
   const writes = files.map((path) => unrecordedWrites(path, readText(path), unaudited));
   const seen = writes.reduce((sum, file) => sum + file.seen, 0);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { metrics } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
+import { metrics } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { watchWebhookBacklog } from '../../subgraphs/merchants/webhooks/webhook-backlog.ts';
 import { attemptsOf } from './record.ts';
 import { eventually } from '../support/eventually.ts';

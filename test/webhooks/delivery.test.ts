@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import type { Relay } from '../../subgraphs/kernel/events/relay.ts';
+import type { Relay } from '../../subgraphs/platform/events/relay.ts';
 import { type Attempt, attemptsOf, deliveriesOf } from './record.ts';
 import { eventually } from '../support/eventually.ts';
 import { laterThan, type Received, startReceiver } from './receiver.ts';

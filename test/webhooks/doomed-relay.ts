@@ -3,8 +3,8 @@
  * them: `node doomed-relay.ts <database>`.
  */
 import pg from 'pg';
-import { startRelay } from '../../subgraphs/kernel/events/relay.ts';
-import type { Bus } from '../../subgraphs/kernel/service/bus.ts';
+import { startRelay } from '../../subgraphs/platform/events/relay.ts';
+import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import { log } from './harness.ts';
 

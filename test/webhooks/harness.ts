@@ -3,16 +3,20 @@
  * real relay, queue and workers.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { migrate, openDatabase } from '../../subgraphs/kernel/database/orm.ts';
-import { eventRow, insertEvents, type OutboxEvent } from '../../subgraphs/kernel/events/outbox.ts';
-import type { Runner } from '../../subgraphs/kernel/database/statement.ts';
-import { migrateQueues, openQueues } from '../../subgraphs/kernel/queue/queues.ts';
-import { joinSweeps } from '../../subgraphs/kernel/queue/sweeps.ts';
-import { type Relay, startRelay } from '../../subgraphs/kernel/events/relay.ts';
-import type { StreamedEvent, WebhookEvent } from '../../subgraphs/kernel/rules/event.ts';
-import type { Bus, WebhookLane } from '../../subgraphs/kernel/service/bus.ts';
-import { openLog } from '../../subgraphs/kernel/service/tracing/telemetry.ts';
-import { seal } from '../../subgraphs/kernel/service/access/vault.ts';
+import { migrate, openDatabase } from '../../subgraphs/platform/database/orm.ts';
+import {
+  eventRow,
+  insertEvents,
+  type OutboxEvent,
+} from '../../subgraphs/platform/events/outbox.ts';
+import type { Runner } from '../../subgraphs/platform/database/statement.ts';
+import { migrateQueues, openQueues } from '../../subgraphs/platform/queue/queues.ts';
+import { joinSweeps } from '../../subgraphs/platform/queue/sweeps.ts';
+import { type Relay, startRelay } from '../../subgraphs/platform/events/relay.ts';
+import type { StreamedEvent, WebhookEvent } from '../../subgraphs/rules/event.ts';
+import type { Bus, WebhookLane } from '../../subgraphs/platform/bus/bus.ts';
+import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
+import { seal } from '../../subgraphs/platform/access/vault.ts';
 import type { DeliveryLimits } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';

@@ -1,7 +1,7 @@
 /** One poisoned row stops nobody else: the relay, the claims of lanes, the results of attempts. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import type { StreamedEvent } from '../../subgraphs/rules/event.ts';
 import { retryDeadLetters, poison, deadLettersOf } from '../support/poison.ts';
 import { eventually } from '../support/eventually.ts';
 import { startReceiver } from './receiver.ts';

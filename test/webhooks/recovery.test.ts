@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { StreamedEvent } from '../../subgraphs/kernel/rules/event.ts';
+import type { StreamedEvent } from '../../subgraphs/rules/event.ts';
 import { claimDeliveries } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
 import {
   attemptDelivery,

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer, type AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { postWebhook } from '../../subgraphs/merchants/webhooks/post-webhook.ts';
-import { checkWebhookUrl, isPublicAddress } from '../../subgraphs/kernel/service/webhook-url.ts';
+import { checkWebhookUrl, isPublicAddress } from '../../subgraphs/platform/http/webhook-url.ts';
 import { openTargets } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { patience_ms } from '../support/eventually.ts';
 import { startReceiver } from './receiver.ts';

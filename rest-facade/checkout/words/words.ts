@@ -1,5 +1,5 @@
 /** The texts of the hosted page: one table per language, each of exactly this shape. */
-import type { FailureCode } from '../../../subgraphs/kernel/rules/failure-code.ts';
+import type { FailureCode } from '../../../subgraphs/rules/failure-code.ts';
 import type { CheckoutFieldsFragment } from '../../../schema/wire.ts';
 
 export const languages = ['ru', 'en'] as const;

@@ -1,6 +1,6 @@
 /** What a table of codes says in one language. A code without an entry does not compile. */
-import type { WebhookEvent } from '../../../subgraphs/kernel/rules/event.ts';
-import type { FailureCode } from '../../../subgraphs/kernel/rules/failure-code.ts';
+import type { WebhookEvent } from '../../../subgraphs/rules/event.ts';
+import type { FailureCode } from '../../../subgraphs/rules/failure-code.ts';
 import type { ErrorCode } from '../../refusal-http.ts';
 
 /** Why a code comes, and what to do then. */

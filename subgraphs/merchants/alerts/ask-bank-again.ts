@@ -6,12 +6,12 @@
  */
 import type { BankSubject } from '../../../schema/generated/merchants.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { clientOf } from '../../kernel/database/orm-connections.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { clientOf } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { changeEntities, type Acting, type EntryNotes, type AuditedAction } from '../audit.ts';
 
 /** The subject of the query, in its current state. */

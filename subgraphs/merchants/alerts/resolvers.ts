@@ -7,21 +7,21 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../../schema/generated/merchants.ts';
-import { type Alert, AlertEntity } from '../../kernel/alerts/entities.ts';
-import { listAlerts } from '../../kernel/alerts/find-alerts.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { alertSeverities, placeOf } from '../../kernel/rules/alert.ts';
-import { platformMerchantId } from '../../kernel/rules/platform.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
-import { perCall } from '../../kernel/service/graph/per-call.ts';
+import { type Alert, AlertEntity } from '../../platform/alerts/entities.ts';
+import { listAlerts } from '../../platform/alerts/find-alerts.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { alertSeverities, placeOf } from '../../rules/alert.ts';
+import { platformMerchantId } from '../../rules/platform.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { orThrow, refusal } from '../../platform/access/reach.ts';
+import { perCall } from '../../platform/graph/per-call.ts';
 import { askBankAgain } from './ask-bank-again.ts';
-import { forUpdate } from '../../kernel/database/orm-connections.ts';
+import { forUpdate } from '../../platform/database/orm-connections.ts';
 import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
-import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
-import { type Runner, run, type Statement } from '../../kernel/database/statement.ts';
+import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
+import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
 import { sessionKept_days } from '../sessions/rules.ts';
 
 /* Assigns an alert to a platform operator. */

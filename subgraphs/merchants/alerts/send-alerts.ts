@@ -5,13 +5,13 @@
 import { createTransport } from 'nodemailer';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import type { Alert } from '../../kernel/alerts/entities.ts';
-import { alertColumns } from '../../kernel/alerts/find-alerts.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import { done, retryIn, type Job } from '../../kernel/queue/run-job.ts';
-import { alertSeverities, placeOf } from '../../kernel/rules/alert.ts';
-import { platformMerchantId } from '../../kernel/rules/platform.ts';
-import type { AlertChannels } from '../../kernel/service/config/config.ts';
+import type { Alert } from '../../platform/alerts/entities.ts';
+import { alertColumns } from '../../platform/alerts/find-alerts.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import { done, retryIn, type Job } from '../../platform/queue/run-job.ts';
+import { alertSeverities, placeOf } from '../../rules/alert.ts';
+import { platformMerchantId } from '../../rules/platform.ts';
+import type { AlertChannels } from '../../platform/config/config.ts';
 import { sign } from '../webhooks/rules.ts';
 
 export interface ChannelDeps {

@@ -3,13 +3,13 @@
  * is found raises an alert of its kind; what has passed resolves its alert.
  */
 import type pg from 'pg';
-import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
-import { noteListChange } from '../../kernel/database/list-changes.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import { done, type Job } from '../../kernel/queue/run-job.ts';
-import type { AlertKind } from '../../kernel/rules/alert.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { platformMerchantId } from '../../kernel/rules/platform.ts';
+import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { noteListChange } from '../../platform/database/list-changes.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import { done, type Job } from '../../platform/queue/run-job.ts';
+import type { AlertKind } from '../../rules/alert.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { platformMerchantId } from '../../rules/platform.ts';
 
 export interface WatchDeps {
   readonly pool: pg.Pool;

@@ -1,17 +1,17 @@
 /** GraphQL resolvers for bank health, for platform operators. */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { orThrow } from '../../kernel/service/access/reach.ts';
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { orThrow } from '../../platform/access/reach.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import {
   healthBounds_ms,
   withinColumn,
   type BreakerState,
   healthBucket_min,
-} from '../../kernel/rules/bank-health.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import type { BankOperation, RouteMethod } from '../../kernel/rules/route.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+} from '../../rules/bank-health.ts';
+import type { Mode } from '../../rules/mode.ts';
+import type { BankOperation, RouteMethod } from '../../rules/route.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 
 /* Computes rates and percentiles from the counts of bank calls. */
 

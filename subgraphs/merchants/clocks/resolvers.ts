@@ -1,8 +1,8 @@
 /** GraphQL resolvers for test clocks. */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
-import { merchantOf, refusal } from '../../kernel/service/access/reach.ts';
+import { isRefusal, type Refusal } from '../../rules/refusal.ts';
+import type { KeyPrincipal } from '../../platform/access/principal.ts';
+import { merchantOf, refusal } from '../../platform/access/reach.ts';
 import {
   advanceClock,
   createClock,

@@ -1,17 +1,17 @@
 /**
  * Test clocks in the cabinet: a shop's own time in test mode, which shows months of activity in
  * seconds. Links, sessions, subscriptions and webhook retries follow the clock
- * (`kernel/clock/keep-clocks`). Live mode never uses a clock.
+ * (`platform/clock/keep-clocks`). Live mode never uses a clock.
  */
-import type { AuditVerb } from '../../kernel/rules/audit-action.ts';
+import type { AuditVerb } from '../../rules/audit-action.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { TestClockEntity, type TestClock } from '../../kernel/clock/entities.ts';
-import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { Bus } from '../../kernel/service/bus.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import { TestClockEntity, type TestClock } from '../../platform/clock/entities.ts';
+import type { TestClocks } from '../../platform/clock/test-clocks.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { Bus } from '../../platform/bus/bus.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { lockShop } from '../shops/change-shop.ts';
 import { changeEntities, type Acting, type EntryNotes } from '../audit.ts';

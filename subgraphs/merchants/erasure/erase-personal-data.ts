@@ -2,17 +2,17 @@
  * Erases personal data from final operations: masks, names, phones, addresses and the merchant's
  * texts about a buyer or a recipient. Amounts, moments, statuses, bank references and postings
  * stay; the books hold no personal data. Frozen webhook bodies record what the merchant was sent,
- * and are removed with their month (`kernel/rules/retention`). Pending operations are left alone: a
+ * and are removed with their month (`rules/retention`). Pending operations are left alone: a
  * bank or a buyer may still add data.
  */
 import { createHash } from 'node:crypto';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { clientOf } from '../../kernel/database/orm-connections.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
-import { erasedTexts } from '../../kernel/service/free-texts.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import { clientOf } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import { erasedTexts } from '../../platform/graph/free-texts.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 

@@ -1,7 +1,7 @@
 /** GraphQL resolver for erasing personal data. */
 import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { isRefusal } from '../../kernel/rules/refusal.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { isRefusal } from '../../rules/refusal.ts';
 import { erasePersonalData } from './erase-personal-data.ts';
 
 /** The mutation that erases; it writes an audit entry. */

@@ -1,15 +1,15 @@
 /**
  * The merchants' event log: a shop's frozen webhook events in one mode, in the stream's order
- * (additions, section 4). Numbers become visible in order (`kernel/events/relay`), so a reader that
+ * (additions, section 4). Numbers become visible in order (`platform/events/relay`), so a reader that
  * continues after the last event it saw misses none.
  */
-import { pageRange, spanOf, type Span } from '../../kernel/database/keyset.ts';
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
-import type { WebhookEvent } from '../../kernel/rules/event.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { asCame } from '../../kernel/rules/repeatable.ts';
-import { isCanonicalUuid, isUuid } from '../../kernel/rules/uuid.ts';
-import type { OfShop } from '../../kernel/service/entities.ts';
+import { pageRange, spanOf, type Span } from '../../platform/database/keyset.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import type { WebhookEvent } from '../../rules/event.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { asCame } from '../../rules/repeatable.ts';
+import { isCanonicalUuid, isUuid } from '../../rules/uuid.ts';
+import type { OfShop } from '../../platform/graph/entities.ts';
 
 /** One event of the log. */
 export interface LoggedEvent {

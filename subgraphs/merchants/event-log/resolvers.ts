@@ -2,14 +2,14 @@
  * GraphQL resolvers for the event log: a key reads its own shop's, a person that of a named shop.
  */
 import type { QueryResolvers, Resolvers } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { withMaskedRecipient } from '../../kernel/rules/recipient.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import type { OfShop } from '../../kernel/service/entities.ts';
-import { perCall } from '../../kernel/service/graph/per-call.ts';
-import type { Principal } from '../../kernel/service/access/principal.ts';
-import { merchantOf, orThrow, refusal } from '../../kernel/service/access/reach.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { withMaskedRecipient } from '../../rules/recipient.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import type { OfShop } from '../../platform/graph/entities.ts';
+import { perCall } from '../../platform/graph/per-call.ts';
+import type { Principal } from '../../platform/access/principal.ts';
+import { merchantOf, orThrow, refusal } from '../../platform/access/reach.ts';
 import type { WebhookDelivery } from '../entities.ts';
 import { findDeliveriesOfEvents } from '../find-merchants.ts';
 import { findLoggedEvent, publicIdOf, readEventLog, type LoggedEvent } from './read-event-log.ts';

@@ -5,18 +5,18 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { ShopEntity } from '../../kernel/database/entities.ts';
-import { findPage } from '../../kernel/database/find-page.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { forUpdate } from '../../kernel/database/orm-connections.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { Page, PageQuery } from '../../kernel/database/page.ts';
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
-import type { Bus } from '../../kernel/service/bus.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
-import { scopes, type OperatorPrincipal } from '../../kernel/service/access/principal.ts';
+import { ShopEntity } from '../../platform/database/entities.ts';
+import { findPage } from '../../platform/database/find-page.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { forUpdate } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { Page, PageQuery } from '../../platform/database/page.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import type { Bus } from '../../platform/bus/bus.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
+import { scopes, type OperatorPrincipal } from '../../platform/access/principal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { ApiKeyEntity, type ApiKey } from '../entities.ts';
 import {

@@ -4,12 +4,12 @@ import type {
   MutationResolvers,
   ShopResolvers,
 } from '../../../schema/generated/merchants.ts';
-import type { Shop } from '../../kernel/database/entities.ts';
-import type { PageQuery } from '../../kernel/database/page.ts';
-import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
-import type { Principal } from '../../kernel/service/access/principal.ts';
-import { perCall } from '../../kernel/service/graph/per-call.ts';
-import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
+import type { Shop } from '../../platform/database/entities.ts';
+import type { PageQuery } from '../../platform/database/page.ts';
+import { isRefusal, type Refusal } from '../../rules/refusal.ts';
+import type { Principal } from '../../platform/access/principal.ts';
+import { perCall } from '../../platform/graph/per-call.ts';
+import { orThrow, refusal } from '../../platform/access/reach.ts';
 import {
   approveApiKey,
   issueApiKey,
@@ -23,7 +23,7 @@ import {
 import { keyStatus } from './rules.ts';
 import { requireSignature, rotateSigningSecret, setAllowList } from '../shops/protect-shop.ts';
 import { requireReceipts } from '../shops/require-receipts.ts';
-import type { Keys } from '../../kernel/service/access/keys.ts';
+import type { Keys } from '../../platform/access/keys.ts';
 
 /** Only the shop's own keys read its protection; of other shops a key reads names only. */
 const notForSiblings = (principal: Principal, { id }: Pick<Shop, 'id'>): void => {

@@ -3,8 +3,8 @@
  * store them.
  */
 import { createHash } from 'node:crypto';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 
 /** SHA-256 of the whole key, hex: stored in the table and sent by the facade. */
 export const digestOf = (key: string): string => createHash('sha256').update(key).digest('hex');

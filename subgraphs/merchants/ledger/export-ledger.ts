@@ -3,12 +3,12 @@
  * formats the text, some thousand rows at a time: over half as fast as COPY, against a tenth with
  * an object for each row. A part is a keyset page; no state is held between parts.
  */
-import { cursorOf, type Page } from '../../kernel/database/keyset.ts';
-import { registryRange, withinRange } from '../../kernel/database/registry.ts';
-import type { Reach } from '../../kernel/database/reach.ts';
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
-import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+import { cursorOf, type Page } from '../../platform/database/keyset.ts';
+import { registryRange, withinRange } from '../../platform/database/registry.ts';
+import type { Reach } from '../../platform/database/reach.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import { isRefusal, type Refusal } from '../../rules/refusal.ts';
+import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import {
   ledgerRegistryQuery,
   ledgerTable,

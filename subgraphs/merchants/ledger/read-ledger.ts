@@ -2,15 +2,15 @@
  * Reads the merchants' ledger: signed movements on a shop's merchant account
  * (docs/contract.md#balance-and-ledger).
  */
-import type { ListedPage } from '../../kernel/database/filtered-list.ts';
-import { openList } from '../../kernel/database/open-list.ts';
+import type { ListedPage } from '../../platform/database/filtered-list.ts';
+import { openList } from '../../platform/database/open-list.ts';
 import {
   registry,
   type RegistryQuery,
   type RegistryTable,
-} from '../../kernel/database/registry.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { ledgerTypes, type LedgerType } from '../../kernel/rules/postings.ts';
+} from '../../platform/database/registry.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { ledgerTypes, type LedgerType } from '../../rules/postings.ts';
 
 export interface LedgerRow {
   readonly merchantId: string;

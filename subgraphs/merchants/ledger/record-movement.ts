@@ -4,21 +4,17 @@
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import { availableOf, bookPostings, lockMerchant } from '../../kernel/ledger/debit.ts';
-import { withinBound } from '../../kernel/ledger/bound.ts';
-import { clientOf } from '../../kernel/database/orm-connections.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import { isPlainText } from '../../kernel/rules/block.ts';
+import { availableOf, bookPostings, lockMerchant } from '../../ledger/debit.ts';
+import { withinBound } from '../../ledger/bound.ts';
+import { clientOf } from '../../platform/database/orm-connections.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import { isPlainText } from '../../rules/block.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { largestAmount, minorUnits } from '../../kernel/rules/money.ts';
-import {
-  adjustmentRecorded,
-  settlementRecorded,
-  type Posting,
-} from '../../kernel/rules/postings.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { charactersOf } from '../../kernel/rules/text-mistake.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { largestAmount, minorUnits } from '../../rules/money.ts';
+import { adjustmentRecorded, settlementRecorded, type Posting } from '../../rules/postings.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { charactersOf } from '../../rules/text-mistake.ts';
 import { changeEntities, type Acting } from '../audit.ts';
 import { missing, reasonMistake, type PolicyDeps } from '../policies/change-policy.ts';
 import { ledgerColumns, type LedgerRow } from './read-ledger.ts';

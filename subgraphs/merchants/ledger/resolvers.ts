@@ -3,14 +3,14 @@
  * operators, now or as of a moment.
  */
 import type { LedgerEntryResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { RowFilter } from '../../kernel/database/list-statements.ts';
-import { readBalancesAt, readClosing, type ShopClosing } from '../../kernel/ledger/closing.ts';
-import { readBalances, type ShopBalanceRow } from '../../kernel/ledger/balance.ts';
-import type { LedgerType } from '../../kernel/rules/postings.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { merchantOf, orThrow, refusal } from '../../kernel/service/access/reach.ts';
-import { perCall } from '../../kernel/service/graph/per-call.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { RowFilter } from '../../platform/database/list-statements.ts';
+import { readBalancesAt, readClosing, type ShopClosing } from '../../ledger/closing.ts';
+import { readBalances, type ShopBalanceRow } from '../../ledger/balance.ts';
+import type { LedgerType } from '../../rules/postings.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { merchantOf, orThrow, refusal } from '../../platform/access/reach.ts';
+import { perCall } from '../../platform/graph/per-call.ts';
 import { pageOfLedger, type LedgerRow } from './read-ledger.ts';
 import { balancesAfter, type BalanceAfter } from './running-balance.ts';
 

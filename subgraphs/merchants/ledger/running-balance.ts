@@ -2,7 +2,7 @@
  * The balance right after a movement. It is read backwards from today's balance by the hours of the
  * ledger, and within the movement's own hour by its postings, for all movements of a page at once.
  */
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 
 /** SQL: what a posting adds to what the merchant owns. */
 const net = `case when entry.to_account in ('merchant', 'merchant_reserved') then entry.amount else 0 end

@@ -3,8 +3,8 @@
  * webhook endpoint. Each is a change of its own with an audit entry. All inputs are checked before
  * the first change.
  */
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import type { Shop } from '../../kernel/database/entities.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import type { Shop } from '../../platform/database/entities.ts';
 import type { Acting } from '../audit.ts';
 import { createMerchant } from '../change-merchant.ts';
 import type { Merchant, WebhookEndpoint } from '../entities.ts';
@@ -18,7 +18,7 @@ import {
   type EndpointSettings,
 } from '../webhooks/change-endpoint.ts';
 import type { ShownSecret } from '../webhooks/rules.ts';
-import { checkWebhookUrl } from '../../kernel/service/webhook-url.ts';
+import { checkWebhookUrl } from '../../platform/http/webhook-url.ts';
 
 /** What is asked for. */
 interface OnboardInput {

@@ -1,6 +1,6 @@
 /** GraphQL resolver for onboarding. */
 import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
-import { isRefusal } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../rules/refusal.ts';
 import { profileOf } from '../rules/profile.ts';
 import type { EndpointDeps } from '../webhooks/change-endpoint.ts';
 import { onboardMerchant } from './onboard-merchant.ts';

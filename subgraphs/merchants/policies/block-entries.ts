@@ -4,13 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, given } from '../../kernel/database/find-page.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import type { Page, PageQuery } from '../../kernel/database/page.ts';
-import { BlockEntryEntity, type BlockEntry } from '../../kernel/policies/entities.ts';
-import { blockValue, blockValueExpected, type BlockKind } from '../../kernel/rules/block.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { allKeys } from '../../kernel/service/access/keys.ts';
+import { findPage, given } from '../../platform/database/find-page.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import type { Page, PageQuery } from '../../platform/database/page.ts';
+import { BlockEntryEntity, type BlockEntry } from '../../platform/policies/entities.ts';
+import { blockValue, blockValueExpected, type BlockKind } from '../../rules/block.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { allKeys } from '../../platform/access/keys.ts';
 import type { Acting } from '../audit.ts';
 import { changePolicy, missing, reasonMistake, type PolicyDeps } from './change-policy.ts';
 

@@ -5,18 +5,18 @@
 import { policyReason_max_chars } from '../../../schema/limits.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { ShopEntity } from '../../kernel/database/entities.ts';
-import { clientOf } from '../../kernel/database/orm-connections.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { takePolicies, type Policies } from '../../kernel/policies/policies.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import type { Principal } from '../../kernel/service/access/principal.ts';
-import { merchantOf, refusal } from '../../kernel/service/access/reach.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { ShopEntity } from '../../platform/database/entities.ts';
+import { clientOf } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { takePolicies, type Policies } from '../../platform/policies/policies.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import type { Principal } from '../../platform/access/principal.ts';
+import { merchantOf, refusal } from '../../platform/access/reach.ts';
 import { changeEntities, type Acting, type AuditedAction, type EntryNotes } from '../audit.ts';
 import { MerchantEntity } from '../entities.ts';
-import type { Keys } from '../../kernel/service/access/keys.ts';
+import type { Keys } from '../../platform/access/keys.ts';
 
 export interface PolicyDeps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import { isRefusal, type Refusal, refuse } from '../../kernel/rules/refusal.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { orThrow, refusal } from '../../kernel/service/access/reach.ts';
+import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { orThrow, refusal } from '../../platform/access/reach.ts';
 import { addBlockEntry, listBlockEntries, removeBlockEntry } from './block-entries.ts';
 import {
   ownerOf,
@@ -17,10 +17,10 @@ import { recordAdjustment, recordSettlement } from '../ledger/record-movement.ts
 import { listExchangeRates, setExchangeRate } from './set-exchange-rate.ts';
 import { listRates, setRate } from './set-rate.ts';
 import { listRoutes, removeRoute, setRoute } from './set-route.ts';
-import { findPage } from '../../kernel/database/find-page.ts';
-import type { Page, PageQuery } from '../../kernel/database/page.ts';
-import { ForbiddenWordEntity, type ForbiddenWord } from '../../kernel/policies/entities.ts';
-import { forbiddenWord } from '../../kernel/rules/purpose.ts';
+import { findPage } from '../../platform/database/find-page.ts';
+import type { Page, PageQuery } from '../../platform/database/page.ts';
+import { ForbiddenWordEntity, type ForbiddenWord } from '../../platform/policies/entities.ts';
+import { forbiddenWord } from '../../rules/purpose.ts';
 import type { Acting } from '../audit.ts';
 
 /* Operators maintain forbidden purposes: words that no description may contain. */

@@ -4,11 +4,11 @@
 import { randomUUID } from 'node:crypto';
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, given } from '../../kernel/database/find-page.ts';
-import type { Page, PageQuery } from '../../kernel/database/page.ts';
-import { ExchangeRateEntity, type ExchangeRate } from '../../kernel/policies/entities.ts';
-import { exchangeRate, plainRate, rateScale_digits } from '../../kernel/rules/exchange.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import { findPage, given } from '../../platform/database/find-page.ts';
+import type { Page, PageQuery } from '../../platform/database/page.ts';
+import { ExchangeRateEntity, type ExchangeRate } from '../../platform/policies/entities.ts';
+import { exchangeRate, plainRate, rateScale_digits } from '../../rules/exchange.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Acting } from '../audit.ts';
 import { beginning, changePolicy, type PolicyDeps } from './change-policy.ts';
 

@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, given } from '../../kernel/database/find-page.ts';
-import type { Page, PageQuery } from '../../kernel/database/page.ts';
-import { RateEntity, type Rate } from '../../kernel/ledger/entities.ts';
-import { settableMethods, type SettableMethod } from '../../kernel/ledger/rate.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import { findPage, given } from '../../platform/database/find-page.ts';
+import type { Page, PageQuery } from '../../platform/database/page.ts';
+import { RateEntity, type Rate } from '../../ledger/entities.ts';
+import { settableMethods, type SettableMethod } from '../../ledger/rate.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Acting } from '../audit.ts';
 import { beginning, changePolicy, missing, type PolicyDeps } from './change-policy.ts';
 

@@ -3,14 +3,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, given } from '../../kernel/database/find-page.ts';
-import { forUpdate } from '../../kernel/database/orm-connections.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import type { Page, PageQuery } from '../../kernel/database/page.ts';
-import { BankRouteEntity, type BankRoute } from '../../kernel/banks/entities.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { methodsOf, type BankOperation, type RouteMethod } from '../../kernel/rules/route.ts';
+import { findPage, given } from '../../platform/database/find-page.ts';
+import { forUpdate } from '../../platform/database/orm-connections.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import type { Page, PageQuery } from '../../platform/database/page.ts';
+import { BankRouteEntity, type BankRoute } from '../../acquirers/entities.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { methodsOf, type BankOperation, type RouteMethod } from '../../rules/route.ts';
 import { changeEntities, type Acting } from '../audit.ts';
 import { lockShop } from '../shops/change-shop.ts';
 import type { PolicyDeps } from './change-policy.ts';

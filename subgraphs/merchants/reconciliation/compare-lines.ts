@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { reportedKinds, type ReportedKind } from '../../kernel/banks/settlement-bank.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import { platformMerchantId } from '../../kernel/rules/platform.ts';
+import { reportedKinds, type ReportedKind } from '../../acquirers/settlement-bank.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import { platformMerchantId } from '../../rules/platform.ts';
 import type {
   DifferenceKind,
   LinePlace,

@@ -4,10 +4,10 @@
  * merchant when there is no operation.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import type { ReportedKind, ReportedStatus } from '../../kernel/banks/settlement-bank.ts';
-import { InstantType } from '../../kernel/database/instant.ts';
-import type { Row } from '../../kernel/database/statement.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
+import type { ReportedKind, ReportedStatus } from '../../acquirers/settlement-bank.ts';
+import { InstantType } from '../../platform/database/instant.ts';
+import type { Row } from '../../platform/database/statement.ts';
+import type { Mode } from '../../rules/mode.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 

@@ -4,8 +4,8 @@
  * lines are matched; then each merchant's keys for the ids still unknown.
  */
 import type pg from 'pg';
-import { reportedKinds, type ReportedKind } from '../../kernel/banks/settlement-bank.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
+import { reportedKinds, type ReportedKind } from '../../acquirers/settlement-bank.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
 import type { LinePlace, MatchProgress, ReconciliationRun } from './entities.ts';
 
 /** How long before the report an operation may be created to be found by the bank's reference. */

@@ -3,11 +3,11 @@
  * registry from banks that provide one.
  */
 import { createHash } from 'node:crypto';
-import type { SettlementBank } from '../../kernel/banks/settlement-bank.ts';
-import { forUpdate } from '../../kernel/database/orm-connections.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { done, type Job } from '../../kernel/queue/run-job.ts';
-import type { Logger } from '../../kernel/service/tracing/telemetry.ts';
+import type { SettlementBank } from '../../acquirers/settlement-bank.ts';
+import { forUpdate } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { done, type Job } from '../../platform/queue/run-job.ts';
+import type { Logger } from '../../platform/tracing/telemetry.ts';
 import { ReconciliationRunEntity } from './entities.ts';
 import { isMatchDue, matchNext } from './match-report.ts';
 import { openRun, storePart, type RegistryName } from './upload-report.ts';

@@ -5,26 +5,26 @@
  * missing operations are searched for.
  */
 import type pg from 'pg';
-import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
+import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
 import {
   notDeadLetterOfPlatform,
   workBatch,
   type Subject,
-} from '../../kernel/alerts/dead-letters.ts';
-import { reportedKinds, type ReportedKind } from '../../kernel/banks/settlement-bank.ts';
-import { noteListChange } from '../../kernel/database/list-changes.ts';
+} from '../../platform/alerts/dead-letters.ts';
+import { reportedKinds, type ReportedKind } from '../../acquirers/settlement-bank.ts';
+import { noteListChange } from '../../platform/database/list-changes.ts';
 import {
   columns,
   inTransaction,
   propertyNames,
   run,
   type Statement,
-} from '../../kernel/database/statement.ts';
-import { platformMerchantId } from '../../kernel/rules/platform.ts';
+} from '../../platform/database/statement.ts';
+import { platformMerchantId } from '../../rules/platform.ts';
 import { compareOwned, compareStrangers, type Step, addDifferences } from './compare-lines.ts';
 import { ReconciliationRunEntity, type ReconciliationRun, type MatchProgress } from './entities.ts';
 import { findOwners, ownersFrom, probeOwners } from './find-owners.ts';
-import { isSharded } from '../../kernel/database/sharding.ts';
+import { isSharded } from '../../platform/database/sharding.ts';
 
 /*
  * Finds operations that succeeded here but are in no settlement report. It reads the postings of

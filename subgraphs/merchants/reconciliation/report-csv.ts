@@ -7,11 +7,11 @@ import {
   reportedKinds,
   reportedStatuses,
   type ReportLine,
-} from '../../kernel/banks/settlement-bank.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
+} from '../../acquirers/settlement-bank.ts';
+import { isUuid } from '../../rules/uuid.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
-import { largestAmount } from '../../kernel/rules/money.ts';
-import { charactersOf } from '../../kernel/rules/text-mistake.ts';
+import { largestAmount } from '../../rules/money.ts';
+import { charactersOf } from '../../rules/text-mistake.ts';
 
 export const registryHeader = 'reference,operation_id,kind,amount,currency,status,at,fee';
 

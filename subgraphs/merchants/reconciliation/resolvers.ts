@@ -1,11 +1,11 @@
 /** GraphQL resolvers for reconciliation, for platform operators. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { platformMerchantId } from '../../kernel/rules/platform.ts';
-import { isRefusal, type Refusal, refuse } from '../../kernel/rules/refusal.ts';
-import { orThrow } from '../../kernel/service/access/reach.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { platformMerchantId } from '../../rules/platform.ts';
+import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
+import { orThrow } from '../../platform/access/reach.ts';
 import {
   type ReconciliationDifference,
   type OperationSide,
@@ -15,19 +15,19 @@ import {
   type DifferenceKind,
 } from './entities.ts';
 import { addRegistryPart, matchReconciliation, openReconciliation } from './upload-report.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import { perCall } from '../../kernel/service/graph/per-call.ts';
-import type { SubgraphContext } from '../../kernel/service/graph/subgraph.ts';
-import { findPage, given } from '../../kernel/database/find-page.ts';
-import { forUpdate } from '../../kernel/database/orm-connections.ts';
-import type { Page, PageQuery } from '../../kernel/database/page.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import { perCall } from '../../platform/graph/per-call.ts';
+import type { SubgraphContext } from '../../platform/graph/subgraph.ts';
+import { findPage, given } from '../../platform/database/find-page.ts';
+import { forUpdate } from '../../platform/database/orm-connections.ts';
+import type { Page, PageQuery } from '../../platform/database/page.ts';
+import { isUuid } from '../../rules/uuid.ts';
 import {
   actorOf,
   changeEntities,
   type Acting,
   type AuditedAction,
-} from '../../kernel/database/audit.ts';
+} from '../../platform/database/audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 
 /* Reconciliation for operators: runs, differences, and resolving a difference. */

@@ -2,24 +2,24 @@
  * Uploads an acquirer's registry: opens a run, adds its lines part by part, and queues it for
  * matching. Each step is idempotent.
  */
-import type { AuditAction } from '../../kernel/rules/audit-action.ts';
+import type { AuditAction } from '../../rules/audit-action.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ReportLine } from '../../kernel/banks/settlement-bank.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import { isPlainText } from '../../kernel/rules/block.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { charactersOf } from '../../kernel/rules/text-mistake.ts';
+import type { ReportLine } from '../../acquirers/settlement-bank.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import { isPlainText } from '../../rules/block.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { charactersOf } from '../../rules/text-mistake.ts';
 import {
   actorOf,
   changeEntities,
   type Acting,
   type AuditedAction,
-} from '../../kernel/database/audit.ts';
+} from '../../platform/database/audit.ts';
 import {
   ReconciliationPartEntity,
   ReconciliationRunEntity,

@@ -1,8 +1,8 @@
 /** The table of the request log. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../../kernel/database/instant.ts';
-import type { Row } from '../../kernel/database/statement.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
+import { InstantType } from '../../platform/database/instant.ts';
+import type { Row } from '../../platform/database/statement.ts';
+import type { Mode } from '../../rules/mode.ts';
 
 /** A request with a key that was refused, that failed, or that created something. */
 export const ApiRequestEntity = defineEntity({

@@ -6,8 +6,8 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { orThrow } from '../../kernel/service/access/reach.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { orThrow } from '../../platform/access/reach.ts';
 import { shopOf } from '../event-log/resolvers.ts';
 import { openRequestStore } from './store-requests.ts';
 import {
@@ -16,18 +16,18 @@ import {
   spanOf,
   type Page,
   type PageQuery,
-} from '../../kernel/database/keyset.ts';
+} from '../../platform/database/keyset.ts';
 import {
   columns,
   propertyNames,
   run,
   type Runner,
   type Statement,
-} from '../../kernel/database/statement.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
-import { requestsKept_days } from '../../kernel/rules/retention.ts';
-import type { OfShop } from '../../kernel/service/entities.ts';
+} from '../../platform/database/statement.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
+import { requestsKept_days } from '../../rules/retention.ts';
+import type { OfShop } from '../../platform/graph/entities.ts';
 import { ApiRequestEntity, type ApiRequest } from './entities.ts';
 
 /* Reads the request log of a shop in one mode: the last seven days. */

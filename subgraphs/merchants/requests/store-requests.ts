@@ -3,9 +3,9 @@
  * a killed process loses its last second.
  */
 import { LRUCache } from 'lru-cache';
-import { newRowId } from '../../kernel/database/new-id.ts';
-import { eachMerchant } from '../../kernel/database/by-merchant.ts';
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
+import { eachMerchant } from '../../platform/database/by-merchant.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { ApiRequestNote } from '../../../schema/generated/merchants.ts';
 
 /** Requests kept for each merchant, so that none can fill the disk. The oldest are removed. */

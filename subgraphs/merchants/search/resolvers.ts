@@ -1,9 +1,9 @@
 /** GraphQL resolvers for the console's search. */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { platformMerchantId } from '../../kernel/rules/platform.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { merchantOf } from '../../kernel/service/access/reach.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { platformMerchantId } from '../../rules/platform.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { merchantOf } from '../../platform/access/reach.ts';
 import { searchAnything, type Found } from './search-anything.ts';
 
 type Kind = Found['kind'];

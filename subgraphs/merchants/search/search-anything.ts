@@ -3,7 +3,7 @@
  * under each merchant. Payments are found by everything that `payment-terms` reads in the text.
  * Fields without an index are searched among the newest payments and those of the day in the text.
  */
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import {
   hasTalk,
   readingsOf,

@@ -1,8 +1,8 @@
 /** Console sessions and the one-time login links of administrators. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../../kernel/database/instant.ts';
-import type { Row } from '../../kernel/database/statement.ts';
-import type { Role } from '../../kernel/service/access/principal.ts';
+import { InstantType } from '../../platform/database/instant.ts';
+import type { Row } from '../../platform/database/statement.ts';
+import type { Role } from '../../platform/access/principal.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 

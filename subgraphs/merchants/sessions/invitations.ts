@@ -3,15 +3,15 @@
  * caller gets a one-time link to pass on; only its digest is stored.
  */
 import { randomUUID } from 'node:crypto';
-import type { Database } from '../../kernel/database/orm.ts';
-import { writeEntry, type AuditedAction } from '../../kernel/database/audit.ts';
-import { openKnownMerchants } from '../../kernel/database/known-merchants.ts';
-import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
-import { isEmail } from '../../kernel/rules/receipt-terms.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { makeConsoleLink } from '../../kernel/service/access/link-person.ts';
-import type { OperatorPrincipal, Role } from '../../kernel/service/access/principal.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { writeEntry, type AuditedAction } from '../../platform/database/audit.ts';
+import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
+import { inTransaction, run, type Statement } from '../../platform/database/statement.ts';
+import { isEmail } from '../../rules/receipt-terms.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { makeConsoleLink } from '../../platform/access/link-person.ts';
+import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
 import type { Acting } from '../audit.ts';
 import { invitationLife_h } from './rules.ts';
 

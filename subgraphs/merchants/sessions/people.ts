@@ -1,9 +1,9 @@
 /** Lists the people logged in to the console, and ends another person's session. */
-import { writeEntry, type AuditedAction } from '../../kernel/database/audit.ts';
-import { inTransaction, run, type Statement } from '../../kernel/database/statement.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import type { OperatorPrincipal, Role } from '../../kernel/service/access/principal.ts';
+import { writeEntry, type AuditedAction } from '../../platform/database/audit.ts';
+import { inTransaction, run, type Statement } from '../../platform/database/statement.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
 import type { Acting } from '../audit.ts';
 import { sessionIdle_min } from './rules.ts';
 import type { SessionDeps } from './sessions.ts';

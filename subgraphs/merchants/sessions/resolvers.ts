@@ -4,14 +4,14 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../../schema/generated/merchants.ts';
-import { isRefusal } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../rules/refusal.ts';
 import {
   roles,
   type OperatorPrincipal,
   type Principal,
   type Role,
-} from '../../kernel/service/access/principal.ts';
-import { merchantOf, refusal } from '../../kernel/service/access/reach.ts';
+} from '../../platform/access/principal.ts';
+import { merchantOf, refusal } from '../../platform/access/reach.ts';
 import {
   findInvitations,
   invitePerson,

@@ -4,20 +4,20 @@
  * drop the session.
  */
 import { randomUUID } from 'node:crypto';
-import { writeEntry, type AuditedAction } from '../../kernel/database/audit.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { openKnownMerchants } from '../../kernel/database/known-merchants.ts';
+import { writeEntry, type AuditedAction } from '../../platform/database/audit.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
 import {
   columns,
   inTransaction,
   run,
   type Runner,
   type Statement,
-} from '../../kernel/database/statement.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { unnamedPerson } from '../../kernel/service/access/link-person.ts';
-import type { Bus } from '../../kernel/service/bus.ts';
-import type { OperatorPrincipal, Role } from '../../kernel/service/access/principal.ts';
+} from '../../platform/database/statement.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { unnamedPerson } from '../../platform/access/link-person.ts';
+import type { Bus } from '../../platform/bus/bus.ts';
+import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
 import type { Acting } from '../audit.ts';
 import type { ConsoleSession } from './entities.ts';
 import { linkLife_min, sessionIdle_min, sessionKept_days, sessionLife_h } from './rules.ts';

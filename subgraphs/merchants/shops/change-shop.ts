@@ -4,19 +4,19 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { ShopEntity, type Shop } from '../../kernel/database/entities.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { forUpdate } from '../../kernel/database/orm-connections.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { seal } from '../../kernel/service/access/vault.ts';
+import { ShopEntity, type Shop } from '../../platform/database/entities.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { forUpdate } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { seal } from '../../platform/access/vault.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { MerchantEntity } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
 import { nameMistake, overlapEnd, overlapMistake, shopsPerMerchant_max } from '../rules/cabinet.ts';
 import { shownSecret, type ShownSecret } from '../webhooks/rules.ts';
-import type { Keys } from '../../kernel/service/access/keys.ts';
+import type { Keys } from '../../platform/access/keys.ts';
 
 export interface ShopDeps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;

@@ -4,17 +4,17 @@
  * (docs/contract.md#request-signatures). A change takes effect in every process at once, by the bus
  * topic `keys`.
  */
-import type { AuditVerb } from '../../kernel/rules/audit-action.ts';
+import type { AuditVerb } from '../../rules/audit-action.ts';
 import { randomBytes } from 'node:crypto';
-import type { Shop } from '../../kernel/database/entities.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { readAddressEntry } from '../../kernel/service/access/address-list.ts';
-import { seal } from '../../kernel/service/access/vault.ts';
+import type { Shop } from '../../platform/database/entities.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { readAddressEntry } from '../../platform/access/address-list.ts';
+import { seal } from '../../platform/access/vault.ts';
 import type { KeyDeps, ShopKey } from '../keys/api-keys.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { lockShop } from './change-shop.ts';
 import { makeSigningSecret } from '../keys/rules.ts';
-import type { Keys } from '../../kernel/service/access/keys.ts';
+import type { Keys } from '../../platform/access/keys.ts';
 
 /** Entries of a shop's allow-list. */
 const allowList_max = 200;

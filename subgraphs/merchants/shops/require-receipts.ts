@@ -2,8 +2,8 @@
  * The receipt setting of a shop with a cash register. It is cached with the shop's keys: a change
  * applies in every process at once, bus topic `keys`.
  */
-import type { Shop } from '../../kernel/database/entities.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { Shop } from '../../platform/database/entities.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import type { KeyDeps, ShopKey } from '../keys/api-keys.ts';
 import { lockShop } from './change-shop.ts';

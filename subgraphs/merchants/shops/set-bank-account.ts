@@ -4,16 +4,16 @@
  * in every process.
  */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import type { AccountPurpose } from '../../kernel/banks/bank-accounts.ts';
-import { BankAccountEntity, type BankAccount } from '../../kernel/banks/entities.ts';
-import { forUpdate } from '../../kernel/database/orm-connections.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { merchantOf } from '../../kernel/service/access/reach.ts';
-import { seal } from '../../kernel/service/access/vault.ts';
+import type { AccountPurpose } from '../../acquirers/bank-accounts.ts';
+import { BankAccountEntity, type BankAccount } from '../../acquirers/entities.ts';
+import { forUpdate } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { merchantOf } from '../../platform/access/reach.ts';
+import { seal } from '../../platform/access/vault.ts';
 import { changeEntities, type Acting } from '../audit.ts';
 import { MerchantEntity } from '../entities.ts';
-import type { Keys } from '../../kernel/service/access/keys.ts';
+import type { Keys } from '../../platform/access/keys.ts';
 
 interface BankAccountDeps {
   readonly database: Pick<Database, 'emOf'>;

@@ -5,11 +5,11 @@
  */
 // The operations' types: the subgraph's own types import this file.
 import type { PaymentStatus, RefundStatus } from '../../../schema/generated/operations.ts';
-import type { BankCall } from '../../kernel/banks/calls/entities.ts';
-import { BankCallEntity } from '../../kernel/banks/calls/entities.ts';
-import { columns, propertyNames, run, type Runner } from '../../kernel/database/statement.ts';
-import { ledgerTypes } from '../../kernel/rules/postings.ts';
-import type { EntityReference } from '../../kernel/service/entities.ts';
+import type { BankCall } from '../../acquirers/calls/entities.ts';
+import { BankCallEntity } from '../../acquirers/calls/entities.ts';
+import { columns, propertyNames, run, type Runner } from '../../platform/database/statement.ts';
+import { ledgerTypes } from '../../rules/postings.ts';
+import type { EntityReference } from '../../platform/graph/entities.ts';
 import {
   AuditEntryEntity,
   WebhookAttemptEntity,

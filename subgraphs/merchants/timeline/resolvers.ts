@@ -1,9 +1,9 @@
 /** The timeline of a payment in the graph. */
-import type { Database } from '../../kernel/database/orm.ts';
-import { perCall } from '../../kernel/service/graph/per-call.ts';
-import { refusal } from '../../kernel/service/access/reach.ts';
-import type { EntityReference } from '../../kernel/service/entities.ts';
-import type { SubgraphContext } from '../../kernel/service/graph/subgraph.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { perCall } from '../../platform/graph/per-call.ts';
+import { refusal } from '../../platform/access/reach.ts';
+import type { EntityReference } from '../../platform/graph/entities.ts';
+import type { SubgraphContext } from '../../platform/graph/subgraph.ts';
 import { readTimeline, type BankCallRow, type TimelineRow } from './read-timeline.ts';
 
 /** Timelines of one call: each reads seven times. */

@@ -3,20 +3,20 @@
  * all merchants.
  */
 import type { QueryResolvers, QuerytotalsArgs } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { shopIdsOf } from '../../kernel/database/reach.ts';
-import { type Runner, run, type Statement } from '../../kernel/database/statement.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import type { Principal } from '../../kernel/service/access/principal.ts';
-import { merchantOf, orThrow, refusal } from '../../kernel/service/access/reach.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { shopIdsOf } from '../../platform/database/reach.ts';
+import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import type { Principal } from '../../platform/access/principal.ts';
+import { merchantOf, orThrow, refusal } from '../../platform/access/reach.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 import {
   countedStatuses,
   type CountedKind,
   type CountedStatus,
-} from '../../kernel/ledger/totals/entities.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { platformMerchantId } from '../../kernel/rules/platform.ts';
+} from '../../ledger/totals/entities.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { platformMerchantId } from '../../rules/platform.ts';
 
 /*
  * Reads hourly totals by their table's key: a few rows for each hour of the span, whatever they

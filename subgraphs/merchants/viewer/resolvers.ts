@@ -5,12 +5,12 @@ import type {
   Permission,
   ViewerPermission,
 } from '../../../schema/generated/merchants.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { refusal } from '../../kernel/service/access/reach.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { refusal } from '../../platform/access/reach.ts';
 import { loadMerchants } from '../find-merchants.ts';
-import { access, accessRefusal } from '../../kernel/service/access/access.ts';
-import type { OperatorPrincipal } from '../../kernel/service/access/principal.ts';
+import { access, accessRefusal } from '../../platform/access/access.ts';
+import type { OperatorPrincipal } from '../../platform/access/principal.ts';
 
 /*
  * People's permissions by role, derived from the access table. A test compares the list with it.

@@ -3,16 +3,16 @@ import { viewName_max_chars } from '../../../schema/limits.ts';
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { clientOf } from '../../kernel/database/orm-connections.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import { platformMerchantId } from '../../kernel/rules/platform.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { merchantOf } from '../../kernel/service/access/reach.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { clientOf } from '../../platform/database/orm-connections.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import { platformMerchantId } from '../../rules/platform.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { merchantOf } from '../../platform/access/reach.ts';
 import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { SavedViewEntity, type SavedView } from './entities.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
 
 /* Saves views of lists, each for one person. */
 

@@ -5,13 +5,13 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import type { WebhookEvent } from '../../kernel/rules/event.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { seal } from '../../kernel/service/access/vault.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import type { WebhookEvent } from '../../rules/event.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { seal } from '../../platform/access/vault.ts';
 import { changeEntities, type Acting, type EntryNotes, type AuditedAction } from '../audit.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { lockShop, type Rotated, type ShopDeps } from '../shops/change-shop.ts';
@@ -20,7 +20,7 @@ import { WebhookEndpointEntity, type WebhookEndpoint } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
 import { endpointsPerShop_max, overlapEnd, overlapMistake } from '../rules/cabinet.ts';
 import { shownSecret, type ShownSecret, type SignatureFormat } from './rules.ts';
-import { checkWebhookUrl, type TargetSwitch } from '../../kernel/service/webhook-url.ts';
+import { checkWebhookUrl, type TargetSwitch } from '../../platform/http/webhook-url.ts';
 
 export interface EndpointDeps extends ShopDeps, TargetSwitch {}
 

@@ -14,15 +14,15 @@ import {
   putDeadLetter,
   workBatch,
   type Subject,
-} from '../../kernel/alerts/dead-letters.ts';
-import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
-import type { WebhookLane } from '../../kernel/service/bus.ts';
+} from '../../platform/alerts/dead-letters.ts';
+import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
+import type { WebhookLane } from '../../platform/bus/bus.ts';
 import {
   inTransaction,
   run,
   type Runner,
   type Statement,
-} from '../../kernel/database/statement.ts';
+} from '../../platform/database/statement.ts';
 import { webhooksInFlightPerLane_max, type SignatureFormat } from './rules.ts';
 
 /**

@@ -3,10 +3,10 @@
  * moment. It is then delivered in real time like any other.
  */
 import type pg from 'pg';
-import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
-import { notDeadLetter } from '../../kernel/alerts/dead-letters.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import type { WebhookLane } from '../../kernel/service/bus.ts';
+import type { ClockParticipant } from '../../platform/clock/keep-clocks.ts';
+import { notDeadLetter } from '../../platform/alerts/dead-letters.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import type { WebhookLane } from '../../platform/bus/bus.ts';
 import { task } from './claim-deliveries.ts';
 import type { WakeLanes } from './deliverer.ts';
 

@@ -3,11 +3,11 @@
  * claimed and stores the results.
  */
 import type { Dispatcher } from 'undici';
-import { isPassing } from '../../kernel/alerts/dead-letters.ts';
-import { shownTo } from '../../kernel/clock/test-clocks.ts';
-import { inTraceOf } from '../../kernel/database/subject-trace.ts';
-import { type Logger, webhookAttempts } from '../../kernel/service/tracing/telemetry.ts';
-import { tracing, type Span } from '../../kernel/service/tracing/tracing.ts';
+import { isPassing } from '../../platform/alerts/dead-letters.ts';
+import { shownTo } from '../../platform/clock/test-clocks.ts';
+import { inTraceOf } from '../../platform/database/subject-trace.ts';
+import { type Logger, webhookAttempts } from '../../platform/tracing/telemetry.ts';
+import { tracing, type Span } from '../../platform/tracing/tracing.ts';
 import {
   putDeadDelivery,
   type ClaimedDelivery,
@@ -26,7 +26,7 @@ import {
   webhookLeaseMargin_ms,
 } from './rules.ts';
 import { storeAttempt } from './store-attempts.ts';
-import type { Keys } from '../../kernel/service/access/keys.ts';
+import type { Keys } from '../../platform/access/keys.ts';
 
 export const deliveryLimits: DeliveryLimits = {
   deadline_ms: webhookDeadline_ms,

@@ -5,10 +5,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
-import { isPassing } from '../../kernel/alerts/dead-letters.ts';
-import { done, type Job } from '../../kernel/queue/run-job.ts';
-import type { WebhookLane } from '../../kernel/service/bus.ts';
-import type { TargetSwitch } from '../../kernel/service/webhook-url.ts';
+import { isPassing } from '../../platform/alerts/dead-letters.ts';
+import { done, type Job } from '../../platform/queue/run-job.ts';
+import type { WebhookLane } from '../../platform/bus/bus.ts';
+import type { TargetSwitch } from '../../platform/http/webhook-url.ts';
 import {
   claimDeliveries,
   findDueLanes,

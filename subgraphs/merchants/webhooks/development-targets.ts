@@ -3,9 +3,9 @@
  * machine, where the public address is http on loopback and no merchant has live mode. A reachable
  * installation must not call its own machine on a merchant's behalf.
  */
-import type { Database } from '../../kernel/database/orm.ts';
-import type { Bus } from '../../kernel/service/bus.ts';
-import type { Config } from '../../kernel/service/config/config.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { Bus } from '../../platform/bus/bus.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { MerchantEntity } from '../entities.ts';
 
 /** A change is announced on the bus, which may lose it. */

@@ -1,6 +1,6 @@
 /** Reads the health of deliveries to endpoints. */
-import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
-import type { Runner } from '../../kernel/database/statement.ts';
+import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
+import type { Runner } from '../../platform/database/statement.ts';
 import type { WebhookEndpoint } from '../entities.ts';
 
 export interface EndpointHealth {

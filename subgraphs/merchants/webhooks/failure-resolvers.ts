@@ -1,12 +1,12 @@
 /** Where webhooks fail, in the graph. */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { isSharded } from '../../kernel/database/sharding.ts';
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { merchantOf, orThrow } from '../../platform/access/reach.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { isSharded } from '../../platform/database/sharding.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 
 /*
  * Finds failed deliveries by shop and address. It skips through the index from one address to the

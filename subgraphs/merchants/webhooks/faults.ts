@@ -2,7 +2,7 @@
  * Why a webhook was not answered, or not sent: a closed list for people's languages, beside the
  * error in words.
  */
-import { errorCode } from '../../kernel/service/error-code.ts';
+import { errorCode } from '../../platform/tracing/error-code.ts';
 
 export type WebhookFault =
   | 'timeout'

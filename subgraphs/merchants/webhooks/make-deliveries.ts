@@ -2,8 +2,8 @@
  * Creates deliveries from events: to the shop's endpoints whose filters match, or to the payment's
  * own address (docs/contract.md#webhook-target).
  */
-import { newRowIdInSql } from '../../kernel/database/new-id.ts';
-import { isWanted } from '../../kernel/events/outbox.ts';
+import { newRowIdInSql } from '../../platform/database/new-id.ts';
+import { isWanted } from '../../platform/events/outbox.ts';
 
 /**
  * SQL: the lane of an event's own address, with a `#`: the origin and its merchant, so that

@@ -4,7 +4,7 @@
  */
 import type { Dispatcher } from 'undici';
 import { webhookAnswerKept_max_chars, webhookAnswerRead_max_bytes } from './rules.ts';
-import { errorCode } from '../../kernel/service/error-code.ts';
+import { errorCode } from '../../platform/tracing/error-code.ts';
 import { faultOf, type WebhookFault } from './faults.ts';
 
 /** The receiver's answer, or why there is none. */

@@ -1,7 +1,7 @@
 /** Shows the requests of deliveries: the event's frozen bytes and the headers. */
-import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
-import type { Runner } from '../../kernel/database/statement.ts';
-import { withMaskedRecipient } from '../../kernel/rules/recipient.ts';
+import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
+import type { Runner } from '../../platform/database/statement.ts';
+import { withMaskedRecipient } from '../../rules/recipient.ts';
 import type { WebhookDelivery } from '../entities.ts';
 import { joinSigning } from './claim-deliveries.ts';
 import { listHeaders, shownHeaders, type ListedHeader } from './message-headers.ts';

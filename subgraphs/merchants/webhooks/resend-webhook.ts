@@ -3,13 +3,13 @@
  * again; the numbering of attempts continues.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { EventEntity } from '../../kernel/database/entities.ts';
-import { clientOf, forUpdate } from '../../kernel/database/orm-connections.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { EventEntity } from '../../platform/database/entities.ts';
+import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import {
   MerchantEntity,
@@ -17,7 +17,7 @@ import {
   WebhookEndpointEntity,
   type WebhookDelivery,
 } from '../entities.ts';
-import type { WebhookLane } from '../../kernel/service/bus.ts';
+import type { WebhookLane } from '../../platform/bus/bus.ts';
 import type { WakeLanes } from './deliverer.ts';
 
 /** Deliveries made due in one transaction. */

@@ -5,9 +5,9 @@
  */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { batched } from '../../kernel/database/batch-calls.ts';
-import { noteListChange } from '../../kernel/database/list-changes.ts';
-import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
+import { batched } from '../../platform/database/batch-calls.ts';
+import { noteListChange } from '../../platform/database/list-changes.ts';
+import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
 import type { WebhookFault } from './faults.ts';
 
 /** One attempt's result, and what follows for its delivery. */

@@ -2,11 +2,11 @@
  * Sends a sample event to an endpoint, for setting up a receiver. It is signed like real events,
  * and has a mark and an event type of its own, so that no receiver takes it for money.
  */
-import { newRowId } from '../../kernel/database/new-id.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { forUpdate } from '../../kernel/database/orm-connections.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
+import { forUpdate } from '../../platform/database/orm-connections.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import {
   AuditEntryEntity,

@@ -2,8 +2,8 @@
  * Measures the webhook backlog: events not relayed, deliveries not delivered, and the oldest age.
  */
 import { Gauge } from 'prom-client';
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
-import { metrics } from '../../kernel/service/tracing/telemetry.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import { metrics } from '../../platform/tracing/telemetry.ts';
 
 interface WebhookBacklog {
   /** Events that have no deliveries yet. */

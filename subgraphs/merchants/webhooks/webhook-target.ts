@@ -13,7 +13,7 @@ import {
   type MayReach,
   type TargetRules,
   type TargetSwitch,
-} from '../../kernel/service/webhook-url.ts';
+} from '../../platform/http/webhook-url.ts';
 import { webhookDeadline_ms, webhookSocketsPerOrigin_max } from './rules.ts';
 import { RefusedTarget } from './faults.ts';
 

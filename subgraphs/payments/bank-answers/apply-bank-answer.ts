@@ -5,12 +5,12 @@
  * files handle other answers: `holds/apply-hold-answer` the capture of a hold, and
  * `create-early-order` a refusal during the create, with `decline` of this file.
  */
-import type { Database } from '../../kernel/database/orm.ts';
-import type { BankAnswer, FoundSession } from '../../kernel/banks/bank-answer.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { paymentSucceeded } from '../../kernel/rules/postings.ts';
-import type { FailureCode } from '../../kernel/rules/failure-code.ts';
-import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { BankAnswer, FoundSession } from '../../acquirers/bank-answer.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { paymentSucceeded } from '../../rules/postings.ts';
+import type { FailureCode } from '../../rules/failure-code.ts';
+import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { approvalPatch, bankRefMetadata, type Approval, acceptedPatch } from './approval.ts';
 import type { Payment } from '../entities.ts';
 import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
@@ -29,7 +29,7 @@ import {
 } from '../rules/payment.ts';
 import type { PaymentPatch } from '../payment-change.ts';
 import type { RatedPayment, PaymentKey } from '../store-payment.ts';
-import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
+import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
 import { elapsed, releaseOrder } from '../holds/elapsed.ts';
 
 /* The effect of a bank's authorisation on a payment. */

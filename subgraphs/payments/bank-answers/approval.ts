@@ -1,6 +1,6 @@
 /** What a bank's approval means for a payment, whether it comes in time or too late. */
-import type { Accepted, BankAnswer } from '../../kernel/banks/bank-answer.ts';
-import { isBinding, savedText } from '../../kernel/rules/recurring.ts';
+import type { Accepted, BankAnswer } from '../../acquirers/bank-answer.ts';
+import { isBinding, savedText } from '../../rules/recurring.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentPatch } from '../payment-change.ts';
 

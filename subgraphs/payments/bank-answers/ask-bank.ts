@@ -2,15 +2,15 @@
  * Queries the bank about a payment and applies the answer. Queries repeat until the answer is
  * final, and for a while after the session has expired.
  */
-import type { Bank, PaymentQuestion } from '../../kernel/banks/bank.ts';
-import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
-import type { Banks } from '../../kernel/banks/route.ts';
-import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { inTraceOf } from '../../kernel/database/subject-trace.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { isBinding, isCharge } from '../../kernel/rules/recurring.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { Bank, PaymentQuestion } from '../../acquirers/bank.ts';
+import type { BankAnswer } from '../../acquirers/bank-answer.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import { dueOn, type Timeline } from '../../platform/clock/due.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { inTraceOf } from '../../platform/database/subject-trace.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { isBinding, isCharge } from '../../rules/recurring.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { applyAnswerTo, applyBankAnswer } from './apply-bank-answer.ts';
 import { earlyMethod, recordEarlyOrder } from './create-early-order.ts';
 import type { Payment } from '../entities.ts';

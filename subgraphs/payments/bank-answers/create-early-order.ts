@@ -5,11 +5,11 @@
  * pending, and the same order is repeated when the buyer continues. A decline is written here and
  * not by `applyBankAnswer`, because it ends the payment only while no buyer has continued.
  */
-import type { Bank, SessionOrder } from '../../kernel/banks/bank.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { BuyerMethod } from '../../kernel/rules/buyer.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { Bank, SessionOrder } from '../../acquirers/bank.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { BuyerMethod } from '../../rules/buyer.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { decline } from './apply-bank-answer.ts';
 import { bankRefMetadata } from './approval.ts';
 import { changePayment } from '../change-payment.ts';

@@ -1,17 +1,17 @@
 /**
- * A success that would raise the merchant's balance above its bound (`kernel/ledger/bound`). The
+ * A success that would raise the merchant's balance above its bound (`ledger/bound`). The
  * simulated bank declines it, also in its own records. A real acquirer already has the buyer's
  * money: the payment succeeds, and the merchant's share stays in suspense, with an alert, until an
  * operator makes room.
  */
-import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
-import type { BankAnswer } from '../../kernel/banks/bank-answer.ts';
-import { declineSimulated, simulatorConnector } from '../../kernel/banks/simulator/decline.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { isBeyondBound } from '../../kernel/ledger/bound.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { adjustmentRecorded } from '../../kernel/rules/postings.ts';
-import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
+import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import type { BankAnswer } from '../../acquirers/bank-answer.ts';
+import { declineSimulated, simulatorConnector } from '../../acquirers/simulator/decline.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { isBeyondBound } from '../../ledger/bound.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { adjustmentRecorded } from '../../rules/postings.ts';
+import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import type { Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentChange } from '../payment-change.ts';

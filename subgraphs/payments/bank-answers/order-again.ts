@@ -6,16 +6,16 @@
  * there.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Bank, Card, SessionAnswer } from '../../kernel/banks/bank.ts';
-import type { Banks } from '../../kernel/banks/route.ts';
-import type { Timeline } from '../../kernel/clock/due.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { eachAlone } from '../../kernel/alerts/dead-letters.ts';
-import type { PolicyLists } from '../../kernel/policies/policies.ts';
-import type { BuyerMethod } from '../../kernel/rules/buyer.ts';
-import { cardMistake, holderOf } from '../../kernel/rules/card.ts';
-import { holdsCardNumber } from '../../kernel/rules/card-in-text.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { Bank, Card, SessionAnswer } from '../../acquirers/bank.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import type { Timeline } from '../../platform/clock/due.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { eachAlone } from '../../platform/alerts/dead-letters.ts';
+import type { PolicyLists } from '../../platform/policies/policies.ts';
+import type { BuyerMethod } from '../../rules/buyer.ts';
+import { cardMistake, holderOf } from '../../rules/card.ts';
+import { holdsCardNumber } from '../../rules/card-in-text.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { applyOrderAnswer } from './apply-bank-answer.ts';
 import { askBank, findAsksDue, paymentAsks, type Occasion } from './ask-bank.ts';
 import { changePayment } from '../change-payment.ts';

@@ -1,11 +1,11 @@
 /**
  * Receives the callbacks of the simulated bank, and applies each like every other answer of a bank.
  */
-import type { Banks } from '../../kernel/banks/route.ts';
-import type { PlannedCallback } from '../../kernel/banks/simulator/callbacks.ts';
-import type { Timeline } from '../../kernel/clock/due.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { eachAlone } from '../../kernel/alerts/dead-letters.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import type { PlannedCallback } from '../../acquirers/simulator/callbacks.ts';
+import type { Timeline } from '../../platform/clock/due.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { eachAlone } from '../../platform/alerts/dead-letters.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
 
 const sweep_max = 500;

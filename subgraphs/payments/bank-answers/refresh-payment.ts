@@ -5,10 +5,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Banks } from '../../kernel/banks/route.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { ClaimingCaller } from '../../kernel/database/idempotency.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { ClaimingCaller } from '../../platform/database/idempotency.ts';
 import { askBank } from './ask-bank.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from '../refunds/entities.ts';

@@ -3,7 +3,7 @@
  * access table lets only the service itself in.
  */
 import type { BankReceiptInput, MutationResolvers } from '../../../schema/generated/payments.ts';
-import { isRefusal } from '../../kernel/rules/refusal.ts';
+import { isRefusal } from '../../rules/refusal.ts';
 import { askBank } from './ask-bank.ts';
 import { loadPayments } from '../find-payments.ts';
 import type { PaymentsDeps } from '../parts.ts';

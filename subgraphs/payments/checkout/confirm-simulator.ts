@@ -1,8 +1,8 @@
 /** What a buyer does at the simulated bank, on the hosted page's own bank step: test mode only. */
-import type { Banks } from '../../kernel/banks/route.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { inTraceOf } from '../../kernel/database/subject-trace.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { inTraceOf } from '../../platform/database/subject-trace.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { askAbout } from '../bank-answers/ask-bank.ts';
 import type { Payment } from '../entities.ts';
 import { findPayment, type RatedPayment, type PaymentKey } from '../store-payment.ts';

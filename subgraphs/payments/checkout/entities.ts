@@ -1,6 +1,6 @@
 /** The table of openings of hosted pages. */
 import { defineEntity, p } from '@mikro-orm/core';
-import { InstantType } from '../../kernel/database/instant.ts';
+import { InstantType } from '../../platform/database/instant.ts';
 
 /**
  * A payment's hosted page was opened. A process writes it once for each payment that it remembers,

@@ -1,6 +1,6 @@
 /** Who sells: what the pages of a merchant's payments and links say of it. */
 import type { Seller } from '../../../schema/generated/payments.ts';
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 
 const sellerOfMerchant: Statement = {
   name: 'merchant.seller',

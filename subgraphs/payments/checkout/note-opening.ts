@@ -5,9 +5,9 @@
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { bufferRows, type BufferedRows } from '../../kernel/database/buffer-rows.ts';
-import type { Runner, Statement } from '../../kernel/database/statement.ts';
-import { metrics } from '../../kernel/service/tracing/telemetry.ts';
+import { bufferRows, type BufferedRows } from '../../platform/database/buffer-rows.ts';
+import type { Runner, Statement } from '../../platform/database/statement.ts';
+import { metrics } from '../../platform/tracing/telemetry.ts';
 import type { PaymentKey } from '../store-payment.ts';
 
 /** Payments whose opening this process has noted; one that fell out is noted again. */

@@ -3,14 +3,14 @@
  * written before the bank is called, so a crash in between leaves a payment that is queried, never
  * one that can be paid unnoticed. The card goes directly to the bank and is stored nowhere.
  */
-import type { Bank, Card, SessionOrder } from '../../kernel/banks/bank.ts';
-import type { Banks, Candidates } from '../../kernel/banks/route.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { BuyerMethod } from '../../kernel/rules/buyer.ts';
-import { holderOf } from '../../kernel/rules/card.ts';
-import type { PolicyLists } from '../../kernel/policies/policies.ts';
-import { isBinding } from '../../kernel/rules/recurring.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { Bank, Card, SessionOrder } from '../../acquirers/bank.ts';
+import type { Banks, Candidates } from '../../acquirers/route.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { BuyerMethod } from '../../rules/buyer.ts';
+import { holderOf } from '../../rules/card.ts';
+import type { PolicyLists } from '../../platform/policies/policies.ts';
+import { isBinding } from '../../rules/recurring.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { applyOrderAnswer } from '../bank-answers/apply-bank-answer.ts';
 import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';

@@ -2,11 +2,11 @@
  * What happens on the hosted page before the bank: the buyer chooses a method, a tester plans
  * another outcome. Both only while the payment is pending.
  */
-import type { BuyerMethod, PlannedOutcome } from '../../kernel/rules/buyer.ts';
-import type { Banks } from '../../kernel/banks/route.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { defaultCurrency } from '../../kernel/rules/money.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { BuyerMethod, PlannedOutcome } from '../../rules/buyer.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { defaultCurrency } from '../../rules/money.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Payment } from '../entities.ts';
 import { changePayment } from '../change-payment.ts';
 import { planMetadata, planOf } from '../rules/plan.ts';

@@ -5,11 +5,11 @@ import type {
   QueryResolvers,
   Checkout,
 } from '../../../schema/generated/payments.ts';
-import { inTraceOf } from '../../kernel/database/subject-trace.ts';
-import type { ReceiptStatus } from '../../kernel/rules/receipt.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import type { BuyerPrincipal, Principal } from '../../kernel/service/access/principal.ts';
-import { refusal } from '../../kernel/service/access/reach.ts';
+import { inTraceOf } from '../../platform/database/subject-trace.ts';
+import type { ReceiptStatus } from '../../rules/receipt.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import type { BuyerPrincipal, Principal } from '../../platform/access/principal.ts';
+import { refusal } from '../../platform/access/reach.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
 import { termsOf } from '../receipts/rules.ts';
@@ -19,13 +19,13 @@ import { findPayment, findRefunds, type PaymentKey } from '../store-payment.ts';
 import { findSeller } from './find-seller.ts';
 import { confirmSimulator } from './confirm-simulator.ts';
 import { openSession } from './open-session.ts';
-import { pageAddress } from '../../kernel/service/graph/page-address.ts';
+import { pageAddress } from '../../platform/graph/page-address.ts';
 import { chooseMethod, planOutcome } from './prepare-checkout.ts';
 import { buyerMethod, choices, pageMethod } from './rules.ts';
-import type { Bank } from '../../kernel/banks/bank.ts';
-import type { Banks } from '../../kernel/banks/route.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { isBinding } from '../../kernel/rules/recurring.ts';
+import type { Bank } from '../../acquirers/bank.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { isBinding } from '../../rules/recurring.ts';
 import type { Refund } from '../refunds/entities.ts';
 import { capturedOf } from '../holds/rules.ts';
 import { endedUnpaid, isDoneByBuyer, returnTo } from '../rules/payment.ts';

@@ -2,8 +2,8 @@
  * What the hosted page offers: the choice of a method while it is `any`, and another outcome in
  * test mode.
  */
-import { buyerMethods, type BuyerMethod } from '../../kernel/rules/buyer.ts';
-import type { RecurringKind } from '../../kernel/rules/recurring.ts';
+import { buyerMethods, type BuyerMethod } from '../../rules/buyer.ts';
+import type { RecurringKind } from '../../rules/recurring.ts';
 import type { PaymentMethod } from '../rules/payment.ts';
 
 /**

@@ -2,12 +2,12 @@
  * The order of a session, and the stored part of the bank's answer. The same payment always makes
  * the same order.
  */
-import type { Card, SessionAnswer, SessionOrder } from '../../kernel/banks/bank.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { BuyerMethod } from '../../kernel/rules/buyer.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { isBinding } from '../../kernel/rules/recurring.ts';
-import type { Refusal } from '../../kernel/rules/refusal.ts';
+import type { Card, SessionAnswer, SessionOrder } from '../../acquirers/bank.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { BuyerMethod } from '../../rules/buyer.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { isBinding } from '../../rules/recurring.ts';
+import type { Refusal } from '../../rules/refusal.ts';
 import { bankRefMetadata } from '../bank-answers/approval.ts';
 import { changePayment, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';

@@ -3,14 +3,14 @@
  * and its fee; a release books nothing. Only this code moves an authorized payment, except a
  * capture that was made at the bank itself (`bank-answers/apply-bank-answer`).
  */
-import type { HoldAnswer } from '../../kernel/banks/hold-bank.ts';
-import { simulatorConnector } from '../../kernel/banks/simulator/decline.ts';
-import { turnDownHoldOrder } from '../../kernel/banks/simulator/holds.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { isBeyondBound } from '../../kernel/ledger/bound.ts';
-import type { MinorUnits } from '../../kernel/rules/money.ts';
-import { paymentSucceeded } from '../../kernel/rules/postings.ts';
-import type { Refusal } from '../../kernel/rules/refusal.ts';
+import type { HoldAnswer } from '../../acquirers/hold-bank.ts';
+import { simulatorConnector } from '../../acquirers/simulator/decline.ts';
+import { turnDownHoldOrder } from '../../acquirers/simulator/holds.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { isBeyondBound } from '../../ledger/bound.ts';
+import type { MinorUnits } from '../../rules/money.ts';
+import { paymentSucceeded } from '../../rules/postings.ts';
+import type { Refusal } from '../../rules/refusal.ts';
 import { alertOfHeld, heldDecision } from '../bank-answers/keep-bound.ts';
 import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';

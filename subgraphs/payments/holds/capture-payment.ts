@@ -4,8 +4,8 @@
  * under the same key, so that the bank takes the money once.
  */
 import type pg from 'pg';
-import type { Banks } from '../../kernel/banks/route.ts';
-import { writeEntries } from '../../kernel/database/audit.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import { writeEntries } from '../../platform/database/audit.ts';
 import {
   answerUnderKey,
   claimAnswer,
@@ -14,18 +14,22 @@ import {
   type Created,
   type IdempotencyClaim,
   type IdempotencyArgument,
-} from '../../kernel/database/idempotency.ts';
-import { newRowId } from '../../kernel/database/new-id.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { receiptCurrencyMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
+} from '../../platform/database/idempotency.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt-terms.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
 import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
-import { insertTerms, termsRow, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import {
+  insertTerms,
+  termsRow,
+  type GivenReceipt,
+} from '../../acquirers/receipts/given-receipt.ts';
 import { partReceiptMistake } from '../receipts/part-receipt.ts';
 import { captureAmount } from './rules.ts';
 import type { PaymentKey } from '../store-payment.ts';

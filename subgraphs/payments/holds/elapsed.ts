@@ -3,7 +3,7 @@ import { statusEvents } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentChange } from '../payment-change.ts';
 import { paymentMove } from '../rules/payment.ts';
-import { newRowId } from '../../kernel/database/new-id.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
 import type { HoldOrderKind } from './rules.ts';
 
 /* The order to give a hold up, as the payment's row has it. */

@@ -2,13 +2,13 @@
  * Gives holds up: for a merchant who cancels, and at the end of their time. Like a capture, the
  * order is written before the bank is called.
  */
-import { eachAlone } from '../../kernel/alerts/dead-letters.ts';
-import { writeEntries } from '../../kernel/database/audit.ts';
-import type { Banks } from '../../kernel/banks/route.ts';
-import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import { eachAlone } from '../../platform/alerts/dead-letters.ts';
+import { writeEntries } from '../../platform/database/audit.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import { dueOn, type Timeline } from '../../platform/clock/due.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { cancellation } from '../cancel-payment.ts';
 import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
 import { changePayment, type Decision } from '../change-payment.ts';

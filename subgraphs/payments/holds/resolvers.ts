@@ -1,11 +1,11 @@
 /** Captures and cancellations: from GraphQL to a verb, and back. */
 import type { MutationResolvers } from '../../../schema/generated/payments.ts';
-import { isRefusal, refuse } from '../../kernel/rules/refusal.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
+import { isRefusal, refuse } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import type { ReadingDeps } from '../parts.ts';
-import { givenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import { givenReceipt } from '../../acquirers/receipts/given-receipt.ts';
 import { capturePayment } from './capture-payment.ts';
 import { cancelOrRelease } from './release-hold.ts';
 

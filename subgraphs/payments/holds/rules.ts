@@ -2,8 +2,8 @@
  * Two-step payments (docs/contract.md#two-step-payments): the held, the capturable and the captured
  * amount.
  */
-import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import { minorUnits, type MinorUnits } from '../../rules/money.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 import type { PaymentStatus } from '../rules/payment.ts';
 
 /** When the money is taken: as the buyer pays, or by a capture. */

@@ -3,12 +3,12 @@
  * answer. It repeats under the same key until the result is known; an unknown result changes
  * nothing.
  */
-import type { HoldAnswer, HoldOrder } from '../../kernel/banks/hold-bank.ts';
-import type { Banks } from '../../kernel/banks/route.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { inTraceOf } from '../../kernel/database/subject-trace.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { HoldAnswer, HoldOrder } from '../../acquirers/hold-bank.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { inTraceOf } from '../../platform/database/subject-trace.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Payment } from '../entities.ts';
 import { findPayment, type PaymentKey } from '../store-payment.ts';
 import { applyHoldAnswer } from './apply-hold-answer.ts';

@@ -1,16 +1,16 @@
 /** Creates a payment link. Additions: POST /v1/public/links. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import type { Banks } from '../../kernel/banks/route.ts';
-import { writeEntry, type Acting } from '../../kernel/database/audit.ts';
-import { claimOf, createOnce, type Created } from '../../kernel/database/idempotency.ts';
-import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { Policies } from '../../kernel/policies/policies.ts';
-import { givenReceipt, insertTerms, termsRow } from '../../kernel/receipts/given-receipt.ts';
-import { shownTerms } from '../../kernel/rules/receipt-customer.ts';
-import { receiptCurrencyMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
-import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import { writeEntry, type Acting } from '../../platform/database/audit.ts';
+import { claimOf, createOnce, type Created } from '../../platform/database/idempotency.ts';
+import type { CustomerVault } from '../../platform/database/kept-keys.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { Policies } from '../../platform/policies/policies.ts';
+import { givenReceipt, insertTerms, termsRow } from '../../acquirers/receipts/given-receipt.ts';
+import { shownTerms } from '../../rules/receipt-customer.ts';
+import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt-terms.ts';
+import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { policyRefusal, type PaymentRequest } from '../create-payment.ts';
 import { paymentDefaults } from '../rules/create.ts';
 import type { SellingShop } from '../seller.ts';

@@ -1,10 +1,10 @@
 /** How links end: by their merchant, or by time. Additions. */
-import { writeEntries, type Acting } from '../../kernel/database/audit.ts';
-import type { Timeline } from '../../kernel/clock/due.ts';
-import { workBatch } from '../../kernel/alerts/dead-letters.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import { writeEntries, type Acting } from '../../platform/database/audit.ts';
+import type { Timeline } from '../../platform/clock/due.ts';
+import { workBatch } from '../../platform/alerts/dead-letters.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { PaymentLink } from './entities.ts';
 import { isOpen } from './rules.ts';
 import { linkLives, lockLink, moveLink } from './store-link.ts';

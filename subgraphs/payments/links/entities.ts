@@ -1,9 +1,9 @@
 /** Tables of payment links. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../../kernel/database/instant.ts';
-import type { Row } from '../../kernel/database/statement.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import type { ShownTerms } from '../../kernel/rules/receipt-customer.ts';
+import { InstantType } from '../../platform/database/instant.ts';
+import type { Row } from '../../platform/database/statement.ts';
+import type { Mode } from '../../rules/mode.ts';
+import type { ShownTerms } from '../../rules/receipt-customer.ts';
 import type { PaymentMethod } from '../rules/payment.ts';
 import type { LinkStatus } from './rules.ts';
 

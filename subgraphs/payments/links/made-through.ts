@@ -1,5 +1,5 @@
 /** The payments of a link, as a condition of a list. */
-import type { RowFilter } from '../../kernel/database/list-statements.ts';
+import type { RowFilter } from '../../platform/database/list-statements.ts';
 
 /** A payment was made through this link; null or undefined: whatever it was made through. */
 export const madeThrough = (linkId: string | null | undefined): RowFilter => ({

@@ -1,6 +1,6 @@
 /** The page of a link: what it shows, and the payment that a buyer begins there. */
-import { newRowId } from '../../kernel/database/new-id.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { createPayment, type CreatingDeps, type PaymentRequest } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
 import { paymentDefaults } from '../rules/create.ts';

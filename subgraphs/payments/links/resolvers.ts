@@ -4,14 +4,14 @@ import type {
   PaymentLinkResolvers,
   QueryResolvers,
 } from '../../../schema/generated/payments.ts';
-import { reachOf } from '../../kernel/database/reach.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
+import { reachOf } from '../../platform/database/reach.ts';
+import { minorUnits } from '../../rules/money.ts';
 import { findSeller } from '../checkout/find-seller.ts';
-import { isRefusal, refuse } from '../../kernel/rules/refusal.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
-import { mayReadOfShop } from '../../kernel/service/entities.ts';
-import { pageAddress } from '../../kernel/service/graph/page-address.ts';
+import { isRefusal, refuse } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { merchantOf, orThrow } from '../../platform/access/reach.ts';
+import { mayReadOfShop } from '../../platform/graph/entities.ts';
+import { pageAddress } from '../../platform/graph/page-address.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { sellerOf } from '../seller.ts';
 import type { PaymentLink } from './entities.ts';

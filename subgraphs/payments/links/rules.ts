@@ -1,10 +1,10 @@
 /** What a payment link is. Additions, section 3. */
 import { linkLifetime_max_days } from '../../../schema/limits.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { receiptMistake, type ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
-import { refuse, refuseMistakes, type Refusal } from '../../kernel/rules/refusal.ts';
-import { asCame } from '../../kernel/rules/repeatable.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { receiptMistake, type ReceiptInput } from '../../rules/receipt-terms.ts';
+import { refuse, refuseMistakes, type Refusal } from '../../rules/refusal.ts';
+import { asCame } from '../../rules/repeatable.ts';
 import type { CaptureMode } from '../holds/rules.ts';
 import { paymentDefaults, paymentTerms } from '../rules/create.ts';
 import type { PaymentMethod } from '../rules/payment.ts';

@@ -1,7 +1,7 @@
 /** Reading and writing payment links. */
-import { dueOn } from '../../kernel/clock/due.ts';
-import { loadByKey } from '../../kernel/database/load-by-key.ts';
-import { registry } from '../../kernel/database/registry.ts';
+import { dueOn } from '../../platform/clock/due.ts';
+import { loadByKey } from '../../platform/database/load-by-key.ts';
+import { registry } from '../../platform/database/registry.ts';
 import {
   columnNames,
   columns,
@@ -10,7 +10,7 @@ import {
   run,
   type Runner,
   type Statement,
-} from '../../kernel/database/statement.ts';
+} from '../../platform/database/statement.ts';
 import { PaymentLinkEntity, type PaymentLink } from './entities.ts';
 import { linkStatuses } from './rules.ts';
 

@@ -3,12 +3,12 @@
  * left, it is refunded in full automatically. Payment, books, link, refund and alert are one
  * transaction of one merchant.
  */
-import { newRowId } from '../../kernel/database/new-id.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
 import type pg from 'pg';
-import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
-import { paymentSucceeded, refundOpened } from '../../kernel/rules/postings.ts';
+import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { minorUnits, type MinorUnits } from '../../rules/money.ts';
+import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentChange } from '../payment-change.ts';
 import { refundCreated } from '../refunds/events.ts';

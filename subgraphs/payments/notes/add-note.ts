@@ -1,24 +1,24 @@
 /** Adds a person's note to a payment, and reads the notes of payments. */
 import { note_max_chars } from '../../../schema/limits.ts';
 import type pg from 'pg';
-import { writeEntry, type Acting } from '../../kernel/database/audit.ts';
+import { writeEntry, type Acting } from '../../platform/database/audit.ts';
 import {
   claimOf,
   createOnce,
   type Created,
   type IdempotencyArgument,
-} from '../../kernel/database/idempotency.ts';
-import { newRowId } from '../../kernel/database/new-id.ts';
-import { runSharded, shardedByKey } from '../../kernel/database/sharding.ts';
+} from '../../platform/database/idempotency.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
+import { runSharded, shardedByKey } from '../../platform/database/sharding.ts';
 import {
   columns,
   propertyNames,
   run,
   type Runner,
   type Statement,
-} from '../../kernel/database/statement.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
+} from '../../platform/database/statement.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
 import type { PersonCaller } from '../caller.ts';
 import { lockPayment } from '../lock-payment.ts';
 import { PaymentNoteEntity, type PaymentNote } from './entities.ts';

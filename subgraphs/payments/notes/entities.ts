@@ -1,7 +1,7 @@
 /** The table of notes on payments. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../../kernel/database/instant.ts';
-import type { Row } from '../../kernel/database/statement.ts';
+import { InstantType } from '../../platform/database/instant.ts';
+import type { Row } from '../../platform/database/statement.ts';
 
 export const PaymentNoteEntity = defineEntity({
   name: 'PaymentNote',

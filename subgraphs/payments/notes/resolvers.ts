@@ -1,8 +1,8 @@
 /** Notes on payments: from GraphQL to a verb, and back. */
 import type { MutationResolvers } from '../../../schema/generated/payments.ts';
-import { isRefusal } from '../../kernel/rules/refusal.ts';
-import { refusal } from '../../kernel/service/access/reach.ts';
-import { perCall } from '../../kernel/service/graph/per-call.ts';
+import { isRefusal } from '../../rules/refusal.ts';
+import { refusal } from '../../platform/access/reach.ts';
+import { perCall } from '../../platform/graph/per-call.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentsDeps } from '../parts.ts';

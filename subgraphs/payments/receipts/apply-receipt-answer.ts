@@ -3,10 +3,10 @@
  * failed.
  */
 import type pg from 'pg';
-import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
-import type { ReceiptAnswer } from '../../kernel/banks/receipt-bank.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { eventRow } from '../../kernel/events/outbox.ts';
+import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import type { ReceiptAnswer } from '../../acquirers/receipt-bank.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { eventRow } from '../../platform/events/outbox.ts';
 import type { Payment } from '../entities.ts';
 import type { Receipt } from './entities.ts';
 import { receiptEnded } from './receipt-view.ts';

@@ -4,17 +4,17 @@
  * aside.
  */
 import type pg from 'pg';
-import { eachAlone, workBatch } from '../../kernel/alerts/dead-letters.ts';
-import type { ReceiptAnswer, ReceiptOrder } from '../../kernel/banks/receipt-bank.ts';
-import { openReadTerms, type ReadTerms } from '../../kernel/banks/receipt-terms.ts';
-import type { Banks } from '../../kernel/banks/route.ts';
-import type { Timeline } from '../../kernel/clock/due.ts';
-import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { inTraceOf } from '../../kernel/database/subject-trace.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { isRefusal } from '../../kernel/rules/refusal.ts';
+import { eachAlone, workBatch } from '../../platform/alerts/dead-letters.ts';
+import type { ReceiptAnswer, ReceiptOrder } from '../../acquirers/receipt-bank.ts';
+import { openReadTerms, type ReadTerms } from '../../acquirers/receipt-terms.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import type { Timeline } from '../../platform/clock/due.ts';
+import type { CustomerVault } from '../../platform/database/kept-keys.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { inTraceOf } from '../../platform/database/subject-trace.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { isRefusal } from '../../rules/refusal.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
 import type { Refund } from '../refunds/entities.ts';

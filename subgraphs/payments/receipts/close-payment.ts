@@ -2,26 +2,30 @@
  * The closing receipt after a prepayment, once the goods are handed over
  * (docs/contract.md#closing-receipts).
  */
-import { newRowId } from '../../kernel/database/new-id.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
 import type pg from 'pg';
-import { writeEntries } from '../../kernel/database/audit.ts';
+import { writeEntries } from '../../platform/database/audit.ts';
 import {
   claimOf,
   createOnce,
   type Created,
   type IdempotencyArgument,
-} from '../../kernel/database/idempotency.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
+} from '../../platform/database/idempotency.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import { sumMistake } from '../../rules/receipt-terms.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
 import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { capturedOf } from '../holds/rules.ts';
 import { lockPayment } from '../lock-payment.ts';
 import type { Receipt } from './entities.ts';
-import { insertTerms, termsRow, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import {
+  insertTerms,
+  termsRow,
+  type GivenReceipt,
+} from '../../acquirers/receipts/given-receipt.ts';
 import { insertReceiptsFrom, receiptRow } from './made-receipts.ts';
 import { isPrepaid } from './rules.ts';
 import { findReceipts, loadReceipts } from './store-receipts.ts';

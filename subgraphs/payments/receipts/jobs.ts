@@ -1,6 +1,6 @@
 /** What receipts need in the background: the sweep finds every one that is due. */
-import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
-import { done, type Job } from '../../kernel/queue/run-job.ts';
+import type { ClockParticipant } from '../../platform/clock/keep-clocks.ts';
+import { done, type Job } from '../../platform/queue/run-job.ts';
 import { askReceipts, type AskingDeps } from './ask-receipts.ts';
 import { receiptAsks } from './store-receipts.ts';
 

@@ -4,10 +4,10 @@
  * there is one for each movement, whatever crashes. Money that came too late, and money that a link
  * had no use for, was taken and goes back: both movements have their receipts.
  */
-import { newRowId } from '../../kernel/database/new-id.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { receiptDelay_ms, type ReceiptType } from '../../kernel/rules/receipt.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { receiptDelay_ms, type ReceiptType } from '../../rules/receipt.ts';
 import { capturedOf, type Capturing } from '../holds/rules.ts';
 import { termsOf, type Receipted } from './rules.ts';
 

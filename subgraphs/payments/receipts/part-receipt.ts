@@ -1,7 +1,7 @@
 /** Whether a movement of a part of a payment needs a receipt. */
-import { run, type Runner, type Statement } from '../../kernel/database/statement.ts';
-import { receiptMistake } from '../../kernel/rules/receipt-terms.ts';
-import type { Refusal } from '../../kernel/rules/refusal.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import { receiptMistake } from '../../rules/receipt-terms.ts';
+import type { Refusal } from '../../rules/refusal.ts';
 import type { PaymentCaller } from '../caller.ts';
 import { partMistake, termsOf, type Receipted } from './rules.ts';
 

@@ -2,10 +2,10 @@
  * A receipt of a part that may leave its recipient to the payment: then it goes where the receipt
  * of the payment went, which nobody has to type or sees whole.
  */
-import { openReadTerms } from '../../kernel/banks/receipt-terms.ts';
-import { givenReceipt, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
-import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import { openReadTerms } from '../../acquirers/receipt-terms.ts';
+import { givenReceipt, type GivenReceipt } from '../../acquirers/receipts/given-receipt.ts';
+import type { ReceiptInput } from '../../rules/receipt-terms.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { isOfCaller, type PaymentCaller } from '../caller.ts';
 import { loadPayments } from '../find-payments.ts';
 import type { PaymentsDeps } from '../parts.ts';

@@ -4,9 +4,9 @@
  */
 import { receiptJson } from '../../../schema/receipt-json.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import type { OutboxEvent } from '../../kernel/events/outbox.ts';
-import type { ReceiptCustomer } from '../../kernel/rules/receipt.ts';
-import { nobody } from '../../kernel/rules/receipt-customer.ts';
+import type { OutboxEvent } from '../../platform/events/outbox.ts';
+import type { ReceiptCustomer } from '../../rules/receipt.ts';
+import { nobody } from '../../rules/receipt-customer.ts';
 import type { Receipt } from './entities.ts';
 
 /** The customer as it is shown; without anything once it was erased. */

@@ -3,9 +3,9 @@
  * changes nothing. One that arrives before its movement is known here is too early, and the bank
  * must repeat it.
  */
-import type { ReceiptAnswer } from '../../kernel/banks/receipt-bank.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { ReceiptType } from '../../kernel/rules/receipt.ts';
+import type { ReceiptAnswer } from '../../acquirers/receipt-bank.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { ReceiptType } from '../../rules/receipt.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { findRefunds } from '../store-payment.ts';

@@ -2,10 +2,10 @@
  * Sends a receipt again that the cash register refused: it is pending again, and ordered as an
  * attempt of its own. Audited.
  */
-import { writeEntries, type Acting } from '../../kernel/database/audit.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import { writeEntries, type Acting } from '../../platform/database/audit.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Receipt } from './entities.ts';
 import { lockReceipt, moveReceipt } from './store-receipts.ts';
 

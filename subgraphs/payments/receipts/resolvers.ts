@@ -4,20 +4,20 @@ import type {
   QueryResolvers,
   ReceiptResolvers,
 } from '../../../schema/generated/payments.ts';
-import { oneOf } from '../../kernel/database/open-list.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { isRefusal, refuse } from '../../kernel/rules/refusal.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
-import { mayReadOfShop } from '../../kernel/service/entities.ts';
-import { perCall } from '../../kernel/service/graph/per-call.ts';
+import { oneOf } from '../../platform/database/open-list.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { isRefusal, refuse } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { merchantOf, orThrow } from '../../platform/access/reach.ts';
+import { mayReadOfShop } from '../../platform/graph/entities.ts';
+import { perCall } from '../../platform/graph/per-call.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { closePayment } from './close-payment.ts';
 import type { Receipt } from './entities.ts';
-import { givenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import { givenReceipt } from '../../acquirers/receipts/given-receipt.ts';
 import { customerOf } from './receipt-view.ts';
 import { resendReceipt } from './resend-receipt.ts';
 import { findReceipts, loadReceipts, pageOfReceipts } from './store-receipts.ts';

@@ -1,6 +1,6 @@
 /** Which receipts a payment has, and what of them may be shown. */
-import type { PaymentMode } from '../../kernel/rules/receipt.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { PaymentMode } from '../../rules/receipt.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 
 /** What of a payment names the terms of its receipt. */
 export interface Receipted {

@@ -1,22 +1,22 @@
 /** Reading and moving receipts. They are made with their movements (`made-receipts`). */
-import { runSharded, shardedByKey } from '../../kernel/database/sharding.ts';
-import { dueOn } from '../../kernel/clock/due.ts';
-import { eachMerchant } from '../../kernel/database/by-merchant.ts';
-import type { ListedPage } from '../../kernel/database/filtered-list.ts';
-import { loadByKey } from '../../kernel/database/load-by-key.ts';
-import { ofPaymentId, openList, type ListRequest } from '../../kernel/database/open-list.ts';
-import { registry, type RegistryTable } from '../../kernel/database/registry.ts';
+import { runSharded, shardedByKey } from '../../platform/database/sharding.ts';
+import { dueOn } from '../../platform/clock/due.ts';
+import { eachMerchant } from '../../platform/database/by-merchant.ts';
+import type { ListedPage } from '../../platform/database/filtered-list.ts';
+import { loadByKey } from '../../platform/database/load-by-key.ts';
+import { ofPaymentId, openList, type ListRequest } from '../../platform/database/open-list.ts';
+import { registry, type RegistryTable } from '../../platform/database/registry.ts';
 import {
   columns,
   propertyNames,
   run,
   type Runner,
   type Statement,
-} from '../../kernel/database/statement.ts';
-import { insertEvents } from '../../kernel/events/outbox.ts';
-import { receiptStatuses } from '../../kernel/rules/receipt.ts';
-import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
-import type { Principal } from '../../kernel/service/access/principal.ts';
+} from '../../platform/database/statement.ts';
+import { insertEvents } from '../../platform/events/outbox.ts';
+import { receiptStatuses } from '../../rules/receipt.ts';
+import { isRefusal, type Refusal } from '../../rules/refusal.ts';
+import type { Principal } from '../../platform/access/principal.ts';
 import { ReceiptEntity, type Receipt } from './entities.ts';
 
 const receiptColumns = columns(propertyNames(ReceiptEntity));

@@ -2,10 +2,10 @@
  * Orders a charge of a saved method, or queries it: repeating the order under the payment's id is
  * the query.
  */
-import type { Bank } from '../../kernel/banks/bank.ts';
-import type { ChargeAnswer } from '../../kernel/banks/token-bank.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { savedMethod } from '../../kernel/rules/recurring.ts';
+import type { Bank } from '../../acquirers/bank.ts';
+import type { ChargeAnswer } from '../../acquirers/token-bank.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { savedMethod } from '../../rules/recurring.ts';
 import type { Payment } from '../entities.ts';
 import { timedPlan } from '../rules/plan.ts';
 

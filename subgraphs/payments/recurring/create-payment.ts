@@ -4,11 +4,11 @@
  * payment. A charge is written before the bank is called, and its order is repeated until the bank
  * has decided.
  */
-import type { Bank } from '../../kernel/banks/bank.ts';
-import type { Banks } from '../../kernel/banks/route.ts';
-import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { PolicyLists } from '../../kernel/policies/policies.ts';
+import type { Bank } from '../../acquirers/bank.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import type { CustomerVault } from '../../platform/database/kept-keys.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { PolicyLists } from '../../platform/policies/policies.ts';
 import {
   savedText,
   isBinding,
@@ -19,8 +19,8 @@ import {
   type RecurringKind,
   type SavableMethod,
   type SavedMethod,
-} from '../../kernel/rules/recurring.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+} from '../../rules/recurring.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { applyAnswerTo } from '../bank-answers/apply-bank-answer.ts';
 import { phoneOfTerms, policyRefusal } from '../create-payment.ts';
 import type { Payment } from '../entities.ts';
@@ -29,13 +29,13 @@ import { insertRecurringPayment, type NewRecurringPayment } from '../insert-paym
 
 import { findPayment } from '../store-payment.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
-import type { Metadata } from '../../kernel/rules/metadata.ts';
-import { asCame } from '../../kernel/rules/repeatable.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { minorUnits, type MinorUnits } from '../../rules/money.ts';
+import type { Metadata } from '../../rules/metadata.ts';
+import { asCame } from '../../rules/repeatable.ts';
 import { defaultOrderId, linkTtl_max_min, paymentDefaults } from '../rules/create.ts';
 import { sessionTtl_min, type PaymentMethod } from '../rules/payment.ts';
-import type { Plan } from '../../kernel/rules/plan.ts';
+import type { Plan } from '../../rules/plan.ts';
 import { planFor, planMetadata } from '../rules/plan.ts';
 
 /*

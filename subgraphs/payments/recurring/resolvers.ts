@@ -7,11 +7,11 @@ import type {
   QueryResolvers,
   RecurringPaymentResolvers,
 } from '../../../schema/generated/payments.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { isBinding } from '../../kernel/rules/recurring.ts';
-import { isRefusal, refuse } from '../../kernel/rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { isBinding } from '../../rules/recurring.ts';
+import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { cancelPayment } from '../cancel-payment.ts';
-import { pageAddress } from '../../kernel/service/graph/page-address.ts';
+import { pageAddress } from '../../platform/graph/page-address.ts';
 import type { Payment, RecurringPayment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { createRecurringPayment } from './create-payment.ts';

@@ -3,9 +3,9 @@
  * charged and refunded. The payment succeeds without a fee and is refunded in the same statement. A
  * voided authorisation moved no money and is not booked; a charge is booked in both directions.
  */
-import { newRowId } from '../../kernel/database/new-id.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { paymentSucceeded, refundOpened } from '../../kernel/rules/postings.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';
 import { approvalPatch, type Approval } from '../bank-answers/approval.ts';
 import { statusEvents } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';

@@ -4,22 +4,22 @@
  * so concurrent approvals create one refund. A crash before the bank's answer leaves a pending
  * refund, which the sweep orders. A refusal is stored with the draft, which stays pending.
  */
-import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
-import { writeEntries } from '../../kernel/database/audit.ts';
-import type { RowKey } from '../../kernel/database/load-by-key.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { rememberTrace } from '../../kernel/database/subject-trace.ts';
+import type { TestClocks } from '../../platform/clock/test-clocks.ts';
+import { writeEntries } from '../../platform/database/audit.ts';
+import type { RowKey } from '../../platform/database/load-by-key.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { rememberTrace } from '../../platform/database/subject-trace.ts';
 import {
   keepApproval,
   keepRefusal,
   noDraft,
   noteRefusal,
   type Approving,
-} from '../../kernel/drafts/decide-draft.ts';
-import { approval } from '../../kernel/drafts/rules.ts';
-import type { PersonActing } from '../../kernel/drafts/store-drafts.ts';
-import { withinBound } from '../../kernel/ledger/bound.ts';
-import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
+} from '../../platform/drafts/decide-draft.ts';
+import { approval } from '../../platform/drafts/rules.ts';
+import type { PersonActing } from '../../platform/drafts/store-drafts.ts';
+import { withinBound } from '../../ledger/bound.ts';
+import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { loadRefunds } from '../find-payments.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
 import type { PaymentsDeps } from '../parts.ts';

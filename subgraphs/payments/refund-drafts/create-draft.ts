@@ -9,12 +9,16 @@ import {
   createOnce,
   type Created,
   type IdempotencyArgument,
-} from '../../kernel/database/idempotency.ts';
-import { newRowId } from '../../kernel/database/new-id.ts';
-import { draftLife_h, pendingDrafts_max } from '../../kernel/drafts/rules.ts';
-import { insertTerms, termsRow, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
+} from '../../platform/database/idempotency.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
+import { draftLife_h, pendingDrafts_max } from '../../platform/drafts/rules.ts';
+import {
+  insertTerms,
+  termsRow,
+  type GivenReceipt,
+} from '../../acquirers/receipts/given-receipt.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
 import type { PersonCaller } from '../caller.ts';
 import { lockPayment } from '../lock-payment.ts';
 import { agreedRefund } from '../refunds/open-refund.ts';

@@ -1,9 +1,9 @@
 /** The table of proposed refunds. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import type { Row } from '../../kernel/database/statement.ts';
-import { draftChecks, draftColumns, draftIndexes } from '../../kernel/drafts/columns.ts';
-import type { DraftStatus } from '../../kernel/drafts/rules.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
+import type { Row } from '../../platform/database/statement.ts';
+import { draftChecks, draftColumns, draftIndexes } from '../../platform/drafts/columns.ts';
+import type { DraftStatus } from '../../platform/drafts/rules.ts';
+import type { Mode } from '../../rules/mode.ts';
 
 /** A proposed refund. The refund created from it has its id. */
 export const RefundDraftEntity = defineEntity({

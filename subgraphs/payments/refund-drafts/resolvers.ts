@@ -4,11 +4,11 @@ import type {
   QueryResolvers,
   RefundDraftResolvers,
 } from '../../../schema/generated/payments.ts';
-import { ofPaymentId, oneOf } from '../../kernel/database/open-list.ts';
-import { noDraft, ofCaller, personOf, rejectDraft } from '../../kernel/drafts/decide-draft.ts';
-import { isRefusal, refuse } from '../../kernel/rules/refusal.ts';
-import { merchantOf, orThrow, refusal } from '../../kernel/service/access/reach.ts';
-import { perCall } from '../../kernel/service/graph/per-call.ts';
+import { ofPaymentId, oneOf } from '../../platform/database/open-list.ts';
+import { noDraft, ofCaller, personOf, rejectDraft } from '../../platform/drafts/decide-draft.ts';
+import { isRefusal, refuse } from '../../rules/refusal.ts';
+import { merchantOf, orThrow, refusal } from '../../platform/access/reach.ts';
+import { perCall } from '../../platform/graph/per-call.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';

@@ -1,7 +1,7 @@
 /** The store of proposed refunds. */
-import type { ListedPage } from '../../kernel/database/filtered-list.ts';
-import { propertyNames } from '../../kernel/database/statement.ts';
-import { openDraftStore } from '../../kernel/drafts/store-drafts.ts';
+import type { ListedPage } from '../../platform/database/filtered-list.ts';
+import { propertyNames } from '../../platform/database/statement.ts';
+import { openDraftStore } from '../../platform/drafts/store-drafts.ts';
 import { RefundDraftEntity, type RefundDraft } from './entities.ts';
 
 export type RefundDraftPage = ListedPage<RefundDraft>;

@@ -4,21 +4,21 @@
  * the payment's status alone.
  */
 import type pg from 'pg';
-import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
-import type { RefundAnswer } from '../../kernel/banks/bank.ts';
-import { batched } from '../../kernel/database/batch-calls.ts';
-import { noteListChange } from '../../kernel/database/list-changes.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import type { OutboxEvent } from '../../kernel/events/outbox.ts';
-import { inTransaction, unlessHeld } from '../../kernel/database/statement.ts';
-import type { FailureCode } from '../../kernel/rules/failure-code.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
+import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import type { RefundAnswer } from '../../acquirers/bank.ts';
+import { batched } from '../../platform/database/batch-calls.ts';
+import { noteListChange } from '../../platform/database/list-changes.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { OutboxEvent } from '../../platform/events/outbox.ts';
+import { inTransaction, unlessHeld } from '../../platform/database/statement.ts';
+import type { FailureCode } from '../../rules/failure-code.ts';
+import { minorUnits } from '../../rules/money.ts';
 import {
   lateRefundFailed,
   refundFailed,
   refundSucceeded,
   type Posting,
-} from '../../kernel/rules/postings.ts';
+} from '../../rules/postings.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
 import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';

@@ -1,9 +1,9 @@
 /** The table of refunds. CHECK constraints state what must never be. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../../kernel/database/instant.ts';
-import type { Row } from '../../kernel/database/statement.ts';
-import type { FailureCode } from '../../kernel/rules/failure-code.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
+import { InstantType } from '../../platform/database/instant.ts';
+import type { Row } from '../../platform/database/statement.ts';
+import type { FailureCode } from '../../rules/failure-code.ts';
+import type { Mode } from '../../rules/mode.ts';
 import type { RefundStatus } from './rules.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();

@@ -2,7 +2,7 @@
  * The events of refunds: one payment.refunded for each refund that succeeded, with the payment as
  * it is at that moment.
  */
-import type { OutboxEvent } from '../../kernel/events/outbox.ts';
+import type { OutboxEvent } from '../../platform/events/outbox.ts';
 import { statusEvents } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';

@@ -3,11 +3,11 @@
  * makes it prompt.
  */
 import { object, pipe, string, uuid } from 'valibot';
-import { earliest, type ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
-import { expireDrafts } from '../../kernel/drafts/expire-drafts.ts';
-import { done, type Job, jobWithPayload } from '../../kernel/queue/run-job.ts';
+import { earliest, type ClockParticipant } from '../../platform/clock/keep-clocks.ts';
+import { expireDrafts } from '../../platform/drafts/expire-drafts.ts';
+import { done, type Job, jobWithPayload } from '../../platform/queue/run-job.ts';
 import type { PaymentJobs } from '../jobs.ts';
-import type { PageDeps } from '../../kernel/service/graph/page-address.ts';
+import type { PageDeps } from '../../platform/graph/page-address.ts';
 import { refundDrafts } from '../refund-drafts/store-draft.ts';
 import { refundAsks, sendDueRefunds, sendRefund } from './send-refund.ts';
 

@@ -4,30 +4,34 @@
  * what those before it have left.
  */
 import type pg from 'pg';
-import type { Banks } from '../../kernel/banks/route.ts';
-import { releaseKeys, tryClaims, type CallClaim } from '../../kernel/database/claim-page.ts';
-import { batched } from '../../kernel/database/batch-calls.ts';
-import { createOnce, type Created } from '../../kernel/database/idempotency.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import { releaseKeys, tryClaims, type CallClaim } from '../../platform/database/claim-page.ts';
+import { batched } from '../../platform/database/batch-calls.ts';
+import { createOnce, type Created } from '../../platform/database/idempotency.ts';
 import {
   inTransaction,
   run,
   unlessHeld,
   type Runner,
   type Statement,
-} from '../../kernel/database/statement.ts';
-import { rememberTrace } from '../../kernel/database/subject-trace.ts';
-import { writeEntries, type Acting, type WrittenEntry } from '../../kernel/database/audit.ts';
-import type { MinorUnits } from '../../kernel/rules/money.ts';
-import { modes } from '../../kernel/rules/mode.ts';
-import { refundOpened } from '../../kernel/rules/postings.ts';
-import { receiptCurrencyMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+} from '../../platform/database/statement.ts';
+import { rememberTrace } from '../../platform/database/subject-trace.ts';
+import { writeEntries, type Acting, type WrittenEntry } from '../../platform/database/audit.ts';
+import type { MinorUnits } from '../../rules/money.ts';
+import { modes } from '../../rules/mode.ts';
+import { refundOpened } from '../../rules/postings.ts';
+import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt-terms.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isOfCaller, principalOf, type PaymentCaller, type PersonCaller } from '../caller.ts';
 import { loadRefunds } from '../find-payments.ts';
 import { capturedOf } from '../holds/rules.ts';
 import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
 import type { PaymentChange } from '../payment-change.ts';
-import { insertTerms, termsRow, type GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import {
+  insertTerms,
+  termsRow,
+  type GivenReceipt,
+} from '../../acquirers/receipts/given-receipt.ts';
 import { partReceiptMistake } from '../receipts/part-receipt.ts';
 import type { Refund } from './entities.ts';
 import { refundCreated } from './events.ts';
@@ -222,7 +226,7 @@ const openGathered = batched<RefundOpening, Answer>({
  * Makes a refund of a payment of the caller's shop, or finds the one that an earlier call with the
  * same idempotency key made. Refuses with `not_found`, `payment_not_succeeded`, `already_refunded`,
  * `amount_exceeds_remainder`, `route_not_configured`, or about the key; nothing was made then.
- * Rejects where a balance would pass its bound (`kernel/ledger/bound`).
+ * Rejects where a balance would pass its bound (`ledger/bound`).
  */
 export const openRefund = async (
   pool: pg.Pool,

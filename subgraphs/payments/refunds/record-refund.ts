@@ -1,8 +1,8 @@
 /** Records refunds and their reasons in the merchant's audit log, and finds there who made them. */
 import type pg from 'pg';
-import { writeEntries, type Acting, type WrittenEntry } from '../../kernel/database/audit.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import { roles } from '../../kernel/service/access/principal.ts';
+import { writeEntries, type Acting, type WrittenEntry } from '../../platform/database/audit.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import { roles } from '../../platform/access/principal.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';
 import { termsOf, type Receipted } from '../receipts/rules.ts';

@@ -4,22 +4,22 @@
  * same id, so the bank refunds once.
  */
 import { reason_max_chars } from '../../../schema/limits.ts';
-import { newRowId } from '../../kernel/database/new-id.ts';
-import type { Banks } from '../../kernel/banks/route.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
+import type { Banks } from '../../acquirers/route.ts';
 import {
   answerUnderKey,
   claimOf,
   type IdempotencyArgument,
-} from '../../kernel/database/idempotency.ts';
-import { metadataMistakes } from '../../kernel/rules/metadata.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { withinBound } from '../../kernel/ledger/bound.ts';
-import { isRefusal, refuse, refuseMistakes, type Refusal } from '../../kernel/rules/refusal.ts';
+} from '../../platform/database/idempotency.ts';
+import { metadataMistakes } from '../../rules/metadata.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { withinBound } from '../../ledger/bound.ts';
+import { isRefusal, refuse, refuseMistakes, type Refusal } from '../../rules/refusal.ts';
 import type { PaymentCaller } from '../caller.ts';
 import type { Refund } from './entities.ts';
-import type { GivenReceipt } from '../../kernel/receipts/given-receipt.ts';
+import type { GivenReceipt } from '../../acquirers/receipts/given-receipt.ts';
 import { openRefund } from './open-refund.ts';
 import { sendRefund } from './send-refund.ts';
 

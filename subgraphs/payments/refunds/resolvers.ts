@@ -5,11 +5,11 @@ import type {
   RefundResolvers,
 } from '../../../schema/generated/payments.ts';
 import { GraphQLError } from 'graphql';
-import { isRefusal, refuse } from '../../kernel/rules/refusal.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { ofPaymentId, oneOf } from '../../kernel/database/open-list.ts';
-import { orThrow } from '../../kernel/service/access/reach.ts';
-import { perCall } from '../../kernel/service/graph/per-call.ts';
+import { isRefusal, refuse } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { ofPaymentId, oneOf } from '../../platform/database/open-list.ts';
+import { orThrow } from '../../platform/access/reach.ts';
+import { perCall } from '../../platform/graph/per-call.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';

@@ -4,15 +4,15 @@
  * that sets it aside for the new one.
  */
 import type pg from 'pg';
-import type { Banks } from '../../kernel/banks/route.ts';
-import { newRowId } from '../../kernel/database/new-id.ts';
-import type { Acting } from '../../kernel/database/audit.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { withinBound } from '../../kernel/ledger/bound.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { adjustmentRecorded, refundOpened } from '../../kernel/rules/postings.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
+import type { Acting } from '../../platform/database/audit.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { withinBound } from '../../ledger/bound.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { adjustmentRecorded, refundOpened } from '../../rules/postings.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
 import type { PaymentChange } from '../payment-change.ts';
 import type { Refund } from './entities.ts';

@@ -4,14 +4,14 @@
  * contradicts its refusal. The refund is written with the answer and sent by the refund jobs under
  * its own id, so a crash leaves one refund at the bank.
  */
-import { newRowId } from '../../kernel/database/new-id.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
 import type pg from 'pg';
-import { raiseAlert } from '../../kernel/alerts/raise-alert.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { isBeyondBound } from '../../kernel/ledger/bound.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { paymentSucceeded, refundOpened } from '../../kernel/rules/postings.ts';
+import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { isBeyondBound } from '../../ledger/bound.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';
 import { approvalPatch, type Approval } from '../bank-answers/approval.ts';
 import type { Payment } from '../entities.ts';
 import type { Refund } from './entities.ts';

@@ -3,9 +3,9 @@
  * merchant's balance does not matter.
  */
 import { refundReasonAbove_minor } from '../../../schema/limits.ts';
-import { minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
-import { move } from '../../kernel/rules/moves.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+import { minorUnits, type MinorUnits } from '../../rules/money.ts';
+import { move } from '../../rules/moves.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { capturedOf } from '../holds/rules.ts';
 import { endedUnpaid, type PaymentStatus } from '../rules/payment.ts';
 

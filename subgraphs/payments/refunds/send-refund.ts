@@ -2,20 +2,20 @@
  * Orders a pending refund at the bank, or queries it, and applies the answer. It repeats under the
  * refund's id, the bank's idempotency key, until the answer is final.
  */
-import type { RefundAnswer } from '../../kernel/banks/bank.ts';
-import type { Banks } from '../../kernel/banks/route.ts';
-import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { eachAlone } from '../../kernel/alerts/dead-letters.ts';
-import { inTraceOf } from '../../kernel/database/subject-trace.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import { isRefusal } from '../../kernel/rules/refusal.ts';
+import type { RefundAnswer } from '../../acquirers/bank.ts';
+import type { Banks } from '../../acquirers/route.ts';
+import { dueOn, type Timeline } from '../../platform/clock/due.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { eachAlone } from '../../platform/alerts/dead-letters.ts';
+import { inTraceOf } from '../../platform/database/subject-trace.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { isRefusal } from '../../rules/refusal.ts';
 import { applyRefundAnswer } from './apply-refund-answer.ts';
 import type { Payment } from '../entities.ts';
 import { termsOf } from '../receipts/rules.ts';
 import type { Refund } from './entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
-import { timedPlanOfAmount } from '../../kernel/rules/plan.ts';
+import { timedPlanOfAmount } from '../../rules/plan.ts';
 
 export interface RefundKey {
   readonly merchantId: string;

@@ -1,18 +1,18 @@
 /**
  * The input of a new payment, the reserved metadata keys, and the planned outcome of the simulator.
  */
-import { plannedCallbacks } from '../../kernel/rules/buyer.ts';
+import { plannedCallbacks } from '../../rules/buyer.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
-import { defaultCurrency, minorUnits, type MinorUnits } from '../../kernel/rules/money.ts';
-import { metadataMistakes } from '../../kernel/rules/metadata.ts';
-import { refuseMistakes, type Refusal } from '../../kernel/rules/refusal.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
-import { asCame } from '../../kernel/rules/repeatable.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
+import { defaultCurrency, minorUnits, type MinorUnits } from '../../rules/money.ts';
+import { metadataMistakes } from '../../rules/metadata.ts';
+import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
+import type { Mode } from '../../rules/mode.ts';
+import type { ReceiptInput } from '../../rules/receipt-terms.ts';
+import { asCame } from '../../rules/repeatable.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
 import type { CaptureMode } from '../holds/rules.ts';
 import type { OnDecline, PaymentMethod } from './payment.ts';
-import type { Plan } from '../../kernel/rules/plan.ts';
+import type { Plan } from '../../rules/plan.ts';
 import { planFor, planMetadata } from './plan.ts';
 
 /** The defaults of a payment's fields. The API documents state the same. */

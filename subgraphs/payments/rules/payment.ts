@@ -2,10 +2,10 @@
  * A payment's life. An acquirer may refuse the order as the payment is created. A success that
  * comes too late moves nothing. The table decides every status; nothing else does.
  */
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { move, type Moves } from '../../kernel/rules/moves.ts';
-import type { WebhookEvent } from '../../kernel/rules/event.ts';
-import { minorUnits, shareOf, type MinorUnits } from '../../kernel/rules/money.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { move, type Moves } from '../../rules/moves.ts';
+import type { WebhookEvent } from '../../rules/event.ts';
+import { minorUnits, shareOf, type MinorUnits } from '../../rules/money.ts';
 
 /*
  * The platform's commission. Amount x effective rate, rounded half up, when the payment succeeds; 0

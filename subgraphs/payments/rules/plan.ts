@@ -7,11 +7,11 @@ import {
   plannedOutcomes,
   type PlannedCallbacks,
   type PlannedOutcome,
-} from '../../kernel/rules/buyer.ts';
-import { isFailureCode } from '../../kernel/rules/failure-code.ts';
-import { planOfAmount, type Plan } from '../../kernel/rules/plan.ts';
+} from '../../rules/buyer.ts';
+import { isFailureCode } from '../../rules/failure-code.ts';
+import { planOfAmount, type Plan } from '../../rules/plan.ts';
 
-export { timedPlan } from '../../kernel/rules/plan.ts';
+export { timedPlan } from '../../rules/plan.ts';
 
 /**
  * The plan that an outcome and an optional code make; a failure without a valid code is

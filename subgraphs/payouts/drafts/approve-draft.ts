@@ -3,23 +3,23 @@
  * transaction that decides the draft, under its row's lock, so concurrent approvals create one
  * payout. A refusal is stored with the draft, which stays pending.
  */
-import { isSameRequest, type ClaimingCaller } from '../../kernel/database/idempotency.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { rememberTrace } from '../../kernel/database/subject-trace.ts';
+import { isSameRequest, type ClaimingCaller } from '../../platform/database/idempotency.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { rememberTrace } from '../../platform/database/subject-trace.ts';
 import {
   keepApproval,
   keepRefusal,
   noDraft,
   noteRefusal,
   type Approving,
-} from '../../kernel/drafts/decide-draft.ts';
-import { approval } from '../../kernel/drafts/rules.ts';
-import type { PersonActing } from '../../kernel/drafts/store-drafts.ts';
-import { withinBound } from '../../kernel/ledger/bound.ts';
-import type { PolicyLists } from '../../kernel/policies/policies.ts';
-import { minorUnits } from '../../kernel/rules/money.ts';
-import type { Recipient } from '../../kernel/rules/recipient.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+} from '../../platform/drafts/decide-draft.ts';
+import { approval } from '../../platform/drafts/rules.ts';
+import type { PersonActing } from '../../platform/drafts/store-drafts.ts';
+import { withinBound } from '../../ledger/bound.ts';
+import type { PolicyLists } from '../../platform/policies/policies.ts';
+import { minorUnits } from '../../rules/money.ts';
+import type { Recipient } from '../../rules/recipient.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { checkRecipient, payoutBank, type Checked } from '../check-draft.ts';
 import { payCard, type CreatingDeps } from '../create-payout.ts';
 import type { Payout } from '../entities.ts';

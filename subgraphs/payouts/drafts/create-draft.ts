@@ -4,19 +4,19 @@
  */
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { randomUUID } from 'node:crypto';
-import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
+import type { TestClocks } from '../../platform/clock/test-clocks.ts';
 import {
   claimOf,
   createOnce,
   type Created,
   type IdempotencyArgument,
-} from '../../kernel/database/idempotency.ts';
-import { draftLife_h, pendingDrafts_max } from '../../kernel/drafts/rules.ts';
-import type { PersonActing } from '../../kernel/drafts/store-drafts.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
+} from '../../platform/database/idempotency.ts';
+import { draftLife_h, pendingDrafts_max } from '../../platform/drafts/rules.ts';
+import type { PersonActing } from '../../platform/drafts/store-drafts.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
+import { isUuid } from '../../rules/uuid.ts';
 import { keyedClaim, keyedFingerprints, type CreatingDeps } from '../create-payout.ts';
 import { keptOf } from '../open-payouts.ts';
 import { inputAgain } from '../paid-recipients.ts';

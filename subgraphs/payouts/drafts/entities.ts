@@ -1,9 +1,9 @@
 /** Table of payout drafts. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import type { Row } from '../../kernel/database/statement.ts';
-import { draftChecks, draftColumns, draftIndexes } from '../../kernel/drafts/columns.ts';
-import type { DraftStatus } from '../../kernel/drafts/rules.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
+import type { Row } from '../../platform/database/statement.ts';
+import { draftChecks, draftColumns, draftIndexes } from '../../platform/drafts/columns.ts';
+import type { DraftStatus } from '../../platform/drafts/rules.ts';
+import type { Mode } from '../../rules/mode.ts';
 import type { PayoutMethod } from '../rules/payout.ts';
 
 /** A proposed payout. The payout created from it has its id. */

@@ -4,12 +4,12 @@ import type {
   PayoutDraftResolvers,
   QueryResolvers,
 } from '../../../schema/generated/payouts.ts';
-import { oneOf } from '../../kernel/database/open-list.ts';
-import { ofCaller, personOf, rejectDraft } from '../../kernel/drafts/decide-draft.ts';
-import type { Policies } from '../../kernel/policies/policies.ts';
-import { isRefusal } from '../../kernel/rules/refusal.ts';
-import { merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
-import { perCall } from '../../kernel/service/graph/per-call.ts';
+import { oneOf } from '../../platform/database/open-list.ts';
+import { ofCaller, personOf, rejectDraft } from '../../platform/drafts/decide-draft.ts';
+import type { Policies } from '../../platform/policies/policies.ts';
+import { isRefusal } from '../../rules/refusal.ts';
+import { merchantOf, orThrow } from '../../platform/access/reach.ts';
+import { perCall } from '../../platform/graph/per-call.ts';
 import type { Payout } from '../entities.ts';
 import { loadPayouts } from '../find-payouts.ts';
 import { approveDraft } from './approve-draft.ts';

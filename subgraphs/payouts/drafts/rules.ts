@@ -1,5 +1,5 @@
 /** The recipient of a draft, as its readers see it. */
-import { lastFour, maskedPhone } from '../../kernel/rules/recipient.ts';
+import { lastFour, maskedPhone } from '../../rules/recipient.ts';
 
 type Text = string | null;
 

@@ -1,8 +1,8 @@
 /** The store of payout drafts. */
-import type { ListedPage } from '../../kernel/database/filtered-list.ts';
-import { propertyNames } from '../../kernel/database/statement.ts';
-import { openDraftStore } from '../../kernel/drafts/store-drafts.ts';
-import { maskedName } from '../../kernel/rules/receipt-customer.ts';
+import type { ListedPage } from '../../platform/database/filtered-list.ts';
+import { propertyNames } from '../../platform/database/statement.ts';
+import { openDraftStore } from '../../platform/drafts/store-drafts.ts';
+import { maskedName } from '../../rules/receipt-customer.ts';
 import { PayoutDraftEntity, type PayoutDraft } from './entities.ts';
 import { shownRecipient } from './rules.ts';
 

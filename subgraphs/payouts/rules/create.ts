@@ -4,19 +4,19 @@
  * check.
  */
 import { recipientName_max_chars } from '../../../schema/limits.ts';
-import { isCardNumber } from '../../kernel/rules/card.ts';
+import { isCardNumber } from '../../rules/card.ts';
 import {
   defaultCurrency,
   largestAmount,
   minorUnits,
   shareOf,
   type MinorUnits,
-} from '../../kernel/rules/money.ts';
-import type { Recipient } from '../../kernel/rules/recipient.ts';
-import { metadataMistakes } from '../../kernel/rules/metadata.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
-import { refuseMistakes, type Refusal } from '../../kernel/rules/refusal.ts';
-import { asCame } from '../../kernel/rules/repeatable.ts';
+} from '../../rules/money.ts';
+import type { Recipient } from '../../rules/recipient.ts';
+import { metadataMistakes } from '../../rules/metadata.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
+import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
+import { asCame } from '../../rules/repeatable.ts';
 import type { PayoutMethod } from './payout.ts';
 
 /** A requested payout of any method. */

@@ -2,9 +2,9 @@
  * The states of a payout (docs/contract.md#payout-states). A missing answer of the bank changes
  * nothing. A payout that could not be routed fails with `bank_unknown`.
  */
-import type { WebhookEvent } from '../../kernel/rules/event.ts';
-import { move } from '../../kernel/rules/moves.ts';
-import type { Recipient } from '../../kernel/rules/recipient.ts';
+import type { WebhookEvent } from '../../rules/event.ts';
+import { move } from '../../rules/moves.ts';
+import type { Recipient } from '../../rules/recipient.ts';
 
 export const payoutStatuses = ['pending', 'succeeded', 'failed'] as const;
 export type PayoutStatus = (typeof payoutStatuses)[number];

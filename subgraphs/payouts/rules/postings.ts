@@ -3,8 +3,8 @@
  * fails. Merchants see `payout` and `payout_fee` once it succeeds
  * (docs/contract.md#balance-and-ledger).
  */
-import { plus, type MinorUnits } from '../../kernel/rules/money.ts';
-import type { Posting } from '../../kernel/rules/postings.ts';
+import { plus, type MinorUnits } from '../../rules/money.ts';
+import type { Posting } from '../../rules/postings.ts';
 import type { PayoutMethod } from './payout.ts';
 
 interface Amounts {

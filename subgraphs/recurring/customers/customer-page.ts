@@ -12,10 +12,10 @@ import {
   strictTuple,
   string,
 } from 'valibot';
-import type { TestClocks } from '../../kernel/clock/test-clocks.ts';
-import { columns, propertyNames, run, type Statement } from '../../kernel/database/statement.ts';
-import { refuse, type Refusal, refuseMistakes } from '../../kernel/rules/refusal.ts';
-import type { Keys } from '../../kernel/service/access/keys.ts';
+import type { TestClocks } from '../../platform/clock/test-clocks.ts';
+import { columns, propertyNames, run, type Statement } from '../../platform/database/statement.ts';
+import { refuse, type Refusal, refuseMistakes } from '../../rules/refusal.ts';
+import type { Keys } from '../../platform/access/keys.ts';
 import { loadTokens } from '../find-recurring.ts';
 import type { EndReason } from '../rules/subscription.ts';
 import { cancelSubscription } from '../subscriptions/cancel-subscription.ts';
@@ -24,10 +24,10 @@ import { loadSubscriptions } from '../subscriptions/find-subscriptions.ts';
 import type { SubscriptionDeps } from '../subscriptions/resolvers.ts';
 import { cancelToken } from '../tokens/cancel-token.ts';
 import { TokenEntity, type Token } from '../tokens/entities.ts';
-import { modes, type Mode } from '../../kernel/rules/mode.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
-import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
-import { seal, unseal } from '../../kernel/service/access/vault.ts';
+import { modes, type Mode } from '../../rules/mode.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
+import type { KeyPrincipal } from '../../platform/access/principal.ts';
+import { seal, unseal } from '../../platform/access/vault.ts';
 import { customerRef_max_chars, returnUrlMistake } from '../rules/token.ts';
 
 /*

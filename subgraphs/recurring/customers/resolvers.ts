@@ -1,7 +1,7 @@
 /** Customers' pages: from GraphQL to a verb, and back. */
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/recurring.ts';
-import { isRefusal } from '../../kernel/rules/refusal.ts';
-import { keyOf } from '../../kernel/service/access/reach.ts';
+import { isRefusal } from '../../rules/refusal.ts';
+import { keyOf } from '../../platform/access/reach.ts';
 import {
   endSubscription,
   endToken,

@@ -2,11 +2,11 @@
  * Validates a new subscription. T-Pay has no trial, since its first payment is a charge
  * (docs/contract.md#first-payment).
  */
-import { savableMethods, type SavableMethod } from '../../kernel/rules/recurring.ts';
-import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
-import { metadataMistakes } from '../../kernel/rules/metadata.ts';
-import { refuseMistakes, type Refusal } from '../../kernel/rules/refusal.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
+import { savableMethods, type SavableMethod } from '../../rules/recurring.ts';
+import type { ReceiptInput } from '../../rules/receipt-terms.ts';
+import { metadataMistakes } from '../../rules/metadata.ts';
+import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
 import { schedulePeriods, type SchedulePeriod } from './schedule.ts';
 import { customerEmail_max_chars, customerRef_max_chars, returnUrlMistake } from './token.ts';
 

@@ -5,8 +5,8 @@
  * subscription is charged for one period at a time: the next one waits until the charge of the one
  * before is settled, and is made up for then.
  */
-import { failureCodes, type FailureCode } from '../../kernel/rules/failure-code.ts';
-import { move, type Moves } from '../../kernel/rules/moves.ts';
+import { failureCodes, type FailureCode } from '../../rules/failure-code.ts';
+import { move, type Moves } from '../../rules/moves.ts';
 import { dateOf, firstIndexAfter, type Schedule, type SchedulePeriod } from './schedule.ts';
 
 /* Maps the status of a charge's payment to its subscription. */

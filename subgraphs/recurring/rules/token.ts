@@ -2,16 +2,12 @@
  * A token's life. A binding that ends without a saved method ends the token: it can no longer be
  * confirmed.
  */
-import { move, type Moves } from '../../kernel/rules/moves.ts';
-import type { ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
-import { metadataMistakes } from '../../kernel/rules/metadata.ts';
-import { refuseMistakes, type Refusal } from '../../kernel/rules/refusal.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
-import {
-  savableMethods,
-  verificationAmount,
-  type SavableMethod,
-} from '../../kernel/rules/recurring.ts';
+import { move, type Moves } from '../../rules/moves.ts';
+import type { ReceiptInput } from '../../rules/receipt-terms.ts';
+import { metadataMistakes } from '../../rules/metadata.ts';
+import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
+import { savableMethods, verificationAmount, type SavableMethod } from '../../rules/recurring.ts';
 
 export const tokenStatuses = ['pending', 'active', 'cancelled'] as const;
 export type TokenStatus = (typeof tokenStatuses)[number];

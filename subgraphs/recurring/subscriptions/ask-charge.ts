@@ -2,8 +2,8 @@
  * Requests a charge's payment. The same charge always requests the same payment, and there is only
  * one.
  */
-import { recurringPaymentId, verificationAmount } from '../../kernel/rules/recurring.ts';
-import type { Refusal } from '../../kernel/rules/refusal.ts';
+import { recurringPaymentId, verificationAmount } from '../../rules/recurring.ts';
+import type { Refusal } from '../../rules/refusal.ts';
 import type { AskedBinding, AskedPayment, Payments, RecurringPayment } from '../ask-payments.ts';
 import { startBinding } from '../tokens/bind-token.ts';
 import type { Token } from '../tokens/entities.ts';

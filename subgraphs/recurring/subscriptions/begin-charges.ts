@@ -3,9 +3,9 @@
  * requests their payments.
  */
 import type pg from 'pg';
-import { workBatch } from '../../kernel/alerts/dead-letters.ts';
-import type { Timeline } from '../../kernel/clock/due.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
+import { workBatch } from '../../platform/alerts/dead-letters.ts';
+import type { Timeline } from '../../platform/clock/due.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { begun, ended, type EndReason } from '../rules/subscription.ts';
 import type { Token } from '../tokens/entities.ts';

@@ -4,10 +4,10 @@
  */
 import { reason_max_chars } from '../../../schema/limits.ts';
 import type pg from 'pg';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { textMistake } from '../../kernel/rules/text-mistake.ts';
-import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
+import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { Payments } from '../ask-payments.ts';
 import { findCharges, loadSubscriptions } from './find-subscriptions.ts';
 import { ended, type EndReason } from '../rules/subscription.ts';

@@ -4,15 +4,15 @@
  * code: it finds due charges itself.
  */
 import type pg from 'pg';
-import type { Timeline } from '../../kernel/clock/due.ts';
+import type { Timeline } from '../../platform/clock/due.ts';
 import {
   eachAlone,
   isPassing,
   putDeadLetter,
   reportDeadLetter,
-} from '../../kernel/alerts/dead-letters.ts';
-import { isRefusal } from '../../kernel/rules/refusal.ts';
-import type { Logger } from '../../kernel/service/tracing/telemetry.ts';
+} from '../../platform/alerts/dead-letters.ts';
+import { isRefusal } from '../../rules/refusal.ts';
+import type { Logger } from '../../platform/tracing/telemetry.ts';
 import { askCharge, paymentOf, standingOf } from './ask-charge.ts';
 import { takeRound } from './begin-charges.ts';
 import type { Payments } from '../ask-payments.ts';

@@ -2,14 +2,14 @@
  * Reads subscriptions and their charges, of the key's mode. They belong to the merchant, whatever
  * the shop of the key.
  */
-import { runSharded, shardedByKey } from '../../kernel/database/sharding.ts';
-import type { ListedPage } from '../../kernel/database/filtered-list.ts';
-import { loadByKey } from '../../kernel/database/load-by-key.ts';
-import { openList } from '../../kernel/database/open-list.ts';
-import { readPage, type Page, type PageQuery } from '../../kernel/database/page.ts';
-import { columns, propertyNames, type Runner } from '../../kernel/database/statement.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import type { Refusal } from '../../kernel/rules/refusal.ts';
+import { runSharded, shardedByKey } from '../../platform/database/sharding.ts';
+import type { ListedPage } from '../../platform/database/filtered-list.ts';
+import { loadByKey } from '../../platform/database/load-by-key.ts';
+import { openList } from '../../platform/database/open-list.ts';
+import { readPage, type Page, type PageQuery } from '../../platform/database/page.ts';
+import { columns, propertyNames, type Runner } from '../../platform/database/statement.ts';
+import type { Mode } from '../../rules/mode.ts';
+import type { Refusal } from '../../rules/refusal.ts';
 import { listOfModes, recurringPage_max, wholeList } from '../list-pages.ts';
 import { datesFrom } from '../rules/schedule.ts';
 import { scheduleOf, subscriptionStatuses } from '../rules/subscription.ts';

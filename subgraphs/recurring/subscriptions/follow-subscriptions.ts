@@ -1,6 +1,6 @@
 /** Applies payment events to subscriptions: bindings and charges that have ended. */
-import { runSharded, shardedByKey } from '../../kernel/database/sharding.ts';
-import { columns } from '../../kernel/database/statement.ts';
+import { runSharded, shardedByKey } from '../../platform/database/sharding.ts';
+import { columns } from '../../platform/database/statement.ts';
 import { standingOf } from './ask-charge.ts';
 import { chargeNames } from './find-subscriptions.ts';
 import type { OnPaymentsMoved } from '../consume-payments.ts';

@@ -1,7 +1,7 @@
 /** Background jobs of subscriptions. The sweep finds all due work; the schedule only wakes it. */
-import type { ClockParticipant } from '../../kernel/clock/keep-clocks.ts';
-import { run, type Statement } from '../../kernel/database/statement.ts';
-import { done, type Job } from '../../kernel/queue/run-job.ts';
+import type { ClockParticipant } from '../../platform/clock/keep-clocks.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import { done, type Job } from '../../platform/queue/run-job.ts';
 import { chargeDue, type ChargingDeps } from './charge-due.ts';
 import { dueAsks, dueSubscriptions, nextDueOfShop } from './store-subscription.ts';
 

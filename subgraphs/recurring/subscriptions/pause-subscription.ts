@@ -2,11 +2,11 @@
  * Pauses and resumes subscriptions, in the operators' or the cabinet's graph. Both write an audit
  * entry.
  */
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { clientOf } from '../../kernel/database/orm-connections.ts';
-import type { Database } from '../../kernel/database/orm.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import { changeEntities, type Acting } from '../../kernel/database/audit.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { clientOf } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { changeEntities, type Acting } from '../../platform/database/audit.ts';
 import { paused, resumed, type StandingPatch } from '../rules/subscription.ts';
 import { changeSubscription } from './store-subscription.ts';
 import type { Subscription, SubscriptionCharge } from './entities.ts';

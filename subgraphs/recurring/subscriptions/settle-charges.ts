@@ -2,9 +2,9 @@
  * Applies the outcomes of charges' payments to their subscriptions, from the answer of payments or
  * from a payment's event. A charge is settled once: a second report finds it settled.
  */
-import { runSharded, type ShardedStatement } from '../../kernel/database/sharding.ts';
-import { columns, type Runner } from '../../kernel/database/statement.ts';
-import type { FailureCode } from '../../kernel/rules/failure-code.ts';
+import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
+import { columns, type Runner } from '../../platform/database/statement.ts';
+import type { FailureCode } from '../../rules/failure-code.ts';
 import { chargeNames, loadSubscriptions } from './find-subscriptions.ts';
 import { bindingSettled, settled, chargeEnd, type PaymentStatus } from '../rules/subscription.ts';
 import { storeSubscriptions, type SubscriptionChange } from './store-subscription.ts';

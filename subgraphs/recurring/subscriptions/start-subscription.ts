@@ -11,20 +11,20 @@ import {
   claimOf,
   createOnce,
   type IdempotencyArgument,
-} from '../../kernel/database/idempotency.ts';
-import { rowJson, run, type Statement } from '../../kernel/database/statement.ts';
-import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
+} from '../../platform/database/idempotency.ts';
+import { rowJson, run, type Statement } from '../../platform/database/statement.ts';
+import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import {
   givenReceipt,
   insertTerms,
   termsRow,
   type GivenReceipt,
-} from '../../kernel/receipts/given-receipt.ts';
-import type { PolicyLists } from '../../kernel/policies/policies.ts';
-import { defaultCurrency } from '../../kernel/rules/money.ts';
-import { receiptMistake, sumMistake } from '../../kernel/rules/receipt-terms.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+} from '../../acquirers/receipts/given-receipt.ts';
+import type { PolicyLists } from '../../platform/policies/policies.ts';
+import { defaultCurrency } from '../../rules/money.ts';
+import { receiptMistake, sumMistake } from '../../rules/receipt-terms.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import { bindSubscription, firstAmount } from './ask-charge.ts';
 import type { Payments } from '../ask-payments.ts';
 import { pendingToken } from '../tokens/bind-token.ts';

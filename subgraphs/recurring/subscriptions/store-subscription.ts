@@ -6,9 +6,9 @@
  * their keys, so that two of these never wait for each other.
  */
 import type pg from 'pg';
-import { dueOn, type Timeline } from '../../kernel/clock/due.ts';
-import { eachMerchant } from '../../kernel/database/by-merchant.ts';
-import { eventRow, insertEvents, type OutboxEvent } from '../../kernel/events/outbox.ts';
+import { dueOn, type Timeline } from '../../platform/clock/due.ts';
+import { eachMerchant } from '../../platform/database/by-merchant.ts';
+import { eventRow, insertEvents, type OutboxEvent } from '../../platform/events/outbox.ts';
 import {
   columnNames,
   columns,
@@ -16,8 +16,8 @@ import {
   run,
   type Runner,
   type Statement,
-} from '../../kernel/database/statement.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
+} from '../../platform/database/statement.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import {
   chargeNames,
   findCharges,

@@ -11,22 +11,22 @@ import {
   claimOf,
   createOnce,
   type IdempotencyArgument,
-} from '../../kernel/database/idempotency.ts';
-import type { CustomerVault } from '../../kernel/database/kept-keys.ts';
-import type { Database } from '../../kernel/database/orm.ts';
+} from '../../platform/database/idempotency.ts';
+import type { CustomerVault } from '../../platform/database/kept-keys.ts';
+import type { Database } from '../../platform/database/orm.ts';
 import {
   forgetTerms,
   givenReceipt,
   insertTerms,
   termsRow,
   type GivenReceipt,
-} from '../../kernel/receipts/given-receipt.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
-import { defaultCurrency } from '../../kernel/rules/money.ts';
-import { recurringPaymentId, type SavableMethod } from '../../kernel/rules/recurring.ts';
-import { sumMistake } from '../../kernel/rules/receipt-terms.ts';
-import { isRefusal, type Refusal } from '../../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+} from '../../acquirers/receipts/given-receipt.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { defaultCurrency } from '../../rules/money.ts';
+import { recurringPaymentId, type SavableMethod } from '../../rules/recurring.ts';
+import { sumMistake } from '../../rules/receipt-terms.ts';
+import { isRefusal, type Refusal } from '../../rules/refusal.ts';
+import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { AskedBinding, BindingRequest, Payments } from '../ask-payments.ts';
 import type { Token } from './entities.ts';
 import { loadTokens } from '../find-recurring.ts';

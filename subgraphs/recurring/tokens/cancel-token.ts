@@ -5,10 +5,10 @@
  * what was paid stays the merchant's, as all payments already made do.
  */
 import type pg from 'pg';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { inTransaction } from '../../kernel/database/statement.ts';
-import { refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { TokenDeps } from './bind-token.ts';
 import type { Token } from './entities.ts';
 import { loadTokens } from '../find-recurring.ts';

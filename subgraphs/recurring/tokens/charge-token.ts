@@ -10,20 +10,20 @@ import {
   claimOf,
   createOnce,
   type IdempotencyArgument,
-} from '../../kernel/database/idempotency.ts';
-import { isUuid } from '../../kernel/rules/uuid.ts';
-import { defaultCurrency } from '../../kernel/rules/money.ts';
-import { recurringPaymentId } from '../../kernel/rules/recurring.ts';
-import { receiptMistake, sumMistake, type ReceiptInput } from '../../kernel/rules/receipt-terms.ts';
+} from '../../platform/database/idempotency.ts';
+import { isUuid } from '../../rules/uuid.ts';
+import { defaultCurrency } from '../../rules/money.ts';
+import { recurringPaymentId } from '../../rules/recurring.ts';
+import { receiptMistake, sumMistake, type ReceiptInput } from '../../rules/receipt-terms.ts';
 import {
   forgetTerms,
   givenReceipt,
   insertTerms,
   termsRow,
   type GivenReceipt,
-} from '../../kernel/receipts/given-receipt.ts';
-import { isRefusal, refuse, type Refusal } from '../../kernel/rules/refusal.ts';
-import type { KeyPrincipal } from '../../kernel/service/access/principal.ts';
+} from '../../acquirers/receipts/given-receipt.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { RecurringPayment } from '../ask-payments.ts';
 import type { TokenDeps } from './bind-token.ts';
 import type { Token } from './entities.ts';

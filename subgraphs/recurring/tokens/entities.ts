@@ -3,11 +3,11 @@
  * no money: its payments live in the payments subgraph.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../../kernel/database/instant.ts';
-import type { Row } from '../../kernel/database/statement.ts';
-import type { Mode } from '../../kernel/rules/mode.ts';
+import { InstantType } from '../../platform/database/instant.ts';
+import type { Row } from '../../platform/database/statement.ts';
+import type { Mode } from '../../rules/mode.ts';
 import { subscriptionEntities } from '../subscriptions/entities.ts';
-import type { SavableMethod } from '../../kernel/rules/recurring.ts';
+import type { SavableMethod } from '../../rules/recurring.ts';
 import type { TokenStatus } from '../rules/token.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();

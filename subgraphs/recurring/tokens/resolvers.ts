@@ -4,12 +4,12 @@ import type {
   QueryResolvers,
   TokenResolvers,
 } from '../../../schema/generated/recurring.ts';
-import { exactly } from '../../kernel/database/open-list.ts';
-import { modes, type Mode } from '../../kernel/rules/mode.ts';
-import { isRefusal } from '../../kernel/rules/refusal.ts';
-import type { Principal } from '../../kernel/service/access/principal.ts';
-import { keyOf, merchantOf, orThrow } from '../../kernel/service/access/reach.ts';
-import { pageAddress, type PageDeps } from '../../kernel/service/graph/page-address.ts';
+import { exactly } from '../../platform/database/open-list.ts';
+import { modes, type Mode } from '../../rules/mode.ts';
+import { isRefusal } from '../../rules/refusal.ts';
+import type { Principal } from '../../platform/access/principal.ts';
+import { keyOf, merchantOf, orThrow } from '../../platform/access/reach.ts';
+import { pageAddress, type PageDeps } from '../../platform/graph/page-address.ts';
 import { createToken, type TokenDeps } from './bind-token.ts';
 import { cancelToken } from './cancel-token.ts';
 import { chargeToken } from './charge-token.ts';

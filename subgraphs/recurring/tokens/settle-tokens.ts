@@ -3,7 +3,7 @@
  * activates its token unless the merchant has cancelled it; one that ended without money cancels
  * it. A charge that succeeded becomes the token's last one.
  */
-import { isBinding } from '../../kernel/rules/recurring.ts';
+import { isBinding } from '../../rules/recurring.ts';
 import type { RecurringPayment } from '../ask-payments.ts';
 import type { Token } from './entities.ts';
 import type { OnPaymentsMoved } from '../consume-payments.ts';

@@ -3,7 +3,7 @@
  * keys, so that two of these never wait for each other.
  */
 import type pg from 'pg';
-import { eachMerchant } from '../../kernel/database/by-merchant.ts';
+import { eachMerchant } from '../../platform/database/by-merchant.ts';
 import {
   columns,
   propertyNames,
@@ -11,8 +11,8 @@ import {
   run,
   type Runner,
   type Statement,
-} from '../../kernel/database/statement.ts';
-import { eventRow, insertEvents } from '../../kernel/events/outbox.ts';
+} from '../../platform/database/statement.ts';
+import { eventRow, insertEvents } from '../../platform/events/outbox.ts';
 import { tokenEvents } from '../recurring-view.ts';
 import { TokenEntity, type Token } from './entities.ts';
 

@@ -1,0 +1,151 @@
+/**
+ * Counts this process's calls to banks by five minutes and writes the counts every ten seconds,
+ * outside the payments' transactions. It is telemetry: a killed process loses its counts since the
+ * last write. A row belongs to one process and is written whole, so that writing it twice counts
+ * nothing twice.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Counter } from 'prom-client';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import { healthBounds_ms, healthBucket_min, withinColumn } from '../../rules/bank-health.ts';
+import type { Mode } from '../../rules/mode.ts';
+import type { BankOperation, RouteMethod } from '../../rules/route.ts';
+import { outsideOfLane } from '../../platform/access/lane.ts';
+import { metrics } from '../../platform/tracing/telemetry.ts';
+import { breakerOf } from '../breaker.ts';
+
+const flush_ms = 10_000;
+const bucket_ms = healthBucket_min * 60_000;
+/** Rows that wait while the database is unavailable; a bank has about twenty in a bucket. */
+const rows_max = 2_000;
+
+const uncounted = new Counter({
+  name: 'bank_calls_uncounted_total',
+  help: 'Bank calls missing from the bank health statistics, because the database was unavailable for hours.',
+  registers: [metrics],
+});
+
+const counts = ['calls', 'failures', ...healthBounds_ms.map(withinColumn)];
+const written = [...counts, 'breaker', 'breaker_since', 'flushed_at'];
+
+const upsert: Statement = {
+  name: 'bank_health.upsert',
+  text: `insert into bank_health select * from jsonb_populate_recordset(null::bank_health, $1::jsonb)
+    on conflict (at, connector, mode, operation, method, process)
+    do update set ${written.map((column) => `${column} = excluded.${column}`).join(', ')}`,
+};
+
+/** A call that has ended. */
+interface CountedCall {
+  readonly connector: string;
+  readonly mode: Mode;
+  readonly operation: BankOperation;
+  /** Empty where the call does not name it. */
+  readonly method: RouteMethod | '';
+  readonly answered: boolean;
+  readonly duration_ms: number;
+}
+
+export interface CallCounter {
+  /** Counts a call; it never waits and never fails. */
+  readonly count: (call: CountedCall) => void;
+  /** Writes what has been counted. */
+  readonly close: () => Promise<void>;
+}
+
+type Key = Pick<CountedCall, 'connector' | 'mode' | 'operation' | 'method'>;
+
+interface Counted {
+  readonly key: Key;
+  readonly at: Temporal.Instant;
+  /** By column. */
+  readonly counts: Record<string, number>;
+  /** It was counted in since it was last written. */
+  changed: boolean;
+}
+
+const bucketOf = (now: Temporal.Instant): Temporal.Instant =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(now.epochMilliseconds / bucket_ms) * bucket_ms);
+
+const breakerColumns = (connector: string, now: Temporal.Instant) => {
+  const standing = breakerOf(connector)?.standing();
+  if (!standing) return { breaker: null, breaker_since: null };
+  const { state, for_ms } = standing;
+  const since = now.subtract({ milliseconds: Math.round(for_ms) });
+  return { breaker: state, breaker_since: state === 'closed' ? null : rfc3339(since) };
+};
+
+const add = (row: Counted, { answered, duration_ms }: CountedCall): void => {
+  const up = (column: string): void => void (row.counts[column] = (row.counts[column] ?? 0) + 1);
+  row.changed = true;
+  up('calls');
+  if (!answered) up('failures');
+  else
+    for (const bound_ms of healthBounds_ms) if (duration_ms <= bound_ms) up(withinColumn(bound_ms));
+};
+
+/** A counter of this process. `now` is the real time. */
+export const openCallCounter = (
+  runner: Runner,
+  now: () => Temporal.Instant = () => Temporal.Now.instant(),
+): CallCounter => {
+  const process_ = `${hostname().slice(0, 60)}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  const rows = new Map<string, Counted>();
+  let timer: NodeJS.Timeout | null = null;
+  let writing: Promise<void> = Promise.resolve();
+
+  const columnsOf = ({ key, at, counts: counted }: Counted, moment: Temporal.Instant) => ({
+    ...key,
+    at: rfc3339(at),
+    process: process_,
+    ...Object.fromEntries(counts.map((column) => [column, counted[column] ?? 0])),
+    ...breakerColumns(key.connector, moment),
+    flushed_at: rfc3339(moment),
+  });
+  const writeAll = async (): Promise<void> => {
+    const moment = now();
+    const changed = [...rows.values()].filter((row) => row.changed);
+    if (changed.length === 0) return;
+    for (const row of changed) row.changed = false;
+    try {
+      await run(runner, upsert, [JSON.stringify(changed.map((row) => columnsOf(row, moment)))]);
+    } catch {
+      // The next write includes it: no caller waits for it.
+      for (const row of changed) row.changed = true;
+    }
+    const present = bucketOf(moment);
+    for (const [name, { at, changed: waits }] of rows)
+      if (!waits && !at.equals(present)) rows.delete(name);
+  };
+  const write = (): Promise<void> => {
+    timer = null;
+    writing = writing.then(writeAll);
+    return writing;
+  };
+  return {
+    count: (call) => {
+      const { connector, mode, operation, method } = call;
+      const at = bucketOf(now());
+      const name = [at.epochMilliseconds, connector, mode, operation, method].join(' ');
+      const row = rows.get(name) ?? {
+        key: { connector, mode, operation, method },
+        at,
+        counts: {},
+        changed: true,
+      };
+      if (!rows.has(name) && rows.size >= rows_max) {
+        uncounted.inc();
+        return;
+      }
+      rows.set(name, row);
+      add(row, call);
+      timer ??= setTimeout(() => void outsideOfLane(write), flush_ms).unref();
+    },
+    close: async () => {
+      if (timer) clearTimeout(timer);
+      await write();
+    },
+  };
+};

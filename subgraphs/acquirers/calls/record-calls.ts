@@ -1,0 +1,62 @@
+/**
+ * Records calls to banks outside the payment's path: they wait in this process and are written in
+ * batches, so that no call waits for its row. Rows batched by a killed process are lost: the
+ * record is for people, and no money depends on it.
+ */
+import { newRowId } from '../../platform/database/new-id.ts';
+import { Counter } from 'prom-client';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { bufferRows } from '../../platform/database/buffer-rows.ts';
+import type { Runner, Statement } from '../../platform/database/statement.ts';
+import { metrics } from '../../platform/tracing/telemetry.ts';
+import { openCallCounter, type CallCounter } from './count-calls.ts';
+import type { BankCall } from './entities.ts';
+
+const dropped = new Counter({
+  name: 'bank_calls_unrecorded_total',
+  help: 'Bank calls that were not recorded, because the database did not accept them in time.',
+  registers: [metrics],
+});
+
+const insert: Statement = {
+  name: 'bank_call.insert',
+  text: 'insert into bank_call select * from jsonb_populate_recordset(null::bank_call, $1::jsonb)',
+};
+
+type NewCall = Omit<BankCall, 'id'>;
+
+export interface CallRecorder extends Pick<CallCounter, 'count'> {
+  /** Takes a call; it never waits and never fails. */
+  readonly note: (call: NewCall) => void;
+  /** Writes what has batched, rows and counts. */
+  readonly close: () => Promise<void>;
+}
+
+const asColumns = (call: NewCall) => ({
+  merchant_id: call.merchantId,
+  subject_id: call.subjectId,
+  id: newRowId(),
+  connector: call.connector,
+  call: call.call,
+  amount: call.amount?.toString() ?? null,
+  currency: call.currency,
+  answer: call.answer,
+  reference: call.reference,
+  failure_code: call.failureCode,
+  bank_code: call.bankCode,
+  duration_ms: call.duration_ms,
+  created_at: rfc3339(call.createdAt),
+});
+
+/** A recorder of this process. */
+export const openCallRecorder = (runner: Runner): CallRecorder => {
+  const counter = openCallCounter(runner);
+  const rows = bufferRows(runner, insert, (lost) => dropped.inc(lost));
+  return {
+    count: counter.count,
+    note: (call) => rows.add(asColumns(call)),
+    close: async () => {
+      await Promise.all([rows.close(), counter.close()]);
+    },
+  };
+};

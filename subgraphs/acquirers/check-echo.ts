@@ -1,0 +1,52 @@
+/**
+ * The operation that a bank echoes must equal the order. A difference stops the operation: nothing
+ * moves, and operators get an alert (issue "Integrity").
+ */
+import { raiseAlert } from '../platform/alerts/raise-alert.ts';
+import type { Runner } from '../platform/database/statement.ts';
+import type { MinorUnits } from '../rules/money.ts';
+
+/** What was ordered. */
+export interface Ordered {
+  readonly merchantId: string;
+  readonly operationId: string;
+  readonly amount: MinorUnits;
+  readonly currency: string;
+  readonly now: Temporal.Instant;
+}
+
+/** What the bank repeats. */
+export interface Echo {
+  /** Its own reference. */
+  readonly id: string;
+  /** Our operation's id, as the bank repeats it. */
+  readonly operationId: string | null;
+  /** The amount in the bank's own notation, for people. */
+  readonly amount: string;
+  /** Whether that is the amount and the currency that were ordered. */
+  readonly isSame: boolean;
+}
+
+/**
+ * Whether an object belongs to an order. When it does not, an alert is raised, once for the
+ * operation.
+ */
+export type CheckEcho = (ordered: Ordered, echo: Echo) => Promise<boolean>;
+
+/** Opens the comparison for a bank, which raises its alerts on `pool`. */
+export const openCheckEcho =
+  (pool: Runner, bankName: string): CheckEcho =>
+  async ({ merchantId, operationId, amount, currency, now }, echo) => {
+    if (echo.operationId === operationId && echo.isSame) return true;
+    const detail = `${bankName}'s ${echo.id} is ${echo.amount} for ${echo.operationId ?? 'no operation'}; ordered were ${amount} minor units of ${currency} for ${operationId}. Nothing was moved: find out which is right there`;
+    await raiseAlert(pool, {
+      kind: 'bank_echo_differs',
+      merchantId,
+      shopId: null,
+      mode: 'live',
+      subjectId: operationId,
+      detail,
+      at: now,
+    });
+    return false;
+  };

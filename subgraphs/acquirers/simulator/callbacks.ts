@@ -1,0 +1,143 @@
+/**
+ * The callbacks of the simulated bank. Like any bank it may send them late, twice, in the wrong
+ * order, or with the opposite of an earlier one; the payment's metadata key `simulator_callbacks`
+ * plans these. Without a plan it sends none and is queried.
+ */
+import type pg from 'pg';
+import { dueOn, type Timeline } from '../../platform/clock/due.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import type { PlannedCallbacks } from '../../rules/buyer.ts';
+import type { SimulatorCallback } from '../entities.ts';
+import type { SessionOrder } from '../bank.ts';
+
+/**
+ * The content of a callback: the bank's decision, its opposite, or that there is no decision yet.
+ */
+type CallbackKind = SimulatorCallback['kind'];
+
+/** The callbacks of a plan, with how long after the decision each of them comes. */
+const plans: Readonly<
+  Record<PlannedCallbacks, readonly { readonly kind: CallbackKind; readonly after_ms: number }[]>
+> = {
+  delayed: [{ kind: 'decision', after_ms: 30_000 }],
+  duplicate: [0, 1_000, 2_000].map((after_ms) => ({ kind: 'decision', after_ms })),
+  // The callback that was sent first arrives last.
+  reordered: [
+    { kind: 'decision', after_ms: 0 },
+    { kind: 'pending', after_ms: 1_000 },
+  ],
+  contradictory: [
+    { kind: 'decision', after_ms: 0 },
+    { kind: 'opposite', after_ms: 1_000 },
+  ],
+  late: [{ kind: 'decision', after_ms: 0 }],
+  unanswered: [],
+};
+
+/** How long after the session's end the bank decides what is planned as late. */
+const lateDecision_ms = 5_000;
+/** How long a bank planned as unanswered ignores queries: longer than we wait before the first. */
+const silence_ms = 15_000;
+
+/** When the bank decides, given its decision time without a plan of callbacks; null: never. */
+export const decidesAt = (
+  planned: PlannedCallbacks | null,
+  usual: Temporal.Instant | null,
+  order: SessionOrder,
+): Temporal.Instant | null => {
+  if (usual === null || planned === null) return usual;
+  switch (planned) {
+    case 'late':
+      return order.sessionUntil.add({ milliseconds: lateDecision_ms });
+    // It overtakes the answer to the order itself.
+    case 'reordered':
+      return order.now;
+    case 'delayed':
+    case 'duplicate':
+    case 'contradictory':
+    case 'unanswered':
+      return usual;
+  }
+};
+
+/** Until when the bank answers nothing, including the order itself; null: it answers. */
+export const silentUntil = (
+  planned: PlannedCallbacks | null,
+  now: Temporal.Instant,
+): Temporal.Instant | null =>
+  planned === 'unanswered' ? now.add({ milliseconds: silence_ms }) : null;
+
+const plan: Statement = {
+  name: 'simulator_callback.plan',
+  text: `insert into simulator_callback (merchant_id, operation_id, number, shop_id, mode, kind, due_at)
+    select $1::uuid, $2::uuid, number, $3::uuid, 'test', kind, due_at from unnest($4::text[], $5::timestamptz[]) with ordinality as planned (kind, due_at, number)
+    on conflict (merchant_id, operation_id, number) do nothing`,
+};
+
+/** Plans the callbacks of an operation that is decided at `decided`. */
+export const planCallbacks = async (
+  runner: Runner,
+  order: SessionOrder,
+  planned: PlannedCallbacks,
+  decided: Temporal.Instant,
+): Promise<void> => {
+  const callbacks = plans[planned];
+  const kinds = callbacks.map(({ kind }) => kind);
+  const instants = callbacks.map(({ after_ms }) =>
+    decided.add({ milliseconds: after_ms }).toString(),
+  );
+  await run(runner, plan, [order.merchantId, order.operationId, order.shopId, kinds, instants]);
+};
+
+/** A callback on its way. */
+export type PlannedCallback = Pick<
+  SimulatorCallback,
+  'merchantId' | 'operationId' | 'number' | 'kind'
+>;
+
+const waiting = dueOn<PlannedCallback>({
+  name: 'simulator_callbacks',
+  table: 'simulator_callback',
+  at: 'due_at',
+  subject: 'operation_id',
+  columns: 'merchant_id as "merchantId", operation_id as "operationId", number, kind',
+});
+
+const forget: Statement = {
+  name: 'simulator_callback.receive',
+  text: 'delete from simulator_callback where merchant_id = $1 and operation_id = $2 and number = $3',
+};
+
+export interface Callbacks {
+  /** The task under which a payment is set aside when its callbacks cannot be applied. */
+  readonly task: string;
+  /** SQL: whether one has arrived by `$1` in the real time. */
+  readonly isDue: string;
+  /** SQL: the clocks that make one arrive (`ClockParticipant.due`). */
+  readonly byClock: string;
+  /** Up to `limit` that arrive by now, in the order in which they do. */
+  due(
+    timeline: Timeline,
+    now: Temporal.Instant,
+    limit: number,
+  ): Promise<readonly PlannedCallback[]>;
+  /** When the next of a shop with a test clock arrives. */
+  next(shop: NonNullable<Timeline>, now: Temporal.Instant): Promise<Temporal.Instant | null>;
+  /**
+   * Marks it as received. An unreceived one is sent again: banks repeat a callback until it is
+   * answered.
+   */
+  markReceived(callback: PlannedCallback): Promise<void>;
+}
+
+/** The callbacks that are on their way. */
+export const openCallbacks = (pool: pg.Pool): Callbacks => ({
+  task: waiting.task,
+  isDue: waiting.isDue,
+  byClock: waiting.byClock,
+  due: (timeline, now, limit) => waiting.due(pool, timeline, now, limit),
+  next: (shop, now) => waiting.next(pool, shop, now),
+  markReceived: async ({ merchantId, operationId, number }) => {
+    await run(pool, forget, [merchantId, operationId, number]);
+  },
+});

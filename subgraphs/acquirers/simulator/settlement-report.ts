@@ -1,0 +1,127 @@
+/**
+ * The simulated bank's settlement report. Its own records hold the operations and their results; an
+ * operation's amount is read from its order. Tests plant mistakes, as a real acquirer's report has
+ * them.
+ */
+import { isSharded } from '../../platform/database/sharding.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import type { SettlementBank, ReportLine } from '../settlement-bank.ts';
+
+/**
+ * The report's mistake: an operation's line with another amount or status, none, or two; or a line
+ * of a nonexistent operation.
+ */
+export type PlantedMistake =
+  | {
+      readonly mistake: 'amount' | 'status' | 'currency' | 'missing' | 'duplicate';
+      readonly operationId: string;
+    }
+  | { readonly mistake: 'extra'; readonly line: ReportLine };
+
+const page_rows = 5_000;
+
+/** A page of the report, in one database. */
+export const page: Statement = {
+  name: 'simulator.settlement_report',
+  // A hold moves no money: its capture does.
+  text: `select done.merchant_id as "merchantId", done.operation_id as "operationId", done.reference, ordered.kind, coalesce(done.captured, ordered.amount) as amount, ordered.currency,
+      case when done.outcome = 'failed' then 'failed' else 'succeeded' end as status, done.answer_at as at, null::int8 as fee
+    from (select merchant_id, operation_id, reference, outcome, answer_at, null::int8 as captured from simulator_operation
+        where holds is not true or outcome = 'failed'
+      union all
+      select merchant_id, payment_id, 'sim_' || payment_id, 'succeeded', answer_at, amount from simulator_hold_order
+        where kind = 'capture' and failure_code is null) as done cross join lateral (
+      select 'payment' as kind, amount, currency from payment where merchant_id = done.merchant_id and id = done.operation_id
+        and not (verification and method = 'cards')
+      union all
+      select 'refund', refund.amount, payment.currency from refund join payment on payment.merchant_id = refund.merchant_id and payment.id = refund.payment_id
+        where refund.merchant_id = done.merchant_id and refund.id = done.operation_id
+      union all
+      select 'payout', amount, currency from payout where merchant_id = done.merchant_id and id = done.operation_id
+    ) as ordered
+    where done.answer_at >= $1 and done.answer_at < $2 and (done.merchant_id, done.operation_id) > ($3::uuid, $4::uuid) and done.outcome in ('succeeded', 'requires_action', 'failed')
+    order by done.merchant_id, done.operation_id limit $5`,
+};
+
+/** SQL: the test bank's operation belongs to the report and follows the previous page. */
+const ofPage = `done.answer_at >= $1 and done.answer_at < $2 and (done.merchant_id, done.operation_id) > ($3::uuid, $4::uuid)
+          and done.outcome in ('succeeded', 'requires_action', 'failed')`;
+
+/** The same where the tables are sharded: Citus takes no lateral choice among kinds. */
+export const pageWhereSpread: Statement = {
+  name: 'simulator.settlement_report_spread',
+  text: `with done as not materialized (
+      select merchant_id, operation_id, reference, outcome, answer_at, null::int8 as captured from simulator_operation
+        where holds is not true or outcome = 'failed'
+      union all
+      select merchant_id, payment_id, 'sim_' || payment_id, 'succeeded', answer_at, amount from simulator_hold_order
+        where kind = 'capture' and failure_code is null),
+    ordered as (
+      select done.*, 'payment' as kind, payment.amount, payment.currency from done
+        join payment on payment.merchant_id = done.merchant_id and payment.id = done.operation_id
+        where not (payment.verification and payment.method = 'cards') and ${ofPage}
+      union all
+      select done.*, 'refund', refund.amount, payment.currency from done
+        join refund on refund.merchant_id = done.merchant_id and refund.id = done.operation_id
+        join payment on payment.merchant_id = refund.merchant_id and payment.id = refund.payment_id
+        where ${ofPage}
+      union all
+      select done.*, 'payout', payout.amount, payout.currency from done
+        join payout on payout.merchant_id = done.merchant_id and payout.id = done.operation_id
+        where ${ofPage})
+    select merchant_id as "merchantId", operation_id as "operationId", reference, kind, coalesce(captured, amount) as amount, currency,
+      case when outcome = 'failed' then 'failed' else 'succeeded' end as status, answer_at as at, null::int8 as fee
+    from ordered order by merchant_id, operation_id limit $5`,
+};
+
+const written = (line: ReportLine, mistakes: readonly PlantedMistake[]): readonly ReportLine[] => {
+  const mine = mistakes.filter(
+    (planted) => planted.mistake !== 'extra' && planted.operationId === line.operationId,
+  );
+  return mine.reduce<readonly ReportLine[]>(
+    (lines, { mistake }) => {
+      switch (mistake) {
+        case 'amount':
+          return lines.map((one) => ({ ...one, amount: one.amount + 100n }));
+        case 'status':
+          return lines.map((one) => ({
+            ...one,
+            status: one.status === 'failed' ? 'succeeded' : 'failed',
+          }));
+        case 'currency':
+          return lines.map((one) => ({ ...one, currency: 'USD' }));
+        case 'missing':
+          return [];
+        case 'duplicate':
+          return [...lines, ...lines];
+        case 'extra':
+          return lines;
+      }
+    },
+    [line],
+  );
+};
+
+type PageLine = ReportLine & { readonly merchantId: string; readonly operationId: string };
+
+/** The simulator's settlement report, with the planted mistakes. */
+export const simulatorReport = (
+  runner: Runner,
+  mistakes: readonly PlantedMistake[] = [],
+): SettlementBank => ({
+  connector: 'simulator',
+  mode: 'test',
+  async *settlementReport({ since, until }) {
+    const nobody = '00000000-0000-0000-0000-000000000000';
+    const pages = (await isSharded(runner)) ? pageWhereSpread : page;
+    let after = [nobody, nobody];
+    for (;;) {
+      const lines = await run<PageLine>(runner, pages, [since, until, ...after, page_rows]);
+      const last = lines.at(-1);
+      if (last) yield lines.flatMap((line) => written(line, mistakes));
+      if (!last || lines.length < page_rows) break;
+      after = [last.merchantId, last.operationId];
+    }
+    yield mistakes.flatMap((planted) => (planted.mistake === 'extra' ? [planted.line] : []));
+  },
+});

@@ -1,0 +1,310 @@
+/**
+ * The bank behind `sk_test_` keys (docs/contract.md#test-mode). It has its own records, answers
+ * late as a bank does, and repeats its answer for a repeated order. The planned outcome decides.
+ */
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import type { Database } from '../../platform/database/orm.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import type { Bank, Card, Question, SessionAnswer, SessionOrder, RefundAnswer } from '../bank.ts';
+import type { Accepted, BankAnswer, PayerTraits } from '../bank-answer.ts';
+import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
+import { brandOf, holderOf } from '../../rules/card.ts';
+import { lateAnswer_ms, type TimedPlan } from '../../rules/plan.ts';
+import {
+  decidesAt,
+  openCallbacks,
+  planCallbacks,
+  silentUntil,
+  type Callbacks,
+  type PlannedCallback,
+} from './callbacks.ts';
+import { simulatorConnector } from './decline.ts';
+import { heldUntil, simulatorHolds } from './holds.ts';
+import {
+  confirmOperation,
+  findOperation,
+  insertOperation,
+  openOperation,
+  type Found,
+  type NewOperation,
+} from './operations.ts';
+import { takeOrder } from './take-orders.ts';
+import { simulatorSaved, simulatorTokens } from './tokens.ts';
+import { simulatorPayouts } from './payouts.ts';
+import { receiptDelay_ms } from '../../rules/receipt.ts';
+import type { ReceiptAnswer, ReceiptBank, ReceiptOrder } from '../receipt-bank.ts';
+
+/* The simulated bank's refunds. The amount's last two digits decide. */
+
+/** The refunds of the simulator on our own database. */
+const simulatorRefunds = (pool: pg.Pool): Pick<Bank, 'refund'> => ({
+  refund: async (order): Promise<RefundAnswer> => {
+    const operation = await takeOrder(pool, order);
+    if (!operation) return { kind: 'unknown' };
+    const { reference, outcome, failureCode, answerAt } = operation;
+    if (answerAt === null || Temporal.Instant.compare(answerAt, order.now) > 0)
+      return { kind: 'pending', reference, askAt: answerAt };
+    if (outcome !== 'failed') return { kind: 'approved', reference };
+    const code = failureCode ?? 'refund_rejected';
+    return { kind: 'declined', failureCode: code, bankCode: code };
+  },
+});
+
+/*
+ * The simulated bank's cash register. A receipt is registered two seconds after it was made, with
+ * made-up numbers, unless the payment's hint plans otherwise. A failed one is registered when it is
+ * sent again. The register has no record: everything is in the order.
+ */
+
+/** So many digits that follow from the order; the first is 9, so that none is a card's number. */
+const fiscalDigits = (
+  { receiptId, attempt }: ReceiptOrder,
+  what: string,
+  length: number,
+): string => {
+  const hash = createHash('sha256').update(`${what} ${receiptId} ${attempt}`).digest('hex');
+  return `9${(BigInt(`0x${hash}`) % 10n ** BigInt(length - 1)).toString().padStart(length - 1, '0')}`;
+};
+
+const register = (order: ReceiptOrder): ReceiptAnswer => {
+  const { attempt, planned, createdAt, now } = order;
+  const isAgain = attempt > 0;
+  if (planned === 'pending') return { kind: 'pending', askAt: null };
+  const registeredAt = isAgain ? now : createdAt.add({ milliseconds: receiptDelay_ms });
+  if (Temporal.Instant.compare(registeredAt, now) > 0)
+    return { kind: 'pending', askAt: registeredAt };
+  if (planned === 'failed' && !isAgain)
+    return { kind: 'failed', reason: 'The simulated cash register refused the receipt' };
+  return {
+    kind: 'registered',
+    fiscalStorageNumber: fiscalDigits(order, 'storage', 16),
+    fiscalDocumentNumber: fiscalDigits(order, 'document', 6),
+    fiscalAttribute: fiscalDigits(order, 'attribute', 10),
+    registeredAt,
+  };
+};
+
+const simulatorReceipts: Required<ReceiptBank> = {
+  receipt: (order) => Promise.resolve(register(order)),
+};
+
+/* Test cards for the states of a saved method (docs/testing.md). */
+
+const declinesToBeSaved = '2200000000000012';
+const refusesFirstCharge = '2200000000000020';
+
+/** The digits of a card that is to be saved; null when none is. */
+const savedCard = ({ save, card }: SessionOrder): string | null =>
+  save && card ? card.number.replaceAll(/\D/g, '') : null;
+
+/** What was planned, but for a card that declines to be saved. */
+const planOfSaving = (order: SessionOrder, planned: TimedPlan): TimedPlan =>
+  savedCard(order) === declinesToBeSaved
+    ? { outcome: 'failed', failureCode: 'do_not_honor', late: false }
+    : planned;
+
+/** `firstCharge` of a new operation: null except for a card that refuses its first charge. */
+const firstChargeOf = (order: SessionOrder): string | null =>
+  savedCard(order) === refusesFirstCharge ? order.operationId : null;
+
+/** How long the simulated bank takes to decide once the buyer has continued. */
+const answerDelay_ms: Record<BuyerMethod, number> = {
+  cards: 1_000,
+  sbp: 4_000,
+  tpay: 3_000,
+  sberpay: 3_000,
+};
+
+/** The part of a card that may be stored: its brand, the last 4 digits and the holder. */
+const cardTraits = (
+  card: Card | null,
+): Pick<PayerTraits, 'cardBrand' | 'cardMask' | 'cardHolder'> => {
+  if (!card) return { cardBrand: null, cardMask: null, cardHolder: null };
+  const digits = card.number.replaceAll(/\D/g, '');
+  return {
+    cardBrand: brandOf(digits),
+    cardMask: `**** **** **** ${digits.slice(-4)}`,
+    cardHolder: holderOf(card),
+  };
+};
+
+const stepOf = (
+  order: SessionOrder,
+  { outcome }: TimedPlan,
+): { step: BankStep; stepUrl: string | null } => {
+  switch (order.method) {
+    case 'cards':
+      return outcome === 'requires_action'
+        ? { step: 'three_d_secure', stepUrl: `${order.pageUrl}/bank` }
+        : { step: 'wait', stepUrl: null };
+    case 'sbp':
+      return { step: 'qr', stepUrl: `${order.pageUrl}/bank` };
+    case 'tpay':
+    case 'sberpay':
+      return { step: 'redirect', stepUrl: `${order.pageUrl}/bank` };
+  }
+};
+
+const accepted = (operation: Found, operationId: string): Accepted => {
+  const number = BigInt(`0x${operationId.slice(-8)}`);
+  const byPhone = operation.cardMask === null;
+  return {
+    reference: operation.reference,
+    rrn: String(number).padStart(12, '0'),
+    savedReference: simulatorSaved(operationId),
+    traits: {
+      cardBrand: operation.cardBrand,
+      cardMask: operation.cardMask,
+      cardHolder: operation.cardHolder,
+      phoneMask: byPhone
+        ? `+7 *** ***-${String(number % 100n).padStart(2, '0')}-${String((number / 100n) % 100n).padStart(2, '0')}`
+        : null,
+      payerBank: byPhone ? 'Simulator Bank' : null,
+    },
+  };
+};
+
+/**
+ * When the simulated bank decides a payment by itself; null: it waits for the buyer, or never
+ * answers.
+ */
+const sessionAnswerAt = (
+  { outcome, late }: TimedPlan,
+  { method, now }: SessionOrder,
+): Temporal.Instant | null => {
+  const wait_ms = answerDelay_ms[method];
+  switch (outcome) {
+    case 'succeeded':
+    case 'failed':
+      return now.add({ milliseconds: wait_ms });
+    case 'pending':
+      return late ? now.add({ milliseconds: wait_ms + lateAnswer_ms }) : null;
+    case 'requires_action':
+      return null;
+  }
+};
+
+/** The bank's decision, or its opposite. */
+const decision = (operation: Found, operationId: string, isApproved: boolean): BankAnswer => {
+  const { holds, answerAt } = operation;
+  if (isApproved && holds && answerAt)
+    return {
+      kind: 'authorized',
+      captureBefore: heldUntil(answerAt),
+      ...accepted(operation, operationId),
+    };
+  if (isApproved) return { kind: 'approved', ...accepted(operation, operationId) };
+  const failureCode = operation.failureCode ?? 'do_not_honor';
+  return { kind: 'declined', failureCode, bankCode: failureCode };
+};
+
+/** What is answered to a question about an operation. */
+const answerTo = ({ operationId, now }: Question, operation: Found | null): BankAnswer => {
+  if (!operation) return { kind: 'unseen' };
+  const { silentUntil: silence, answerAt, outcome } = operation;
+  if (silence && Temporal.Instant.compare(silence, now) > 0) return { kind: 'unknown' };
+  if (answerAt === null) return { kind: 'pending', askAt: null };
+  if (Temporal.Instant.compare(answerAt, now) > 0) return { kind: 'pending', askAt: answerAt };
+  return decision(operation, operationId, outcome !== 'failed');
+};
+
+/** What a callback reports of an operation. */
+const callbackAnswer = (
+  operation: Found | null,
+  { operationId, kind }: PlannedCallback,
+): BankAnswer => {
+  if (!operation) return { kind: 'unknown' };
+  switch (kind) {
+    case 'pending':
+      return { kind: 'pending', askAt: null };
+    case 'decision':
+      return decision(operation, operationId, operation.outcome !== 'failed');
+    case 'opposite':
+      return decision(operation, operationId, operation.outcome === 'failed');
+  }
+};
+
+export interface Simulator extends Bank {
+  /**
+   * It knows its own orders: the operation's id is enough. `confirms` is the buyer's action there
+   * at this moment, confirm or refuse, where there is something to confirm.
+   */
+  ask(question: Question & { readonly confirms?: boolean }): Promise<BankAnswer>;
+  /** The callbacks that it sends, as planned. */
+  readonly callbacks: Callbacks;
+  /** What a callback reports. */
+  answerOf(callback: PlannedCallback): Promise<BankAnswer>;
+}
+
+const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionAnswer> => {
+  const asPlanned = order.planned ?? { outcome: 'succeeded', failureCode: null, late: false };
+  const planned = planOfSaving(order, asPlanned);
+  const { callbacks } = order;
+  const decided = decidesAt(callbacks, sessionAnswerAt(planned, order), order);
+  const silence = silentUntil(callbacks, order.now);
+  const reference = `sim_${order.operationId}`;
+  const { cardBrand, cardMask, cardHolder } = cardTraits(order.card);
+  const { merchantId, operationId, now } = order;
+  const operation: NewOperation = {
+    merchantId,
+    operationId,
+    reference,
+    outcome: planned.outcome,
+    failureCode: planned.failureCode,
+    answerAt: decided,
+    cardBrand,
+    cardMask,
+    cardHolder,
+    createdAt: now,
+    silentUntil: silence,
+    holds: order.holds ?? null,
+    firstCharge: firstChargeOf(order),
+  };
+  if (!callbacks || !decided) await openOperation(pool, operation);
+  else {
+    // Together: a bank killed in between must not lose the callbacks that it was to send.
+    await inTransaction(pool, async (client) => {
+      await insertOperation(client, operation);
+      await planCallbacks(client, order, callbacks, decided);
+    });
+  }
+  if (silence) return { kind: 'unknown' };
+  return {
+    kind: 'opened',
+    reference,
+    ...stepOf(order, planned),
+    traits: { cardBrand, cardMask },
+    askAt: callbacks ? null : decided,
+  };
+};
+
+/** The simulator on our own database. */
+export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
+  connector: simulatorConnector,
+  bankName: 'Simulator',
+  methods: ['sbp', 'cards', 'tpay', 'sberpay'],
+  currencies: null,
+  cardsOn: 'our_page',
+  sessionTtl_min: 20,
+  ...simulatorPayouts(database.pool),
+  ...simulatorTokens(database),
+  ...simulatorRefunds(database.pool),
+  ...simulatorHolds(database.pool),
+  ...simulatorReceipts,
+  callbacks: openCallbacks(database.pool),
+
+  async answerOf(callback): Promise<BankAnswer> {
+    return callbackAnswer(await findOperation(database.pool, callback), callback);
+  },
+
+  openSession: (order) => openSession(database.pool, order),
+
+  async ask({ confirms, ...question }): Promise<BankAnswer> {
+    const operation =
+      confirms === undefined
+        ? await findOperation(database.pool, question)
+        : await confirmOperation(database.pool, { ...question, confirms });
+    return answerTo(question, operation);
+  },
+});

@@ -1,0 +1,68 @@
+/**
+ * YooKassa among the acquirers. Its notifications are not signed: they are taken from its own
+ * networks, and the operation is found by our ids in the metadata of what they are about.
+ */
+import { parse, string } from 'valibot';
+import { openAddressList } from '../../platform/access/address-list.ts';
+import type {
+  NotificationRoute,
+  NotifiedOperation,
+} from '../../platform/http/bank-notifications.ts';
+import type { Reader } from '../../platform/config/read-variables.ts';
+import type { Connector, ConnectorDeps, OpenedBank } from '../connector.ts';
+import { orNull, part } from '../bank-http.ts';
+import { readYooKassa, type YooKassaConfig } from './config.ts';
+
+const message = part({
+  event: orNull(string()),
+  object: part({
+    metadata: part({
+      merchant_id: orNull(string()),
+      operation_id: orNull(string()),
+      payment_operation_id: orNull(string()),
+    }),
+  }),
+});
+
+const operationIn = (body: unknown): NotifiedOperation | null => {
+  const { event, object } = parse(message, body);
+  const { merchant_id: merchantId, operation_id: ownId, payment_operation_id } = object.metadata;
+  // A refund is queried through its payment.
+  const operationId = payment_operation_id ?? ownId;
+  if (merchantId === null || operationId === null) return null;
+  return { merchantId, operationId, isPayout: event?.startsWith('payout.') === true };
+};
+
+export class YooKassaConnector implements Connector {
+  readonly config: YooKassaConfig;
+
+  constructor(config: YooKassaConfig) {
+    this.config = config;
+  }
+
+  /** Always there: merchants may have accounts of their own. */
+  static read(this: void, read: Reader): YooKassaConnector {
+    return new YooKassaConnector(readYooKassa(read));
+  }
+
+  get notifications(): NotificationRoute {
+    const isItsAddress = openAddressList(this.config.networks);
+    return {
+      connector: 'yookassa',
+      path: '/callbacks/yookassa',
+      verify: ({ address }) => isItsAddress(address),
+      read: ({ body }) => operationIn(body),
+      acknowledgement: null,
+    };
+  }
+
+  async open({ pool, vaultKey }: ConnectorDeps): Promise<OpenedBank> {
+    const [{ connector, openYooKassa }, { openAccounts }] = await Promise.all([
+      import('./open-yookassa.ts'),
+      import('../bank-accounts.ts'),
+    ]);
+    const { shop: payments, payouts } = this.config;
+    const accounts = openAccounts(pool, vaultKey, connector, { payments, payouts });
+    return openYooKassa(this.config, accounts, pool);
+  }
+}

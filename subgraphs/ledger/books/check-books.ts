@@ -1,0 +1,337 @@
+/**
+ * Checks the books: all of a merchant's at once, for tests and for manual checks, or the merchants
+ * in turn, in the background. A turn checks some thousand rows, so that a very large merchant does
+ * not delay others. It is leased: after a kill it is repeated.
+ */
+import type pg from 'pg';
+import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { isPassing, reportDeadLetter } from '../../platform/alerts/dead-letters.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
+import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import { done, type Job } from '../../platform/queue/run-job.ts';
+import type { Logger } from '../../platform/tracing/telemetry.ts';
+import {
+  checks,
+  steps,
+  sumPostings,
+  type Asked,
+  type Check,
+  type CheckName,
+  type Found,
+  type Step,
+} from './checks.ts';
+
+/** A fact that the books hold twice and differently. */
+export interface Difference extends Omit<Found, 'countedBy'> {
+  readonly check: CheckName;
+  readonly merchantId: string;
+}
+
+const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+const lowestId = '00000000-0000-0000-0000-000000000000';
+/** Before the first row of a step, and behind its last. */
+const ends = (step: Step): { readonly first: string; readonly last: string } =>
+  step === 'hour' ? { first: '-infinity', last: 'infinity' } : { first: lowestId, last: highestId };
+
+const totalsPlace: Statement = {
+  name: 'books.totals_place',
+  text: `select sequence as offset, exists (select 1 from totals_walk) as "isWalking"
+    from consumer_offset where consumer = 'totals'`,
+};
+/** Up to so many uncounted changes are examined: with more, the check reports nothing. */
+const uncounted_max = 10_000;
+const uncounted: Statement = {
+  name: 'books.uncounted',
+  text: `(select subject_id as id from event where sequence > $1 order by sequence limit ${uncounted_max})
+    union all (select subject_id from event where sequence is null order by position limit ${uncounted_max})
+    union all (select subject_id from consumer_retry where consumer = 'totals' limit ${uncounted_max})`,
+};
+
+interface TotalsPlace {
+  readonly offset: bigint;
+  readonly isWalking: boolean;
+}
+const readTotalsPlace = async (runner: Runner): Promise<TotalsPlace> => {
+  const [place] = await run<TotalsPlace>(runner, totalsPlace, []);
+  return place ?? { offset: 0n, isWalking: true };
+};
+
+/**
+ * Skips facts whose change is uncounted, or was at the time of reading: `before` is the totals'
+ * position then.
+ */
+const withoutUncounted = async (
+  runner: Runner,
+  before: TotalsPlace,
+  found: readonly Found[],
+): Promise<readonly Found[]> => {
+  if (found.length === 0 || before.isWalking) return [];
+  const waiting = await run<{ id: string }>(runner, uncounted, [before.offset]);
+  if (waiting.length >= uncounted_max || (await readTotalsPlace(runner)).isWalking) return [];
+  const ids = new Set(waiting.map(({ id }) => id));
+  return found.filter(({ countedBy = [] }) => !countedBy.some((id) => ids.has(id)));
+};
+
+const isOfTotals = ({ name }: Check): boolean => name.endsWith('_counted');
+
+const ask = async (runner: Runner, check: Check, asked: Asked): Promise<Difference[]> => {
+  const before = isOfTotals(check) ? await readTotalsPlace(runner) : null;
+  const statement = { name: `books.${check.name}`, text: check.text };
+  const found = await run<Found>(runner, statement, check.values(asked));
+  const certain = before ? await withoutUncounted(runner, before, found) : found;
+  return certain.map(({ shopId, mode, subjectId, detail }) => ({
+    check: check.name,
+    merchantId: asked.merchantId,
+    shopId,
+    mode,
+    subjectId,
+    detail,
+  }));
+};
+
+const askStep = async (runner: Runner, step: Step, asked: Asked): Promise<Difference[]> => {
+  const found: Difference[] = [];
+  for (const check of checks)
+    if (check.step === step) found.push(...(await ask(runner, check, asked)));
+  return found;
+};
+
+const merchants: Statement = {
+  name: 'books.merchants',
+  text: 'select id from merchant order by id',
+};
+
+/**
+ * What is wrong with all the books, or with one merchant's; empty when they are correct. Safe under
+ * concurrent work: a fact and its consequences are one transaction, and each check is one
+ * statement, which sees all of it or nothing. It reads every row: for large books, the background
+ * reads some at a time.
+ */
+export const checkBooks = async (
+  { pool }: { readonly pool: Runner },
+  merchantId: string | null = null,
+): Promise<Difference[]> => {
+  const found: Difference[] = [];
+  const all =
+    merchantId === null ? await run<{ id: string }>(pool, merchants, []) : [{ id: merchantId }];
+  for (const { id } of all)
+    for (const step of steps) {
+      const { first: from, last: to } = ends(step);
+      found.push(
+        ...(await askStep(pool, step, { merchantId: id, from, to, limit: null, sums: '[]' })),
+      );
+    }
+  return found;
+};
+
+/** Rows of a slice. */
+const slice_rows = 2_000;
+/** A turn that was not ended is taken over after so long. */
+const lease_ms = 600_000;
+/** The pause after a check of a merchant's books. */
+const rest_ms = 15 * 60_000;
+/** The service checks for a tenth of each second, or without rests while a merchant is so late. */
+const gentle_ms = 100;
+const late_ms = 6 * 3_600_000;
+const hurried_ms = 60_000;
+const hurried_turns = 3;
+/**
+ * The age at which postings are summed: later postings cannot precede them, except by a mistake.
+ */
+const settled_ms = 5 * 60_000;
+
+interface BooksDeps {
+  readonly pool: pg.Pool;
+  readonly now: () => Temporal.Instant;
+  readonly log: Logger;
+  readonly stopping: AbortSignal;
+}
+
+/** How far the check of a merchant is. */
+interface Progress {
+  readonly step: Step;
+  /** The last row that was checked, and of balances the last posting in `sums`. */
+  readonly at: string;
+  readonly sums: string;
+  /** Whether the balances differed from these sums once: a posting may have arrived before them. */
+  readonly isDoubted: boolean;
+}
+interface Turn extends Progress {
+  readonly merchantId: string;
+  readonly beganAt: Temporal.Instant;
+}
+
+const take: Statement = {
+  name: 'books.take',
+  text: `update books_check set due_at = $2, began_at = coalesce(began_at, $1) where merchant_id = (
+      select merchant_id from books_check where due_at <= $1 order by due_at limit 1 for update skip locked)
+    returning merchant_id as "merchantId", began_at as "beganAt", step, at, sums::text as sums, is_doubted as "isDoubted"`,
+};
+// A worker that held the turn for too long finds another lease, and changes nothing.
+const keep: Statement = {
+  name: 'books.keep',
+  text: `update books_check set due_at = $3, step = $4, at = $5, sums = $6::jsonb, is_doubted = $7
+    where merchant_id = $1 and due_at = $2`,
+};
+const end: Statement = {
+  name: 'books.end',
+  text: `update books_check set due_at = $3, step = 'payment', at = '${lowestId}', sums = '[]', is_doubted = false,
+      checked_at = began_at, began_at = null where merchant_id = $1 and due_at = $2`,
+};
+const oldest: Statement = {
+  name: 'books.oldest',
+  text: 'select min(checked_at) as at from books_check',
+};
+
+/** Up to when the books of every merchant have been checked; null without merchants. */
+export const readOldestCheck = async (runner: Runner): Promise<Temporal.Instant | null> => {
+  const [row] = await run<{ at: Temporal.Instant | null }>(runner, oldest, []);
+  return row?.at ?? null;
+};
+
+/** The row that is so many behind another one in the order of ids, or of hours. */
+const sliceEnd = (step: Step): Statement => {
+  const [table, key, type] =
+    step === 'hour' ? ['counted_fact', 'hour', 'timestamptz'] : [step, 'id', 'uuid'];
+  return {
+    name: `books.slice_${step}`,
+    text: `select ${key} as at from ${table} where merchant_id = $1 and ${key} > $2::${type} order by ${key} offset $3 limit 1`,
+  };
+};
+
+const findEnd = async (
+  pool: pg.Pool,
+  { merchantId, step, at }: Turn,
+  rows: number,
+): Promise<string | null> => {
+  if (step === 'balance') return null;
+  const [row] = await run<{ at: string | Temporal.Instant }>(pool, sliceEnd(step), [
+    merchantId,
+    at,
+    rows - 1,
+  ]);
+  const found = row ? String(row.at) : null;
+  const settled = newRowId(Date.now() - settled_ms);
+  return step === 'posting' && found !== null && found > settled ? null : found;
+};
+
+const behind = (turn: Progress): Progress | null => {
+  const step = steps[steps.indexOf(turn.step) + 1];
+  if (!step) return null;
+  // Balances go on from the postings that are summed.
+  return { ...turn, step, at: step === 'balance' ? turn.at : ends(step).first };
+};
+
+/** Raises an alert for each difference, once; returns the number of new ones. */
+const report = async (
+  { pool, now, log }: BooksDeps,
+  differences: readonly Difference[],
+): Promise<void> => {
+  for (const { check, subjectId, ...difference } of differences) {
+    const kind = check.startsWith('event_') ? 'event_without_delivery' : 'books_differ';
+    const alert = { ...difference, kind, subjectId: `${check}:${subjectId}`, at: now() } as const;
+    if (await raiseAlert(pool, alert)) log.error({ check }, 'the books differ');
+  }
+};
+
+/** Checks up to a row, or the rest of the step; returns where the check continues. */
+const checkSlice = async (
+  deps: BooksDeps,
+  turn: Turn,
+  to: string | null,
+  rows: number,
+): Promise<Progress | null> => {
+  const { pool } = deps;
+  const { merchantId, step, at: from, sums } = turn;
+  // Concurrent inserts may exceed the slice.
+  const asked = {
+    merchantId,
+    from,
+    to: to ?? ends(step).last,
+    limit: to === null ? null : 2 * rows,
+    sums,
+  };
+  const found = await askStep(pool, step, asked);
+  if (step === 'balance' && sums !== '[]' && !turn.isDoubted)
+    if (found.some(({ check }) => check === 'balance_adds_up'))
+      return { step: 'posting', at: lowestId, sums: '[]', isDoubted: true };
+  await report(deps, found);
+  if (to === null) return behind(turn);
+  if (step !== 'posting') return { ...turn, at: to };
+  const [row] = await run<{ sums: string }>(pool, sumPostings, [merchantId, from, to, sums]);
+  return { ...turn, at: to, sums: row?.sums ?? sums };
+};
+
+/**
+ * Checks the next slice; returns where the check continues, null at its end. A failing slice is
+ * made smaller until the failing row is alone; that row is reported and skipped.
+ */
+const checkNext = async (
+  deps: BooksDeps,
+  turn: Turn,
+  size: number,
+): Promise<{ readonly next: Progress | null; readonly isFull: boolean }> => {
+  const { pool } = deps;
+  const { merchantId, step } = turn;
+  for (let rows = size; ; rows = Math.ceil(rows / 4)) {
+    const to = await findEnd(pool, turn, rows);
+    try {
+      return { next: await checkSlice(deps, turn, to, rows), isFull: to !== null };
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      if (rows > 1 && step !== 'balance') continue;
+      await reportDeadLetter(
+        pool,
+        'check-books',
+        { merchantId, subjectId: `${step}/${to ?? turn.at}` },
+        error,
+      );
+      return { next: to === null ? behind(turn) : { ...turn, at: to }, isFull: to !== null };
+    }
+  }
+};
+
+/**
+ * Takes the turn of the longest waiting merchant: checks a whole slice, or the rest of its books if
+ * that is less. False when no turn is due.
+ */
+export const checkTurn = async (deps: BooksDeps, rows: number = slice_rows): Promise<boolean> => {
+  const { pool, now } = deps;
+  const lease = now().add({ milliseconds: lease_ms });
+  const [turn] = await run<Turn>(pool, take, [now(), lease]);
+  if (!turn) return false;
+  const { merchantId } = turn;
+  let place: Turn = turn;
+  for (;;) {
+    const { next, isFull } = await checkNext(deps, place, rows);
+    if (!next) {
+      await run(pool, end, [merchantId, lease, now().add({ milliseconds: rest_ms })]);
+      return true;
+    }
+    place = { ...turn, ...next };
+    if (!isFull) continue;
+    const { step, at, sums, isDoubted } = next;
+    await run(pool, keep, [merchantId, lease, now(), step, at, sums, isDoubted]);
+    return true;
+  }
+};
+
+/** The background's part of the books. */
+export const booksJobs = (deps: BooksDeps): readonly Job[] => [
+  {
+    name: 'check-books',
+    queue: 'schedules',
+    due: ['exists (select 1 from books_check where due_at <= $1)'],
+    run: async () => {
+      const at = await readOldestCheck(deps.pool);
+      const isLate = at !== null && deps.now().since(at).total('milliseconds') > late_ms;
+      const until = performance.now() + (isLate ? hurried_ms : gentle_ms);
+      const takeTurns = async (): Promise<void> => {
+        while (!deps.stopping.aborted && performance.now() < until)
+          if (!(await checkTurn(deps))) return;
+      };
+      await Promise.all(Array.from({ length: isLate ? hurried_turns : 1 }, takeTurns));
+      return done;
+    },
+  },
+];

@@ -1,0 +1,180 @@
+/**
+ * The books. A posting moves one amount from one account to another; balances append: a business
+ * fact adds deltas, the fold moves them into the balance rows and the ledger's hours, and a balance is
+ * the row plus its unfolded deltas.
+ */
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { InstantType } from '../platform/database/instant.ts';
+import type { Row } from '../platform/database/statement.ts';
+import { accounts, type Account, type PostingType } from '../rules/postings.ts';
+import type { Mode } from '../rules/mode.ts';
+import type { SettableMethod } from './rate.ts';
+
+/** The fact of a posting: unique together with the type, so that a fact is booked once. */
+export type SourceKind = 'payment' | 'refund' | 'payout' | 'settlement' | 'adjustment';
+
+const PostingEntry = defineEntity({
+  name: 'PostingEntry',
+  tableName: 'posting',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    currency: p.text(),
+    type: p.text().$type<PostingType>(),
+    fromAccount: p.text().$type<Account>(),
+    toAccount: p.text().$type<Account>(),
+    amount: p.bigint(),
+    description: p.text(),
+    sourceKind: p.text().$type<SourceKind>(),
+    sourceId: p.uuid(),
+    paymentId: p.uuid().strictNullable(),
+    payoutId: p.uuid().strictNullable(),
+    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  uniques: [
+    { name: 'posting_source', properties: ['merchantId', 'sourceKind', 'sourceId', 'type'] },
+  ],
+  indexes: [
+    { name: 'posting_ledger', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
+    {
+      name: 'posting_filter',
+      properties: ['merchantId', 'shopId', 'mode', 'type', 'createdAt', 'id'],
+    },
+    {
+      name: 'posting_newest',
+      properties: ['mode', 'createdAt', 'id'],
+      where:
+        "type = any (array['refund'::text, 'payout'::text, 'payout_fee'::text, 'settlement'::text, 'adjustment'::text])",
+    },
+  ],
+  checks: [
+    { name: 'posting_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
+    { name: 'posting_accounts', expression: 'from_account <> to_account' },
+    {
+      name: 'posting_known_accounts',
+      expression: ['from_account', 'to_account']
+        .map((column) => `${column} in (${accounts.map((account) => `'${account}'`).join(', ')})`)
+        .join(' and '),
+    },
+  ],
+});
+
+/** A change of a balance that the fold has not taken up yet. */
+const BalanceDelta = defineEntity({
+  name: 'BalanceDelta',
+  tableName: 'balance_delta',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    currency: p.text(),
+    account: p.text().$type<Account>(),
+    /** Signed. */
+    amount: p.bigint(),
+    /** The hour of the fact, in UTC. */
+    hour: p.type(InstantType).$type<Temporal.Instant>(),
+    /** What `amount` consists of, by the type of the postings. */
+    moved: p.json<Partial<Record<PostingType, string>>>().columnType('jsonb'),
+  },
+  // The function keeps the bounds of balances (`ledger/bound`). Its text: `initial/6-ledger.sql`.
+  triggers: [
+    {
+      name: 'bound',
+      timing: 'after',
+      events: ['insert'],
+      forEach: 'row',
+      expression:
+        'create trigger bound after insert on balance_delta for each row execute function balance_keep_bound()',
+    },
+  ],
+});
+
+/** The folded balance of an account of a shop. */
+const Balance = defineEntity({
+  name: 'Balance',
+  tableName: 'balance',
+  properties: {
+    merchantId: p.uuid().primary(),
+    shopId: p.uuid().primary(),
+    mode: p.text().$type<Mode>().primary(),
+    currency: p.text().primary(),
+    account: p.text().$type<Account>().primary(),
+    /** Signed: refunds may take it below zero. */
+    amount: p.bigint(),
+  },
+});
+
+/** What an account gained and lost by postings of a type in an hour. */
+const LedgerHour = defineEntity({
+  name: 'LedgerHour',
+  tableName: 'ledger_hour',
+  properties: {
+    merchantId: p.uuid().primary(),
+    mode: p.text().$type<Mode>().primary(),
+    currency: p.text().primary(),
+    /** When the hour began, in UTC. */
+    hour: p.type(InstantType).$type<Temporal.Instant>().primary(),
+    shopId: p.uuid().primary(),
+    account: p.text().$type<Account>().primary(),
+    type: p.text().$type<PostingType>().primary(),
+    /** Signed; an hour of the largest amounts is more than a bigint holds. */
+    amount: p.decimal().columnType('numeric'),
+  },
+});
+
+/** When the books of a merchant were checked, and how far the check under way is. */
+export const BooksCheckEntity = defineEntity({
+  name: 'BooksCheck',
+  tableName: 'books_check',
+  properties: {
+    merchantId: p.uuid().primary(),
+    /** Everything older has been checked. */
+    checkedAt: p.type(InstantType).$type<Temporal.Instant>(),
+    /** When the check under way began. */
+    beganAt: p.type(InstantType).$type<Temporal.Instant>().nullable(),
+    dueAt: p.type(InstantType).$type<Temporal.Instant>(),
+    step: p.text().default('payment'),
+    at: p.text().default('00000000-0000-0000-0000-000000000000'),
+    sums: p.json<object>().columnType('jsonb').defaultRaw(`'[]'`),
+    isDoubted: p.boolean().default(false),
+  },
+  indexes: [
+    { name: 'books_check_due', properties: ['dueAt'] },
+    { name: 'books_check_oldest', properties: ['checkedAt'] },
+  ],
+});
+
+/**
+ * A rate at platform level (no merchant), merchant level (no shop) or shop level; the most specific
+ * wins.
+ */
+export const RateEntity = defineEntity({
+  name: 'Rate',
+  tableName: 'rate',
+  properties: {
+    id: p.uuid().primary(),
+    merchantId: p.uuid().strictNullable(),
+    shopId: p.uuid().strictNullable().groups('audit'),
+    method: p.text().$type<SettableMethod>().groups('audit'),
+    /** Basis points. */
+    rateBps: p.integer().groups('audit'),
+    /** It holds from this moment on. */
+    since: p.type(InstantType).$type<Temporal.Instant>().groups('audit'),
+  },
+  indexes: [{ name: 'rate_level', properties: ['merchantId', 'shopId', 'method', 'since'] }],
+  checks: [{ name: 'rate_range', expression: 'rate_bps >= 0 and rate_bps <= 10000' }],
+});
+
+export type Rate = Row<InferEntity<typeof RateEntity>>;
+
+export const ledgerEntities = [
+  PostingEntry,
+  BalanceDelta,
+  Balance,
+  LedgerHour,
+  BooksCheckEntity,
+  RateEntity,
+];

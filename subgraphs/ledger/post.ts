@@ -1,0 +1,99 @@
+/**
+ * Postings as rows. A business fact's statement takes `postingRows` and `deltaRows` as JSON and
+ * inserts them together with its own change by `insertPostings` and `insertDeltas`, so that one
+ * statement writes money and state.
+ */
+import { newRowId } from '../platform/database/new-id.ts';
+import { rfc3339 } from '../../schema/rfc3339.ts';
+import type { Account, Posting } from '../rules/postings.ts';
+import type { Mode } from '../rules/mode.ts';
+import type { SourceKind } from './entities.ts';
+
+/** What the postings of one fact have in common. */
+export interface PostingSource {
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+  readonly currency: string;
+  readonly sourceKind: SourceKind;
+  readonly sourceId: string;
+  readonly paymentId: string | null;
+  readonly payoutId: string | null;
+  readonly description: string;
+  readonly at: Temporal.Instant;
+}
+
+/** Rows of `posting` for `insertPostings`. */
+export const postingRows = (
+  source: PostingSource,
+  postings: readonly Posting[],
+): readonly object[] =>
+  postings.map((posting) => ({
+    merchant_id: source.merchantId,
+    id: newRowId(),
+    shop_id: source.shopId,
+    mode: source.mode,
+    currency: source.currency,
+    type: posting.type,
+    from_account: posting.from,
+    to_account: posting.to,
+    amount: posting.amount.toString(),
+    description: source.description,
+    source_kind: source.sourceKind,
+    source_id: source.sourceId,
+    payment_id: source.paymentId,
+    payout_id: source.payoutId,
+    created_at: rfc3339(source.at),
+  }));
+
+/** The accounts with a stored balance: those that a merchant is paid from. */
+const balanced: readonly Account[] = ['merchant', 'merchant_reserved'];
+
+const hour_ms = 3_600_000;
+const hourOf = (at: Temporal.Instant): Temporal.Instant =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(at.epochMilliseconds / hour_ms) * hour_ms);
+
+/** What each type of posting adds to an account. */
+const movedIn = (account: Account, postings: readonly Posting[]): ReadonlyMap<string, bigint> => {
+  const moved = new Map<string, bigint>();
+  for (const { type, from, to, amount } of postings) {
+    if (from !== account && to !== account) continue;
+    moved.set(
+      type,
+      (moved.get(type) ?? 0n) + (to === account ? amount : 0n) - (from === account ? amount : 0n),
+    );
+  }
+  return moved;
+};
+
+/** Rows of `balance_delta` for `insertDeltas`: one per account that changes. */
+export const deltaRows = (
+  source: Pick<PostingSource, 'merchantId' | 'shopId' | 'mode' | 'currency' | 'at'>,
+  postings: readonly Posting[],
+): readonly object[] =>
+  balanced.flatMap((account) => {
+    const moved = [...movedIn(account, postings)];
+    if (moved.length === 0) return [];
+    const { merchantId, shopId, mode, currency, at } = source;
+    return [
+      {
+        merchant_id: merchantId,
+        id: newRowId(),
+        shop_id: shopId,
+        mode,
+        currency,
+        account,
+        amount: moved.reduce((sum, [, amount]) => sum + amount, 0n).toString(),
+        hour: rfc3339(hourOf(at)),
+        moved: Object.fromEntries(moved.map(([type, amount]) => [type, amount.toString()])),
+      },
+    ];
+  });
+
+/** SQL: inserts the JSON array in `parameter` when `condition` (a query) returns a row. */
+export const insertPostings = (parameter: string, condition: string): string =>
+  `insert into posting select row.* from jsonb_populate_recordset(null::posting, ${parameter}::jsonb) as row where exists (${condition})`;
+
+/** SQL: the same for the balance deltas. */
+export const insertDeltas = (parameter: string, condition: string): string =>
+  `insert into balance_delta select row.* from jsonb_populate_recordset(null::balance_delta, ${parameter}::jsonb) as row where exists (${condition})`;

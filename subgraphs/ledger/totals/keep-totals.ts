@@ -1,0 +1,180 @@
+/**
+ * Maintains the totals by the hour: follows the numbered events, and counts their subjects. A
+ * payment's own transaction writes nothing for it. The offset moves in the transaction of the
+ * counting: a kill anywhere counts nothing twice. A full recount is a walk, one page between two
+ * batches of events.
+ */
+import type pg from 'pg';
+import { isPassing, reportDeadLetter } from '../../platform/alerts/dead-letters.ts';
+import {
+  inTransaction,
+  run,
+  type Runner,
+  type Statement,
+} from '../../platform/database/statement.ts';
+import {
+  consumeBatch,
+  consumeRetry,
+  readRetries,
+  retryLater,
+  type ConsumedEvent,
+  type ConsumerBatch,
+} from '../../platform/events/consume.ts';
+import { done, type Job } from '../../platform/queue/run-job.ts';
+import { countFacts } from './count-facts.ts';
+
+interface TotalsDeps {
+  readonly pool: pg.Pool;
+  readonly stopping: AbortSignal;
+}
+
+const consumer = 'totals';
+/** Events of a batch: of thousands of changes of one payment only the last is counted. */
+const batch_max_events = 2_000;
+/** Rows of a page of the walk. */
+const page_rows = 1_000;
+/** A run ends even while events arrive; the next one continues. */
+const rounds_max = 100;
+
+const readWaiting: Statement = {
+  name: 'totals.events',
+  text: `select (select sequence from consumer_offset where consumer = '${consumer}') as offset,
+      event.sequence, merchant_id as "merchantId", subject_id as "subjectId"
+    from event
+    where event.sequence > (select sequence from consumer_offset where consumer = '${consumer}')
+    order by event.sequence limit $1`,
+};
+
+const hold: Statement = {
+  name: 'totals.hold',
+  text: `select sequence from consumer_offset where consumer = '${consumer}' for update`,
+};
+
+/** Counts events one by one; stores the first that cannot be counted for later. */
+const countFirst = async (pool: pg.Pool, batch: ConsumerBatch): Promise<void> => {
+  const [first] = batch.events;
+  if (!first) return;
+  try {
+    await consumeBatch(pool, { ...batch, events: [first] }, async (client) => {
+      await countFacts(client, [first]);
+    });
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    await retryLater(pool, batch, first);
+    await reportDeadLetter(pool, 'count-totals', first, error);
+  }
+};
+
+/**
+ * Counts the next events of the log, at most so many; returns how many it passed. A batch that
+ * cannot be counted is made smaller until the failing event is alone, which is stored for later.
+ */
+export const followEvents = async (
+  pool: pg.Pool,
+  max: number = batch_max_events,
+): Promise<number> => {
+  type Waiting = ConsumedEvent & { readonly offset: bigint };
+  const waiting = await run<Waiting>(pool, readWaiting, [max]);
+  const [first] = waiting;
+  if (!first) return 0;
+  const batch = { consumer, offset: first.offset } as const;
+  for (let size = waiting.length; size > 1; size = Math.floor(size / 4)) {
+    const events = waiting.slice(0, size);
+    try {
+      await consumeBatch(pool, { ...batch, events }, async (client) => {
+        await countFacts(client, events);
+      });
+      return size;
+    } catch (error) {
+      if (isPassing(error)) throw error;
+    }
+  }
+  await countFirst(pool, { ...batch, events: [first] });
+  return 1;
+};
+
+/** Counts what could not be counted before and is due again. */
+const countAgain = async (pool: pg.Pool): Promise<void> => {
+  for (const event of await readRetries(pool, consumer, batch_max_events)) {
+    try {
+      await consumeRetry(pool, consumer, event, async (client) => {
+        await run(client, hold, []);
+        await countFacts(client, [event]);
+      });
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      await reportDeadLetter(pool, 'count-totals', event, error);
+    }
+  }
+};
+
+interface Walk {
+  readonly name: 'payment' | 'payout';
+  readonly atMerchantId: string;
+  readonly atId: string;
+}
+
+const takeWalk: Statement = {
+  name: 'totals.walk',
+  text: `select name, at_merchant_id as "atMerchantId", at_id as "atId" from totals_walk
+    order by name limit 1`,
+};
+const pageOf = (name: Walk['name']): Statement => ({
+  name: `totals.page_${name}`,
+  text: `select merchant_id as "merchantId", id as "subjectId" from ${name}
+    where (merchant_id, id) > ($1::uuid, $2::uuid) order by merchant_id, id limit $3`,
+});
+const moveWalk: Statement = {
+  name: 'totals.walk_move',
+  text: 'update totals_walk set at_merchant_id = $2, at_id = $3 where name = $1',
+};
+const endWalk: Statement = {
+  name: 'totals.walk_end',
+  text: 'delete from totals_walk where name = $1',
+};
+
+const countPage = async (client: Runner, rows: number): Promise<boolean> => {
+  await run(client, hold, []);
+  const [walk] = await run<Walk>(client, takeWalk, []);
+  if (!walk) return false;
+  const { name, atMerchantId, atId } = walk;
+  const page = await run<{ merchantId: string; subjectId: string }>(client, pageOf(name), [
+    atMerchantId,
+    atId,
+    rows,
+  ]);
+  await countFacts(client, page);
+  const last = page.at(-1);
+  if (last) await run(client, moveWalk, [name, last.merchantId, last.subjectId]);
+  else await run(client, endWalk, [name]);
+  return true;
+};
+
+/** Counts the next page of what is to be counted anew; false when there is none. */
+export const walkOlder = async (pool: pg.Pool, rows: number = page_rows): Promise<boolean> =>
+  (await run<Walk>(pool, takeWalk, [])).length > 0 &&
+  inTransaction(pool, (client) => countPage(client, rows));
+
+const due = [
+  `exists (select 1 from event
+    where sequence > (select sequence from consumer_offset where consumer = '${consumer}'))`,
+  `exists (select 1 from consumer_retry where consumer = '${consumer}' and due_at <= $1)`,
+  'exists (select 1 from totals_walk)',
+];
+
+/** The background's part of the totals. Events come first: a long walk does not delay them. */
+export const totalsJobs = ({ pool, stopping }: TotalsDeps): readonly Job[] => [
+  {
+    name: 'count-totals',
+    queue: 'schedules',
+    due,
+    run: async () => {
+      await countAgain(pool);
+      for (let round = 0; round < rounds_max && !stopping.aborted; round += 1) {
+        const passed = await followEvents(pool);
+        if (passed < batch_max_events && !(await walkOlder(pool))) break;
+      }
+      return done;
+    },
+  },
+];

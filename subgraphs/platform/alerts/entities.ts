@@ -1,0 +1,60 @@
+/** Alerts as rows. The zero merchant stands for the platform itself. */
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { InstantType } from '../database/instant.ts';
+import type { Row } from '../database/statement.ts';
+import type { AlertKind } from '../../rules/alert.ts';
+import type { Mode } from '../../rules/mode.ts';
+
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
+
+export const AlertEntity = defineEntity({
+  name: 'Alert',
+  tableName: 'alert',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    kind: p.text().$type<AlertKind>().groups('audit'),
+    /** Null, like the mode, when it is not about one shop. */
+    shopId: p.uuid().strictNullable(),
+    mode: p.text().$type<Mode>().strictNullable(),
+    /**
+     * What it is about: a payment's id, a check and its account, a run. With the kind it is unique.
+     */
+    subjectId: p.text().groups('audit'),
+    detail: p.text(),
+    raisedAt: instant(),
+    /** When it was published to operators; null while that is still to be done. */
+    publishedAt: instant().fieldName('told_at').strictNullable(),
+    /** When each channel outside the console took it. */
+    postedAt: instant().strictNullable(),
+    mailedAt: instant().strictNullable(),
+    resolvedAt: instant().strictNullable().groups('audit'),
+    resolvedBy: p.text().strictNullable(),
+    note: p.text().strictNullable().groups('audit'),
+    /** Who looks after it, as the audit log names people. */
+    assignee: p.text().strictNullable().groups('audit'),
+  },
+  uniques: [{ name: 'alert_once', properties: ['merchantId', 'kind', 'subjectId'] }],
+  indexes: [
+    { name: 'alert_list', properties: ['raisedAt', 'id'] },
+    { name: 'alert_unresolved', properties: ['kind', 'raisedAt'], where: 'resolved_at is null' },
+    { name: 'alert_untold', properties: ['raisedAt'], where: 'told_at is null' },
+    { name: 'alert_unposted', properties: ['raisedAt'], where: 'posted_at is null' },
+    { name: 'alert_unmailed', properties: ['raisedAt'], where: 'mailed_at is null' },
+  ],
+  checks: [
+    {
+      name: 'alert_kind',
+      expression:
+        "kind = any (array['late_success'::text, 'link_exhausted'::text, 'books_differ'::text, 'reconciliation_difference'::text, 'event_without_delivery'::text, 'bank_answer_contradicts'::text, 'bank_echo_differs'::text, 'balance_at_bound'::text, 'dead_letter'::text, 'receipt_failed'::text, 'bank_degraded'::text, 'success_falls'::text, 'endpoint_fails'::text, 'payout_stuck'::text, 'key_expires'::text])",
+    },
+    {
+      name: 'alert_resolved',
+      expression:
+        '(resolved_at is null) = (resolved_by is null) and (resolved_at is null) = (note is null)',
+    },
+  ],
+});
+export type Alert = Row<InferEntity<typeof AlertEntity>>;
+
+export const alertsEntities = [AlertEntity];

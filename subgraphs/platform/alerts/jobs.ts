@@ -1,0 +1,101 @@
+/** Publishes new alerts to operators: the job that puts them on the bus. */
+import type pg from 'pg';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { notDeadLetter, workBatch, type Subject } from './dead-letters.ts';
+import { inTransaction, run, type Statement } from '../database/statement.ts';
+import { done, type Job } from '../queue/run-job.ts';
+import type { Bus } from '../bus/bus.ts';
+import { platformMerchantId } from '../../rules/platform.ts';
+import type { Alert } from './entities.ts';
+import { alertColumns } from './find-alerts.ts';
+
+interface AlertJobs {
+  readonly pool: pg.Pool;
+  readonly bus: Pick<Bus, 'publish'>;
+  readonly now: () => Temporal.Instant;
+}
+
+const publish_max_rows = 100;
+
+/** The task under which alerts are set aside that cannot be marked as published. */
+const task = 'publish-alerts';
+const notDead = notDeadLetter(task, 'alert.merchant_id', 'alert.id::text');
+
+const oldest: Statement = {
+  name: 'alert.oldest_unpublished',
+  text: `select merchant_id as "merchantId", id::text as "subjectId" from alert where told_at is null and ${notDead} order by raised_at limit 1`,
+};
+const owners: Statement = {
+  name: 'alert.owners_of_unpublished',
+  text: `select merchant_id as "merchantId", count(*)::int as count from
+      (select merchant_id from alert where told_at is null and ${notDead} order by raised_at limit $1) as oldest
+    group by merchant_id`,
+};
+const take: Statement = {
+  name: 'alert.take_unpublished',
+  text: `update alert set told_at = $1 where merchant_id = $3 and id in
+      (select id from alert where merchant_id = $3 and told_at is null and ${notDeadLetter(task, '$3', 'alert.id::text')}
+        order by raised_at limit $2 for update skip locked)
+    returning ${alertColumns}`,
+};
+
+/** Takes the oldest of all merchants, each merchant's by a statement of its own. */
+const takeOldest = async (
+  client: pg.PoolClient,
+  now: Temporal.Instant,
+  limit: number,
+): Promise<Alert[]> => {
+  const taken: Alert[] = [];
+  for (const { merchantId, count } of await run<{ merchantId: string; count: number }>(
+    client,
+    owners,
+    [limit],
+  ))
+    taken.push(...(await run<Alert>(client, take, [now, count, merchantId])));
+  return taken;
+};
+
+/**
+ * Puts the unpublished alerts on the bus, oldest first; gives how many. What is lost on
+ * the way is in the list `alerts`.
+ */
+export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<number> => {
+  const first = async () => (await run<Subject>(pool, oldest, []))[0] ?? null;
+  const { result: alerts } = await workBatch(pool, {
+    task,
+    limit: publish_max_rows,
+    work: (limit) => inTransaction(pool, (client) => takeOldest(client, now(), limit)),
+    first,
+  });
+  if (alerts.length === 0) return 0;
+  const published = alerts
+    .toSorted((one, other) => Temporal.Instant.compare(one.raisedAt, other.raisedAt))
+    .map(({ id, kind, merchantId, shopId, mode, subjectId, detail, raisedAt }) => {
+      const whose = merchantId === platformMerchantId ? null : merchantId;
+      return {
+        id,
+        kind,
+        merchantId: whose,
+        shopId,
+        mode,
+        subjectId,
+        detail,
+        raisedAt: rfc3339(raisedAt),
+      };
+    });
+  await bus.publish('alerts', published);
+  return published.length;
+};
+
+/** The background's part of alerts. */
+export const alertJobs = (deps: AlertJobs): readonly Job[] => [
+  {
+    name: 'publish-alerts',
+    queue: 'schedules',
+    due: [`exists (select 1 from alert where told_at is null and ${notDead})`],
+    run: async () => {
+      while ((await publishAlerts(deps)) > 0);
+      return done;
+    },
+  },
+];

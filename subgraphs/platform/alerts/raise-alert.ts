@@ -1,0 +1,57 @@
+/** Raising an alert: in the transaction of what gives rise to it, or by itself. */
+import { noteListChange } from '../database/list-changes.ts';
+import { run, type Runner, type Statement } from '../database/statement.ts';
+import { alertKinds, type AlertKind } from '../../rules/alert.ts';
+import { maskCardNumbers } from '../../rules/card-in-text.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { platformMerchantId } from '../../rules/platform.ts';
+
+/** Something that a person must look at. */
+export interface RaisedAlert {
+  readonly kind: AlertKind;
+  /** Null: it is about the platform itself. */
+  readonly merchantId: string | null;
+  readonly shopId: string | null;
+  readonly mode: Mode | null;
+  /** What it is about; with the kind and the merchant it is unique. */
+  readonly subjectId: string;
+  /**
+   * What was found, in words that a person can act on; no secrets. A card number in it is masked.
+   */
+  readonly detail: string;
+  readonly at: Temporal.Instant;
+}
+
+const raise: Statement = {
+  name: 'alert.raise',
+  text: `insert into alert (merchant_id, id, kind, shop_id, mode, subject_id, detail, raised_at) values ($1, gen_random_uuid(), $2, $3, $4, $5, $6, $7)
+    on conflict (merchant_id, kind, subject_id) do update set shop_id = excluded.shop_id, mode = excluded.mode, detail = excluded.detail,
+      raised_at = excluded.raised_at, told_at = null, posted_at = null, mailed_at = null, resolved_at = null, resolved_by = null, note = null, assignee = null
+    where $8::boolean and alert.resolved_at is not null
+    returning 1`,
+};
+
+/**
+ * Raises an alert unless the same one was raised before; a state that was resolved and is found
+ * again is raised anew. Gives whether it is a new one. One statement: it takes part in the
+ * transaction of `runner` when that is in one. A job publishes it to operators within a second of
+ * the commit.
+ */
+export const raiseAlert = async (
+  runner: Runner,
+  { kind, merchantId, shopId, mode, subjectId, detail, at }: RaisedAlert,
+): Promise<boolean> => {
+  const values = [
+    merchantId ?? platformMerchantId,
+    kind,
+    shopId,
+    mode,
+    subjectId,
+    maskCardNumbers(detail),
+    at,
+    alertKinds[kind] === 'state',
+  ];
+  const isNew = (await run(runner, raise, values)).length > 0;
+  if (isNew) noteListChange(runner, { list: 'alerts', merchantId });
+  return isNew;
+};

@@ -1,0 +1,190 @@
+/**
+ * Micro-batches: concurrent calls share one statement, like a database's group commit. A call never
+ * waits for others to join: calls that arrive while both slots are taken leave with the first free
+ * slot. A batch of one call may wait for what somebody else holds; one of several must not.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { LRUCache } from 'lru-cache';
+import type pg from 'pg';
+import { isDatabaseLost } from '../tracing/database-lost.ts';
+import { spanned } from '../tracing/tracing.ts';
+import { isInLane } from '../access/lane.ts';
+import { spanOf } from './statement.ts';
+
+/** An operation whose calls may share a statement. */
+interface Batched<Call, Result> {
+  /** The name of a call's span: the name of its statement. */
+  readonly name: string;
+  /** The caller. Callers take turns when not all calls fit. */
+  readonly callerOf: (call: Call) => string;
+  /**
+   * Whether a batch holds the calls of one caller alone: a transaction that moves money writes the
+   * rows of one merchant, so that merchants can be on different machines.
+   */
+  readonly perCaller?: boolean;
+  /** Concurrent statements, if not two: one, when they would only wait for each other. */
+  readonly inFlight?: number;
+  /** One result for each call, in their order. All calls take effect, or none. */
+  readonly run: (pool: pg.Pool, calls: readonly Call[]) => Promise<readonly Result[]>;
+}
+
+/** Calls in one statement. */
+export const batch_max = 64;
+/** Concurrent statements, unless an operation has fewer: while one commits, the next runs. */
+export const batchesInFlight_max = 2;
+/**
+ * Callers whose calls are batched separately; beyond that, the least recently seen start again.
+ */
+const batchers_max = 1_000;
+/** Calls of a failed batch that are tried again at the same time. */
+const retries_max = 4;
+/** How long a caller's calls stay out of batches after one of them failed. */
+const failing_ms = 5_000;
+
+interface Waiting<Call, Result> {
+  readonly call: Call;
+  readonly answer: PromiseWithResolvers<Result>;
+}
+
+// A batch belongs to no call, so it runs in no call's trace.
+const outsideOfCalls = AsyncLocalStorage.snapshot();
+
+/** Waiting calls, with their callers in the order of their turns. */
+const openQueue = <One>() => {
+  const waiting = new Map<string, One[]>();
+  return {
+    isEmpty: () => waiting.size === 0,
+    add: (caller: string, one: One): void => {
+      const ofCaller = waiting.get(caller);
+      if (ofCaller) ofCaller.push(one);
+      else waiting.set(caller, [one]);
+    },
+    take: (): readonly One[] => {
+      const batch: One[] = [];
+      for (const [caller, ones] of waiting) {
+        if (batch.length === batch_max) break;
+        batch.push(...ones.splice(0, 1));
+        // A map iterates in insertion order: the caller's next turn is behind all others.
+        waiting.delete(caller);
+        if (ones.length > 0) waiting.set(caller, ones);
+      }
+      return batch;
+    },
+  };
+};
+
+/** Callers that made a batch fail, for a while. */
+const openFailing = () => {
+  const until_ms = new Map<string, number>();
+  return {
+    add: (caller: string): void => void until_ms.set(caller, performance.now() + failing_ms),
+    has: (caller: string): boolean => {
+      const until = until_ms.get(caller) ?? 0;
+      if (performance.now() < until) return true;
+      until_ms.delete(caller);
+      return false;
+    },
+  };
+};
+
+/** Runs one call by itself. */
+const runAlone = async <Call, Result>(
+  { run }: Pick<Batched<Call, Result>, 'run'>,
+  pool: pg.Pool,
+  call: Call,
+): Promise<Result> => {
+  for (const result of await run(pool, [call])) return result;
+  throw new Error('a call has no result');
+};
+
+/** Runs the calls of a failed batch one by one. `failed`: what fails then, too. */
+const runEach = async <Call, Result>(
+  batch: readonly Waiting<Call, Result>[],
+  run: (call: Call) => Promise<Result>,
+  failed: (call: Call) => void,
+): Promise<void> => {
+  const left = batch.values();
+  const runNext = async (): Promise<void> => {
+    for (const { call, answer } of left) {
+      try {
+        answer.resolve(await run(call));
+      } catch (error) {
+        if (!isDatabaseLost(error)) failed(call);
+        answer.reject(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: retries_max }, runNext));
+};
+
+/** The calls of one operation on one pool. */
+const openBatcher = <Call, Result>(
+  pool: pg.Pool,
+  operation: Batched<Call, Result>,
+): ((call: Call) => Promise<Result>) => {
+  const { callerOf, inFlight: slots_max = batchesInFlight_max } = operation;
+  const alone = (call: Call): Promise<Result> => runAlone(operation, pool, call);
+  const queue = openQueue<Waiting<Call, Result>>();
+  const failing = openFailing();
+  let inFlight = 0;
+  let isDue = false;
+
+  const runBatch = async (batch: readonly Waiting<Call, Result>[]): Promise<void> => {
+    const calls = batch.map(({ call }) => call);
+    try {
+      const results = await operation.run(pool, calls);
+      for (const [place, result] of results.entries()) batch[place]?.answer.resolve(result);
+    } catch (error) {
+      // A call sent on a lost connection may have taken effect: only its caller may repeat it.
+      if (batch.length === 1 || isDatabaseLost(error))
+        for (const { answer } of batch) answer.reject(error);
+      else await runEach(batch, alone, (call) => failing.add(callerOf(call)));
+    }
+  };
+
+  /** Processes batch after batch until no call waits. */
+  const work = async (): Promise<void> => {
+    inFlight += 1;
+    while (!queue.isEmpty()) await runBatch(queue.take());
+    inFlight -= 1;
+  };
+
+  const begin = (): void => {
+    isDue = false;
+    for (let slots = slots_max - inFlight; slots > 0; slots -= 1) void work();
+  };
+
+  return (call) => {
+    const caller = callerOf(call);
+    if (failing.has(caller)) return outsideOfCalls(alone, call);
+    const answer = Promise.withResolvers<Result>();
+    queue.add(caller, { call, answer });
+    // Behind all that this turn of the event loop brings.
+    if (!isDue && inFlight < slots_max) {
+      isDue = true;
+      outsideOfCalls(setImmediate, begin);
+    }
+    return answer.promise;
+  };
+};
+
+/** The operation with its calls batched, separately for each pool. */
+export const batched = <Call, Result>(
+  operation: Batched<Call, Result>,
+): ((pool: pg.Pool, call: Call) => Promise<Result>) => {
+  type Batcher = (call: Call) => Promise<Result>;
+  const batchers = new WeakMap<pg.Pool, LRUCache<string, Batcher>>();
+  const batcherOn = (pool: pg.Pool, call: Call): Batcher => {
+    const ofPool = batchers.get(pool) ?? new LRUCache<string, Batcher>({ max: batchers_max });
+    batchers.set(pool, ofPool);
+    const whose = operation.perCaller === true ? operation.callerOf(call) : '';
+    const batcher = ofPool.get(whose) ?? openBatcher(pool, operation);
+    ofPool.set(whose, batcher);
+    return batcher;
+  };
+  // A batch belongs to no single call, so it would not wait for the turn of a call in the lane.
+  return (pool, call) =>
+    isInLane()
+      ? runAlone(operation, pool, call)
+      : spanned(spanOf(operation), () => batcherOn(pool, call)(call));
+};

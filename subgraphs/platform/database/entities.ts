@@ -1,0 +1,205 @@
+/**
+ * Kernel tables: events and the outbox, idempotency keys, shops. Their keys start with the
+ * merchant, so that a merchant's rows share a shard.
+ */
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { InstantType } from './instant.ts';
+import type { Row } from './statement.ts';
+import type { Mode } from '../../rules/mode.ts';
+import type { LiveKind, WebhookEvent } from '../../rules/event.ts';
+import type { Consumer } from '../../rules/consumer.ts';
+
+/** Something that happened. The outbox is the part of the table that has no sequence yet. */
+export const EventEntity = defineEntity({
+  name: 'Event',
+  tableName: 'event',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    /** The order of writing. */
+    position: p.bigint().autoincrement(),
+    /** The order of the stream, assigned by the relay; null while in the outbox. */
+    sequence: p.bigint().nullable(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    /** The payment, payout or refund. */
+    subjectId: p.uuid(),
+    /** The stream's side; null when the event is not on the stream. */
+    streamKind: p.text().$type<LiveKind>().nullable(),
+    payload: p.json<Record<string, unknown>>().nullable(),
+    /** The webhook's side: frozen bytes; null when there is no webhook. */
+    webhookEvent: p.text().$type<WebhookEvent>().nullable(),
+    webhookBody: p.text().nullable(),
+    /** The payment's own target. */
+    webhookUrl: p.text().nullable(),
+    /** The part of the service that must process it; null for most. */
+    consumer: p.text().$type<Consumer>().fieldName('follower').nullable(),
+    /** Its partition: a part of the key, though the id alone is unique. */
+    createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
+  },
+  indexes: [
+    { name: 'event_outbox', properties: ['position'], where: 'sequence is null' },
+    { name: 'event_sequence', properties: ['sequence'], where: 'sequence is not null' },
+    {
+      name: 'event_log',
+      properties: ['merchantId', 'shopId', 'mode', 'sequence'],
+      include: ['createdAt', 'webhookEvent', 'subjectId'],
+      where: 'webhook_event is not null and sequence is not null',
+    },
+    { name: 'event_followed', properties: ['consumer', 'sequence'], where: 'follower is not null' },
+  ],
+});
+
+/**
+ * How far a consumer has come in the event log. The effects of the events up to there were
+ * committed with it.
+ */
+const ConsumerOffset = defineEntity({
+  name: 'ConsumerOffset',
+  tableName: 'consumer_offset',
+  properties: {
+    consumer: p.text().$type<Consumer>().primary(),
+    sequence: p.bigint(),
+  },
+});
+
+/** An event whose effects failed, until they succeed. */
+const ConsumerRetry = defineEntity({
+  name: 'ConsumerRetry',
+  tableName: 'consumer_retry',
+  properties: {
+    merchantId: p.uuid().primary(),
+    consumer: p.text().$type<Consumer>().primary(),
+    sequence: p.bigint().primary(),
+    subjectId: p.uuid(),
+    tries: p.integer(),
+    dueAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  indexes: [{ name: 'consumer_retry_due', properties: ['consumer', 'dueAt'] }],
+});
+
+/** A merchant's row on which a background task failed: skipped until it is due (`dead-letters.ts`). */
+const DeadLetter = defineEntity({
+  name: 'DeadLetter',
+  tableName: 'dead_letter',
+  properties: {
+    merchantId: p.uuid().primary(),
+    task: p.text().primary(),
+    /** The row's id, or another identifier of it, within the merchant. */
+    subjectId: p.text().primary(),
+    tries: p.integer(),
+    dueAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  indexes: [{ name: 'dead_letter_age', properties: ['dueAt'] }],
+});
+
+/** One idempotency key of a merchant in a mode. */
+const IdempotencyKey = defineEntity({
+  name: 'IdempotencyKey',
+  tableName: 'idempotency_key',
+  properties: {
+    merchantId: p.uuid().primary(),
+    mode: p.text().$type<Mode>().primary(),
+    key: p.text().primary(),
+    /** SHA-256 of the request. */
+    fingerprint: p.text(),
+    shopId: p.uuid(),
+    resourceId: p.uuid(),
+    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+    /** The request: the method and the path, or the mutation. */
+    request: p.text(),
+    /** In real time: while the claiming call is still getting its answer. Null: it has it. */
+    askingUntil: p.type(InstantType).$type<Temporal.Instant>().nullable(),
+  },
+  indexes: [{ name: 'idempotency_key_age', properties: ['createdAt'] }],
+});
+
+/** A key that lives longer than a secret key, sealed (`kept-keys.ts`). */
+export const KeptKeyEntity = defineEntity({
+  name: 'KeptKey',
+  tableName: 'kept_key',
+  properties: {
+    purpose: p.text().$type<'fingerprint' | 'service' | 'customer'>().primary(),
+    /** The id of the vault's key of the same secret key. */
+    generation: p.text().primary(),
+    sealed: p.text(),
+  },
+});
+
+/**
+ * A shop, which is also a terminal. The merchants subgraph alone writes it; the others read its
+ * names when they freeze them.
+ */
+export const ShopEntity = defineEntity({
+  name: 'Shop',
+  tableName: 'shop',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    name: p.text().groups('audit'),
+    terminalId: p.uuid(),
+    terminalName: p.text().groups('audit'),
+    /** The shop-level `whs_` secret, encrypted. */
+    webhookSecretSealed: p.text().hidden(),
+    /**
+     * The secret before the last rotation, and until when it signs together with the new one; null
+     * without an overlap.
+     */
+    previousWebhookSecretSealed: p.text().strictNullable().hidden(),
+    previousWebhookUntil: p
+      .type(InstantType)
+      .$type<Temporal.Instant>()
+      .strictNullable()
+      .groups('rotation')
+      .serializedName('previousUntil'),
+    /** Whether its keys must sign every request. */
+    requireSignature: p.boolean().default(false).groups('protection'),
+    /** Whether a signature must be over the whole request. */
+    requireBoundSignature: p.boolean().default(false).groups('protection'),
+    /**
+     * The `thm_` secret that requests are signed with, encrypted; null until the first one is made.
+     */
+    signingSecretSealed: p
+      .text()
+      .strictNullable()
+      .groups('protection')
+      .serializedName('signingSecret')
+      .serializer((sealed: string | null) => (sealed === null ? null : '[secret]')),
+    /** Addresses and CIDR blocks that may use its keys; empty: all addresses. */
+    allowList: p.array().columnType('text[]').defaultRaw("'{}'").groups('protection'),
+    /** Whether nothing is sold without a receipt. */
+    receiptsRequired: p.boolean().default(false).groups('receipts'),
+    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  checks: [
+    {
+      name: 'shop_signature_needs_secret',
+      expression: 'not require_signature or signing_secret_sealed is not null',
+    },
+  ],
+});
+export type Shop = Row<InferEntity<typeof ShopEntity>>;
+
+/** The trace in which a payment, refund or payout was made (`subject-trace.ts`). */
+const SubjectTrace = defineEntity({
+  name: 'SubjectTrace',
+  tableName: 'subject_trace',
+  properties: {
+    merchantId: p.uuid().primary(),
+    subjectId: p.uuid().primary(),
+    traceparent: p.text(),
+    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  indexes: [{ name: 'subject_trace_age', properties: ['createdAt'] }],
+});
+
+export const platformEntities = [
+  EventEntity,
+  ConsumerOffset,
+  ConsumerRetry,
+  DeadLetter,
+  IdempotencyKey,
+  KeptKeyEntity,
+  ShopEntity,
+  SubjectTrace,
+];

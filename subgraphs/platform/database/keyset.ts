@@ -1,0 +1,242 @@
+/**
+ * Keyset pages. A cursor is opaque, bound to the query's filters; a foreign or damaged one is
+ * refused; pages never repeat or skip a row that existed when the first page was read. `from` and
+ * `to` are UTC days, both inclusive.
+ */
+import { createHash } from 'node:crypto';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { asCame } from '../../rules/repeatable.ts';
+import { isCanonicalUuid } from '../../rules/uuid.ts';
+
+/** Where a page ended: rows are ordered by creation and id, newest first. */
+export interface Position {
+  readonly createdAt: Temporal.Instant;
+  readonly id: string;
+}
+
+/** What a caller requests: the `first` rows after `after`, or the `last` rows before `before`. */
+export interface PageQuery {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+export interface Page<Row> {
+  readonly nodes: Row[];
+  /** The same rows, each with its cursor, as Relay reads them. */
+  readonly edges: { readonly cursor: string; readonly node: Row }[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly endCursor: string | null;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+  };
+}
+
+/** A checked query. */
+export interface PageRange {
+  readonly size: number;
+  readonly backwards: boolean;
+  /** The cursor's. */
+  readonly position: Position | null;
+  /** What a cursor of this query belongs to. */
+  readonly bound: unknown;
+}
+
+const page_max_rows = 200;
+/** The size of a page when the caller names none. */
+const page_default_rows = 50;
+
+const digestOf = (value: unknown): string =>
+  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 12);
+
+/** Covers the position, too: a cursor with one changed character is invalid. */
+const digestAt = (at_ms: number, id: string, filters: unknown): string =>
+  digestOf([at_ms, id, filters]);
+
+/** The cursor behind a row. */
+export const cursorOf = (row: Position, filters: unknown): string => {
+  const at_ms = row.createdAt.epochMilliseconds;
+  const parts = [at_ms, row.id, digestAt(at_ms, row.id, filters)];
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
+};
+
+/** Beyond four-digit years a moment is written in a way that the database does not read. */
+const readable = {
+  from: Date.parse('0001-01-01T00:00:00Z'),
+  to: Date.parse('9999-12-31T23:59:59.999Z'),
+};
+
+/**
+ * The first moment from this one on that a row can have: rows have millisecond precision and years
+ * of four digits.
+ */
+export const recordable = (at: Temporal.Instant): Temporal.Instant => {
+  const { epochMilliseconds } = at.round({ smallestUnit: 'millisecond', roundingMode: 'ceil' });
+  const within = Math.min(Math.max(epochMilliseconds, readable.from), readable.to);
+  return Temporal.Instant.fromEpochMilliseconds(within);
+};
+
+/** Null when the bytes are not a cursor's: decoding alone would ignore added characters. */
+const parse = (cursor: string): unknown => {
+  const bytes = Buffer.from(cursor, 'base64url');
+  if (bytes.toString('base64url') !== cursor) return null;
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * Reads a cursor; null without one; `bad_request` when it is damaged or belongs to other filters.
+ */
+export const positionOf = (
+  cursor: string | null | undefined,
+  filters: unknown,
+): Position | Refusal | null => {
+  if (cursor === null || cursor === undefined) return null;
+  const value = parse(cursor);
+  if (Array.isArray(value) && value.length === 3) {
+    const parts: readonly unknown[] = value;
+    const [at, id, digest] = parts;
+    if (
+      typeof at === 'number' &&
+      Number.isSafeInteger(at) &&
+      at >= readable.from &&
+      at <= readable.to &&
+      typeof id === 'string' &&
+      isCanonicalUuid(id) &&
+      digest === digestAt(at, id, filters)
+    ) {
+      return { createdAt: Temporal.Instant.fromEpochMilliseconds(at), id };
+    }
+  }
+  return refuse(
+    'bad_request',
+    `cursor: expected the next_cursor of a page of this same query, got ${asCame(cursor)}`,
+  );
+};
+
+/**
+ * Checks a query; `bad_request` for a size outside 1 to `limit`, a wrong cursor, or two directions.
+ */
+export const pageRange = (
+  { first, after, last, before }: PageQuery,
+  bound: unknown,
+  limit = page_max_rows,
+): PageRange | Refusal => {
+  const forwards = (first ?? after ?? null) !== null;
+  const backwards = (last ?? before ?? null) !== null;
+  if (backwards && (forwards || typeof last !== 'number'))
+    return refuse('bad_request', 'page: expected first and after, or last and before');
+  const size = last ?? first ?? page_default_rows;
+  if (size < 1 || size > limit)
+    return refuse('bad_request', `limit: expected an integer from 1 to ${limit}, got ${size}`);
+  const position = positionOf(before ?? after, bound);
+  return position && isRefusal(position) ? position : { size, backwards, position, bound };
+};
+
+const pageInfoOf = (
+  rows: readonly Position[],
+  { backwards, position, bound }: PageRange,
+  more: boolean,
+): Page<Position>['pageInfo'] => {
+  const [start, end] = [rows[0], rows.at(-1)];
+  const hasNextPage = backwards ? position !== null : more;
+  const hasPreviousPage = backwards ? more : position !== null;
+  return {
+    hasNextPage,
+    endCursor: hasNextPage && end ? cursorOf(end, bound) : null,
+    hasPreviousPage,
+    startCursor: hasPreviousPage && start ? cursorOf(start, bound) : null,
+  };
+};
+
+/**
+ * A page of rows in the order of the list, each at its position; `more`: whether there are further
+ * rows in the read direction. An edge makes its cursor only when it is read.
+ */
+export const pageAt = <Row>(
+  placed: readonly { readonly node: Row; readonly position: Position }[],
+  range: PageRange,
+  more: boolean,
+): Page<Row> => ({
+  nodes: placed.map(({ node }) => node),
+  edges: placed.map(({ node, position }) => ({
+    node,
+    get cursor() {
+      return cursorOf(position, range.bound);
+    },
+  })),
+  pageInfo: pageInfoOf(
+    placed.map(({ position }) => position),
+    range,
+    more,
+  ),
+});
+
+/**
+ * A page of rows in read order: backwards the oldest comes first. `rows` holds one more than
+ * requested when there are further rows, and `more` says that the search stopped before the end.
+ */
+export const pageOf = <Row extends Position>(
+  rows: readonly Row[],
+  range: PageRange,
+  more = rows.length > range.size,
+): Page<Row> => {
+  const nodes = rows.slice(0, range.size);
+  if (range.backwards) nodes.reverse();
+  return pageAt(
+    nodes.map((node) => ({ node, position: node })),
+    range,
+    more,
+  );
+};
+
+/** The last day that can be written: callers that mean "without an end" send it. */
+const lastDay = '9999-12-31';
+
+/** A day that exists. */
+const day = (text: string): Temporal.PlainDate | null => {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '0001-01-01') return null;
+  try {
+    return Temporal.PlainDate.from(text, { overflow: 'reject' });
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * A half-open span of time: from the first day's start to the end of the last day. Null at an open
+ * side.
+ */
+export interface Span {
+  readonly since: Temporal.Instant | null;
+  readonly until: Temporal.Instant | null;
+}
+
+/** Reads `from` and `to`; `bad_request` when one is not a day or they are the wrong way round. */
+export const spanOf = (
+  from: string | null | undefined,
+  to: string | null | undefined,
+): Span | Refusal => {
+  const first = from ? day(from) : null;
+  const last = to ? day(to) : null;
+  if (from && !first)
+    return refuse('bad_request', `from: expected a day as YYYY-MM-DD, got ${asCame(from)}`);
+  if (to && !last)
+    return refuse('bad_request', `to: expected a day as YYYY-MM-DD, got ${asCame(to)}`);
+  if (first && last && Temporal.PlainDate.compare(first, last) > 0)
+    return refuse(
+      'bad_request',
+      `from: expected a day not after to (${last.toString()}), got ${first.toString()}`,
+    );
+  const start = (date: Temporal.PlainDate): Temporal.Instant =>
+    date.toZonedDateTime('UTC').toInstant();
+  return {
+    since: first && start(first),
+    until: last && to !== lastDay ? start(last.add({ days: 1 })) : null,
+  };
+};

@@ -1,0 +1,29 @@
+/**
+ * Whether merchants exist. A merchant that was found is never looked up again: merchants are not
+ * deleted.
+ */
+import { LRUCache } from 'lru-cache';
+import { isUuid } from '../../rules/uuid.ts';
+import { run, type Runner, type Statement } from './statement.ts';
+
+const remembered = 10_000;
+
+const found: Statement = {
+  name: 'merchant.known',
+  text: 'select id from merchant where id = any ($1::uuid[])',
+};
+
+/** A look over this database; what is no UUID is no merchant. */
+export const openKnownMerchants = (
+  runner: Runner,
+): ((ids: readonly string[]) => Promise<boolean>) => {
+  const known = new LRUCache<string, true>({ max: remembered });
+  return async (ids) => {
+    const unknown = [...new Set(ids.map((id) => id.toLowerCase()))].filter((id) => !known.get(id));
+    if (unknown.length === 0) return true;
+    if (!unknown.every(isUuid)) return false;
+    const rows = await run<{ id: string }>(runner, found, [unknown]);
+    for (const { id } of rows) known.set(id, true);
+    return rows.length === unknown.length;
+  };
+};

@@ -1,0 +1,306 @@
+/**
+ * The statements of lists that people filter: a page, where the search ends, and the number of
+ * rows. A filter that an index supports is a range of that index; other filters check row by row.
+ * Over all merchants of sharded tables a shard cannot take ranges from another query: rows are read
+ * in their order, and the search ends where `edgeText` says.
+ */
+import type { Mode } from '../../rules/mode.ts';
+import type { PageQuery, PageRange, Position, Span } from './keyset.ts';
+import type { RegistryTable } from './registry.ts';
+
+/** The owner of the rows: a merchant with these shops, or all merchants. */
+export interface WideReach {
+  readonly merchantId: string | null;
+  readonly shopIds: readonly string[];
+  readonly modes: readonly Mode[];
+}
+
+/**
+ * A condition on a row: SQL around the value's `$n`, and the value. `merchant` returns the SQL of
+ * the merchant whose rows are listed, null for all: a table joined to the listed one names it.
+ */
+export interface RowFilter {
+  readonly sql: (parameter: string, merchant: () => string | null) => string;
+  readonly value: unknown;
+  /**
+   * Present: an index orders a merchant's rows by these and then by this value. Such a value is the
+   * range to read, however many rows the merchant has.
+   */
+  readonly indexedBy?: readonly ('shop' | 'mode')[];
+}
+
+/** What is listed: a registry's table. All merchants' rows of it have an index by mode and time. */
+export interface ListedTable {
+  readonly table: RegistryTable;
+  /** What `columns()` of statement.ts makes; `createdAt` and `id` are two of them. */
+  readonly columns: string;
+  /** SQL that holds for what is listed of all merchants, where that is less. */
+  readonly ofAll?: string;
+  /** SQL of a row's amount; absent: its column. */
+  readonly amount?: string;
+  /** The index columns of one merchant's rows before their time; absent: shop and mode. */
+  readonly by?: readonly ('shop' | 'mode')[];
+  /** Whether all merchants' index has the filter columns, too. */
+  readonly isByColumnsOfAll?: boolean;
+}
+
+export interface ListQuery {
+  readonly page: PageQuery;
+  readonly reach: WideReach;
+  readonly span: Span;
+  /** Values of the table's filter columns; null or absent: any. */
+  readonly columns: Readonly<Record<string, readonly string[] | null | undefined>>;
+  /** What no index helps with. */
+  readonly rows: readonly RowFilter[];
+  /** The whole request as JSON: a cursor is bound to it. */
+  readonly asked: unknown;
+}
+
+/** A text, and its values. */
+interface ListText {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+class Parameters {
+  readonly values: unknown[] = [];
+  add(value: unknown): string {
+    return `$${this.values.push(value)}`;
+  }
+}
+
+/** Values of the index's columns between mode and time, where the request has them. */
+const armColumns = ({ table, isByColumnsOfAll = false }: ListedTable, query: ListQuery) => {
+  const { reach, columns } = query;
+  const isAsked = Object.values(columns).some((values) => values !== null && values !== undefined);
+  const isInIndex = reach.merchantId === null ? isByColumnsOfAll : isAsked;
+  return isInIndex && !keyOf(query) ? Object.entries(table.filters) : [];
+};
+
+/** What the index of one merchant's rows has before their time. */
+const everyBy = ['shop', 'mode'] as const;
+
+/** The value whose own index is read; null: the list's index. */
+const keyOf = ({ reach, rows }: ListQuery): RowFilter | null =>
+  reach.merchantId === null ? null : (rows.find(({ indexedBy }) => indexedBy) ?? null);
+
+const isBy = ({ by = everyBy }: ListedTable, what: 'shop' | 'mode', query: ListQuery): boolean =>
+  (keyOf(query)?.indexedBy ?? by).includes(what) &&
+  (what === 'mode' || query.reach.merchantId !== null);
+
+/** How many ranges of the index a query reads. */
+export const armsOf = (listed: ListedTable, query: ListQuery): number => {
+  const { reach } = query;
+  const sizes = [
+    ...(isBy(listed, 'shop', query) ? [reach.shopIds.length] : []),
+    ...(isBy(listed, 'mode', query) ? [reach.modes.length] : []),
+    ...armColumns(listed, query).map(([column, all]) => new Set(query.columns[column] ?? all).size),
+  ];
+  return sizes.reduce((product, size) => product * size, 1);
+};
+
+/** SQL of the ranges: their source, and the condition in each. */
+const ranges = (listed: ListedTable, query: ListQuery, parameters: Parameters) => {
+  const { table, ofAll } = listed;
+  const { merchantId, shopIds, modes } = query.reach;
+  const from = ['(values (true)) as one(holds)'];
+  const where = ['one.holds'];
+  const always = merchantId === null ? (ofAll ?? table.always) : table.always;
+  if (always !== undefined) where.push(always);
+  if (merchantId !== null)
+    where.push(`${table.name}.merchant_id = ${parameters.add(merchantId)}::uuid`);
+  if (isBy(listed, 'shop', query)) {
+    from.push(`unnest(${parameters.add(shopIds)}::uuid[]) as s(shop_id)`);
+    where.push(`${table.name}.shop_id = s.shop_id`);
+  }
+  if (isBy(listed, 'mode', query)) {
+    from.push(`unnest(${parameters.add(modes)}::text[]) as m(mode)`);
+    where.push(`${table.name}.mode = m.mode`);
+  }
+  for (const [column, all] of armColumns(listed, query)) {
+    const values = [...new Set(query.columns[column] ?? all)];
+    from.push(`unnest(${parameters.add(values)}::text[]) as wanted_${column}(value)`);
+    where.push(`${table.name}.${column} = wanted_${column}.value`);
+  }
+  const key = keyOf(query);
+  if (key)
+    where.push(key.sql(parameters.add(key.value), () => `${parameters.add(merchantId)}::uuid`));
+  return { from: from.join(' cross join '), where };
+};
+
+/** SQL: the same rows of all merchants where the tables are sharded, in one range. */
+const allMerchants = (listed: ListedTable, query: ListQuery, parameters: Parameters): string[] => {
+  const { table, ofAll = table.always } = listed;
+  const { modes } = query.reach;
+  return [
+    ...(ofAll === undefined ? [] : [ofAll]),
+    ...(isBy(listed, 'mode', query)
+      ? [`${table.name}.mode = any (${parameters.add(modes)}::text[])`]
+      : []),
+    ...armColumns(listed, query).map(([column, all]) => {
+      const values = [...new Set(query.columns[column] ?? all)];
+      return `${table.name}.${column} = any (${parameters.add(values)}::text[])`;
+    }),
+  ];
+};
+
+/** What the list's own index has, and the one of the value does not. */
+const reachOf = (listed: ListedTable, query: ListQuery, parameters: Parameters): string[] => {
+  const { table, by = everyBy } = listed;
+  const { shopIds, modes } = query.reach;
+  const isMissing = (what: 'shop' | 'mode') => by.includes(what) && !isBy(listed, what, query);
+  return [
+    ...(isMissing('shop')
+      ? [`${table.name}.shop_id = any (${parameters.add(shopIds)}::uuid[])`]
+      : []),
+    ...(isMissing('mode') ? [`${table.name}.mode = any (${parameters.add(modes)}::text[])`] : []),
+  ];
+};
+
+/** Conditions that no range of the index has. */
+const restOf = (listed: ListedTable, query: ListQuery, parameters: Parameters): string[] => {
+  const { table } = listed;
+  const isInArms = armColumns(listed, query).length > 0;
+  const byColumn = Object.entries(isInArms ? {} : query.columns).flatMap(([column, values]) =>
+    values ? [`${table.name}.${column} = any (${parameters.add(values)}::text[])`] : [],
+  );
+  const { merchantId } = query.reach;
+  const merchant = (): string | null =>
+    merchantId === null ? null : `${parameters.add(merchantId)}::uuid`;
+  const key = keyOf(query);
+  const others = query.rows.filter((row) => row !== key);
+  return [
+    ...byColumn,
+    ...(key ? reachOf(listed, query, parameters) : []),
+    ...others.map(({ sql, value }) => sql(parameters.add(value), merchant)),
+  ];
+};
+
+/**
+ * SQL: the moments that a page reads. It has one end to read from: given another, PostgreSQL walks
+ * from the outer to the inner. A cursor lies within the span, which it is bound to.
+ */
+const withinSpan = (
+  { name }: RegistryTable,
+  { since, until }: Span,
+  range: Pick<PageRange, 'backwards' | 'position'> | null,
+  parameters: Parameters,
+): string[] => {
+  const position = range?.position ?? null;
+  const backwards = range?.backwards === true;
+  const at = `${name}.created_at`;
+  const where: string[] = [];
+  if (since && (!position || !backwards))
+    where.push(`${at} >= ${parameters.add(since)}::timestamptz`);
+  if (until && (!position || backwards))
+    where.push(`${at} < ${parameters.add(until)}::timestamptz`);
+  if (position)
+    where.push(
+      `(${at}, ${name}.id) ${backwards ? '>' : '<'} (${parameters.add(position.createdAt)}::timestamptz, ${parameters.add(position.id)}::uuid)`,
+    );
+  return where;
+};
+
+/** What a page is read by. */
+interface PageToRead {
+  readonly range: PageRange;
+  /** How many rows of each range are looked at. */
+  readonly walk: number;
+  /** Whether the list covers all merchants of sharded tables. */
+  readonly isOverShards: boolean;
+}
+
+/** SQL of the rows to check: the ranges they come from, and the condition in each. */
+const looked = (
+  listed: ListedTable,
+  query: ListQuery,
+  { range, isOverShards }: { readonly range: PageRange | null; readonly isOverShards: boolean },
+  parameters: Parameters,
+) => {
+  const { from, where } = isOverShards
+    ? { from: '', where: allMerchants(listed, query, parameters) }
+    : ranges(listed, query, parameters);
+  const within = [...where, ...withinSpan(listed.table, query.span, range, parameters)];
+  return { from, within: within.join(' and ') || 'true' };
+};
+
+/** Whether a page looks for what no index helps with. */
+export const hasRest = (listed: ListedTable, query: ListQuery): boolean =>
+  restOf(listed, query, new Parameters()).length > 0;
+
+const inOrderOf = (name: string, order: 'asc' | 'desc'): string =>
+  `order by ${name}.created_at ${order}, ${name}.id ${order}`;
+const orderOf = ({ backwards }: PageRange) => (backwards ? 'asc' : 'desc');
+
+/**
+ * The rows of a page, one more than requested when there are others. `edge`, where tables are
+ * spread: where the search ends.
+ */
+export const pageText = (
+  listed: ListedTable,
+  query: ListQuery,
+  { range, walk, isOverShards }: PageToRead,
+  edge?: Position,
+): ListText => {
+  const { name } = listed.table;
+  const parameters = new Parameters();
+  const { from, within } = looked(listed, query, { range, isOverShards }, parameters);
+  const rest = restOf(listed, query, parameters);
+  const order = orderOf(range);
+  const size = `limit ${parameters.add(range.size + 1)}::int`;
+  const inOrder = inOrderOf(name, order);
+  if (isOverShards) {
+    const all = [within, ...rest];
+    if (edge)
+      all.push(
+        `(${name}.created_at, ${name}.id) ${range.backwards ? '<=' : '>='} (${parameters.add(edge.createdAt)}::timestamptz, ${parameters.add(edge.id)}::uuid)`,
+      );
+    const text = `select ${listed.columns} from ${name} where ${all.join(' and ')} ${inOrder} ${size}`;
+    return { text, values: parameters.values };
+  }
+  const walked =
+    rest.length === 0
+      ? `${name} where ${within}`
+      : `(select * from ${name} where ${within} ${inOrder} limit ${parameters.add(walk)}::int) ${name} where ${rest.join(' and ')}`;
+  const text = `select page.* from ${from} cross join lateral (select ${listed.columns} from ${walked} ${inOrder} ${size}) page
+    order by page."createdAt" ${order}, page.id ${order} ${size}`;
+  return { text, values: parameters.values };
+};
+
+/** Where the first range ends that a page does not search fully; no row: it searches all. */
+export const edgeText = (
+  listed: ListedTable,
+  query: ListQuery,
+  { range, walk, isOverShards }: PageToRead,
+): ListText => {
+  const { name } = listed.table;
+  const parameters = new Parameters();
+  const { from, within } = looked(listed, query, { range, isOverShards }, parameters);
+  const order = orderOf(range);
+  const last = `select ${name}.created_at as "createdAt", ${name}.id from ${name}
+      where ${within} ${inOrderOf(name, order)} offset ${parameters.add(walk - 1)}::int limit 1`;
+  const text = isOverShards
+    ? last
+    : `select edge.* from ${from} cross join lateral (${last}) edge
+    order by edge."createdAt" ${order}, edge.id ${order} limit 1`;
+  return { text, values: parameters.values };
+};
+
+/** How many of the rows that are looked at fit, and how many were looked at. */
+export const totalText = (
+  listed: ListedTable,
+  query: ListQuery,
+  walk: number,
+  isOverShards: boolean,
+): ListText => {
+  const { name } = listed.table;
+  const parameters = new Parameters();
+  const { from, within } = looked(listed, query, { range: null, isOverShards }, parameters);
+  const rest = restOf(listed, query, parameters);
+  const fits = `select ${rest.length === 0 ? 'true' : rest.join(' and ')} as fits`;
+  const most = `limit ${parameters.add(walk)}::int`;
+  const rows = `from ${name} where ${within} ${inOrderOf(name, 'desc')} ${most}`;
+  const text = `select count(*) filter (where seen.fits)::int as count, count(*)::int as looked from (
+      ${isOverShards ? `${fits} ${rows}` : `${fits} from ${from} cross join lateral (select * ${rows}) ${name} ${most}`}) seen`;
+  return { text, values: parameters.values };
+};

@@ -1,0 +1,196 @@
+/**
+ * The ORM's way to PostgreSQL: through the pool of the handwritten statements, with the same
+ * tracing. A transaction of the ORM holds one of the pool's clients; `clientOf` returns it, so both
+ * ways of writing share the transaction.
+ */
+import {
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  type Transaction,
+} from 'kysely';
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import pg from 'pg';
+import { currentSpan, spanned } from '../tracing/tracing.ts';
+import { inTurn } from '../access/lane.ts';
+import { sendCommand } from './statement.ts';
+
+/** Commands that PostgreSQL counts rows for. */
+const writes: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
+
+/** The beginnings of statements, in which no values stand. */
+const statementForm =
+  /^(?:(?<verb>insert) into|(?<verb>update)|(?<verb>delete) from|(?<verb>select) .*?\bfrom) "(?<table>\w+)"/s;
+
+/**
+ * `<table>.<verb>` of a statement of the ORM, such as `shop.select`. The statement itself cannot be
+ * the name: the ORM writes values into it.
+ */
+const nameOf = (sql: string): string => {
+  const { verb, table } = statementForm.exec(sql)?.groups ?? {};
+  return verb && table ? `${table}.${verb}` : 'orm.statement';
+};
+
+const wrongKind = (): Error => new Error('a connection of the ORM is not one of its own driver');
+
+/** An error as the ORM may have it: the ORM would copy a row's values into its message. */
+const withoutRows = (error: unknown): unknown => {
+  if (error instanceof pg.DatabaseError) {
+    error.detail = undefined;
+    error.hint = undefined;
+  }
+  return error;
+};
+
+/**
+ * A connection as the ORM holds it. It has a client of the pool in a transaction and during a
+ * query; while a query waits for its turn, it has none.
+ */
+class PoolConnection implements DatabaseConnection {
+  readonly #pool: pg.Pool;
+  #client: pg.PoolClient | null = null;
+  /** Why the client cannot be used again; undefined while it can. */
+  broken: Error | true | undefined;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  /** The client of the transaction. */
+  get client(): pg.PoolClient {
+    if (!this.#client) throw new Error('the ORM has begun no transaction on this connection');
+    return this.#client;
+  }
+
+  async begin(): Promise<void> {
+    this.#client = await this.#pool.connect();
+    await sendCommand(this.#client, 'begin');
+  }
+
+  release(): void {
+    this.#client?.release(this.broken);
+    this.#client = null;
+  }
+
+  async executeQuery<Found>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Found>> {
+    if (!currentSpan()) return this.#send<Found>(sql, parameters);
+    const name = nameOf(sql);
+    const values = { 'db.system.name': 'postgresql', 'db.query.summary': name };
+    return spanned({ kind: 'client', name: `sql ${name}`, values }, async (span) => {
+      const result = await this.#send<Found>(sql, parameters);
+      span?.note({ 'db.response.returned_rows': result.rows.length });
+      return result;
+    });
+  }
+
+  async #send<Found>(sql: string, parameters: readonly unknown[]): Promise<QueryResult<Found>> {
+    // For a text with several statements the package returns a list; the ORM reads nothing from it.
+    const result: Partial<pg.QueryResult> = await this.#query(sql, [...parameters]).catch(
+      (error: unknown) => Promise.reject(withoutRows(error)),
+    );
+    const { command = '', rowCount, rows = [] } = result;
+    return {
+      rows: rows as Found[],
+      ...(writes.has(command) ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}),
+    };
+  }
+
+  async #query(sql: string, parameters: unknown[]): Promise<pg.QueryResult> {
+    if (this.#client) return this.#client.query(sql, parameters);
+    return inTurn(async () => {
+      const client = await this.#pool.connect();
+      return client.query(sql, parameters).finally(() => client.release());
+    });
+  }
+
+  streamQuery<Found>(): AsyncIterableIterator<QueryResult<Found>> {
+    throw new Error('nothing is streamed through the ORM');
+  }
+}
+
+class PoolDriver implements Driver {
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new PoolConnection(this.#pool);
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await clientIn(connection).begin();
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await sendCommand(clientIn(connection).client, 'commit');
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    const held = clientIn(connection);
+    try {
+      await sendCommand(held.client, 'rollback');
+    } catch (error) {
+      // Its transaction ends with the client, which is thrown away. Kysely releases a connection
+      // only after a rollback that did not reject; what failed before is reported anyway.
+      held.broken = error instanceof Error ? error : true;
+    }
+  }
+
+  // A transaction within another one.
+  async savepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    await clientIn(connection).client.query(`savepoint ${pg.escapeIdentifier(name)}`);
+  }
+
+  async rollbackToSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    await clientIn(connection).client.query(`rollback to ${pg.escapeIdentifier(name)}`);
+  }
+
+  async releaseSavepoint(connection: DatabaseConnection, name: string): Promise<void> {
+    await clientIn(connection).client.query(`release ${pg.escapeIdentifier(name)}`);
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    clientIn(connection).release();
+  }
+
+  /** The opener of the pool closes it. */
+  async destroy(): Promise<void> {}
+}
+
+const clientIn = (connection: DatabaseConnection): PoolConnection => {
+  if (!(connection instanceof PoolConnection)) throw wrongKind();
+  return connection;
+};
+
+/** How the ORM reaches PostgreSQL through a pool. */
+export const dialectOver = (pool: pg.Pool): Dialect => ({
+  createDriver: () => new PoolDriver(pool),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+  createAdapter: () => new PostgresAdapter(),
+  createIntrospector: (db) => new PostgresIntrospector(db),
+});
+
+/** Locks the found row against changes until the transaction ends. */
+export const forUpdate = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+
+/**
+ * The client of the ORM's current transaction, for statements written by hand that take part in it.
+ * Throws outside of one. What is changed in entities must be flushed first if they are to see it.
+ */
+export const clientOf = async (em: EntityManager): Promise<pg.PoolClient> => {
+  const transaction = em.getTransactionContext<Transaction<object>>();
+  if (!transaction) throw new Error('there is no transaction whose client could be given');
+  return transaction
+    .getExecutor()
+    .provideConnection(async (connection) => clientIn(connection).client);
+};

@@ -1,0 +1,129 @@
+/**
+ * The partitions of events, deliveries, attempts, calls to banks, openings of pages and of the
+ * audit log, one for each month, made before their month begins. Nothing depends on this being in
+ * time: a row without a partition is stored in the default one, and old rows there are deleted in
+ * batches (`platform/retention`).
+ * Making and dropping a partition lock the table for some milliseconds. A run that does not get the
+ * lock at once gives way; the next run repeats it.
+ */
+import type pg from 'pg';
+import { inTransaction, isLockTimeout } from './statement.ts';
+
+/**
+ * In the order in which they are dropped: a delivery without its event is history, an event without
+ * its delivery would be a mistake.
+ */
+export const partitionedTables = [
+  'event',
+  'webhook_delivery',
+  'webhook_attempt',
+  'bank_call',
+  'page_opening',
+] as const;
+export type PartitionedTable = (typeof partitionedTables)[number];
+/** Never dropped: its months keep its indexes small. Its rows are never changed or moved. */
+const kept = 'audit_entry';
+type MonthlyTable = PartitionedTable | typeof kept;
+
+/** This month and so many that follow have a partition. */
+const monthsAhead = 2;
+/** Writers queue behind a waiting lock request. */
+const lockPatience_ms = 200;
+const statement_ms = 20_000;
+/**
+ * Larger months stay in the default partition: moving more rows would block everyone for too long.
+ */
+const moved_max = 2_000;
+
+/** The month, in UTC, of the partition for a row of this time. */
+export const monthOf = (instant: Temporal.Instant): Temporal.PlainYearMonth =>
+  instant.toZonedDateTimeISO('UTC').toPlainDate().toPlainYearMonth();
+const startOf = (month: Temporal.PlainYearMonth): Temporal.Instant =>
+  month.toPlainDate({ day: 1 }).toZonedDateTime('UTC').toInstant();
+/** The name of a partition, with its schema. */
+export const partitionOf = (table: MonthlyTable, month: Temporal.PlainYearMonth): string =>
+  `partitions.${table}_${month.toString().replace('-', '_')}`;
+
+/** Does `work` in a transaction; false, with no effect, when a lock was not available at once. */
+export const withLockTimeout = async (
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<boolean>,
+): Promise<boolean> => {
+  try {
+    return await inTransaction(pool, async (client) => {
+      await client.query(
+        `select set_config('lock_timeout', '${lockPatience_ms}', true), set_config('statement_timeout', '${statement_ms}', true)`,
+      );
+      return work(client);
+    });
+  } catch (error) {
+    if (isLockTimeout(error)) return false;
+    throw error;
+  }
+};
+
+/** SQL: makes a partition of the audit log itself refuse what the log refuses. */
+const refusesChanges = (partition: string): string =>
+  `create trigger append_only before update or delete on ${partition} for each statement execute function audit_entry_append_only_fn();
+   create trigger append_only_whole before truncate on ${partition} for each statement execute function audit_entry_append_only_fn()`;
+
+/** Whether a query has a row. */
+export const exists = async (client: pg.Pool | pg.PoolClient, query: string): Promise<boolean> => {
+  const { rows } = await client.query<{ found: boolean }>(`select exists (${query}) as found`);
+  return rows[0]?.found === true;
+};
+
+/** SQL: a row when the partition exists. */
+const isMade = (partition: string): string =>
+  `select 1 from pg_class where oid = to_regclass('${partition}')`;
+
+/**
+ * Makes one partition and moves its rows there from the default one. The moved rows are locked
+ * against reads meanwhile: a reader that had looked up the partitions before would find the rows in
+ * neither.
+ */
+const makePartition = async (
+  pool: pg.Pool,
+  table: MonthlyTable,
+  month: Temporal.PlainYearMonth,
+): Promise<boolean> => {
+  const isKept = table === kept;
+  const column = isKept ? 'written_at' : 'created_at';
+  const [partition, fallback] = [partitionOf(table, month), `partitions.${table}_default`];
+  const [since, until] = [startOf(month).toString(), startOf(month.add({ months: 1 })).toString()];
+  const within = `from ${fallback} where ${column} >= '${since}' and ${column} < '${until}'`;
+  const hasRows = await exists(pool, `select 1 ${within}`);
+  if (isKept && hasRows) return false;
+  return withLockTimeout(pool, async (client) => {
+    await client.query(
+      `lock table only ${table} in ${hasRows ? 'access' : 'share update'} exclusive mode`,
+    );
+    if (await exists(client, isMade(partition))) return false;
+    await client.query(`lock table ${fallback} in access exclusive mode`);
+    if (await exists(client, `select 1 ${within} offset ${hasRows ? moved_max : 0}`)) return false;
+    await client.query(`create table ${partition} (like ${table} including defaults including constraints)
+      with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)`);
+    if (isKept) await client.query(refusesChanges(partition));
+    if (hasRows)
+      await client.query(
+        `with moved as (delete ${within} returning *) insert into ${partition} select * from moved`,
+      );
+    await client.query(
+      `alter table ${table} attach partition ${partition} for values from ('${since}') to ('${until}')`,
+    );
+    return true;
+  });
+};
+
+/** Makes the missing partitions of this month and of the coming ones. Returns the number made. */
+export const makePartitions = async (pool: pg.Pool, now: Temporal.Instant): Promise<number> => {
+  let made = 0;
+  for (const table of [...partitionedTables, kept] as const) {
+    for (let ahead = 0; ahead <= monthsAhead; ahead += 1) {
+      const month = monthOf(now).add({ months: ahead });
+      const isThere = await exists(pool, isMade(partitionOf(table, month)));
+      if (!isThere && (await makePartition(pool, table, month))) made += 1;
+    }
+  }
+  return made;
+};

@@ -1,0 +1,101 @@
+/**
+ * Whether the tables are sharded over machines (docs/operations.md, "Sharding"). One database
+ * takes in one statement what is due of all merchants; a spread one takes it merchant by merchant.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { outsideOfLane } from '../access/lane.ts';
+import { eachMerchant } from './by-merchant.ts';
+import { poolOf } from './pool-of.ts';
+import { run, type Runner, type Statement } from './statement.ts';
+
+const ask: Statement = {
+  name: 'database.is_spread',
+  text: `select exists (select 1 from pg_extension where extname = 'citus') as "isSharded"`,
+};
+
+const known = new WeakMap<Runner, Promise<boolean>>();
+
+/** Whether the runner's database is sharded; queried once for each pool. */
+export const isSharded = (runner: Runner): Promise<boolean> => {
+  const pool = runner instanceof pg.Pool ? runner : (poolOf(runner) ?? runner);
+  const found =
+    known.get(pool) ??
+    outsideOfLane(() => run<{ isSharded: boolean }>(runner, ask, [])).then(
+      ([row]) => row?.isSharded === true,
+    );
+  known.set(pool, found);
+  found.catch(() => known.delete(pool));
+  return found;
+};
+
+/** A statement for rows of any merchants, and the one for those of one merchant. */
+export interface ShardedStatement {
+  /** For one database alone: `$1` is a list of the rows' merchants. */
+  readonly ofAll: Statement;
+  /** The same where `$1` is the merchant of all rows. */
+  readonly ofMerchant: Statement;
+}
+
+/**
+ * Variants that find rows by their merchants and by a column, whose values are `$2`; `textOf` makes
+ * the statement around the condition.
+ */
+export const shardedByKey = (
+  name: string,
+  column: string,
+  textOf: (ofKeys: string) => string,
+): ShardedStatement => ({
+  ofAll: {
+    name,
+    // As subqueries the arrays tell the planner nothing, so the plan is made once.
+    text: textOf(
+      `(merchant_id, ${column}) in (select * from unnest((select $1::uuid[]), (select $2::uuid[])))`,
+    ),
+  },
+  ofMerchant: {
+    name: `${name}_of_merchant`,
+    text: textOf(`merchant_id = $1 and ${column} = any ($2)`),
+  },
+});
+
+/**
+ * Runs a statement for rows of several merchants: at once in one database; merchant by merchant
+ * where the tables are sharded. `valuesOf` returns the values after `$1`.
+ */
+export const runSharded = async <Found extends object, Row extends { readonly merchantId: string }>(
+  runner: Runner,
+  { ofAll, ofMerchant }: ShardedStatement,
+  rows: readonly Row[],
+  valuesOf: (rows: readonly Row[]) => readonly unknown[],
+): Promise<Found[]> =>
+  (await isSharded(runner))
+    ? eachMerchant(rows, (own, merchantId) =>
+        run<Found>(runner, ofMerchant, [merchantId, ...valuesOf(own)]),
+      )
+    : run<Found>(runner, ofAll, [rows.map(({ merchantId }) => merchantId), ...valuesOf(rows)]);
+
+const inDoubt: Statement = {
+  name: 'database.in_doubt',
+  text: `select coalesce(string_agg(result, ','), '') as names from run_command_on_all_nodes(
+    $$select coalesce(string_agg(gid, ','), '') from pg_prepared_xacts where database = current_database()$$)`,
+};
+const look_ms = 20;
+const looks_max = 100;
+
+/**
+ * Waits, for two seconds at most, until the commits in progress have reached every machine. Where
+ * the tables are sharded, parts of a transaction become visible one after another.
+ */
+export const awaitCommits = async (pool: pg.Pool): Promise<void> => {
+  const look = async (): Promise<readonly string[]> => {
+    const [row] = await run<{ names: string }>(pool, inDoubt, []);
+    return row?.names.split(',').filter((name) => name !== '') ?? [];
+  };
+  let left = await look();
+  for (let looks = 0; left.length > 0 && looks < looks_max; looks += 1) {
+    await sleep(look_ms);
+    const now = new Set(await look());
+    left = left.filter((name) => now.has(name));
+  }
+};

@@ -1,0 +1,54 @@
+/**
+ * The trace of a payment, refund or payout: that of the call that made it, stored in its own row.
+ * So it includes the bank's answer, background queries and the webhook, whichever process handles
+ * them, whenever, and even if a queue is lost. Where traces are not stored, nothing is written and
+ * nothing read.
+ */
+import { continued, currentSpan, tracing, type Span, type SpanStart } from '../tracing/tracing.ts';
+import { run, type Runner, type Statement } from './statement.ts';
+
+/** What has a trace. */
+interface TracedSubject {
+  readonly merchantId: string;
+  readonly subjectId: string;
+}
+
+const remember: Statement = {
+  name: 'subject_trace.remember',
+  text: 'insert into subject_trace (merchant_id, subject_id, traceparent, created_at) values ($1, $2, $3, now()) on conflict do nothing',
+};
+
+const find: Statement = {
+  name: 'subject_trace.find',
+  text: 'select traceparent from subject_trace where merchant_id = $1 and subject_id = $2',
+};
+
+/** Stores the current trace as the subject's, if it is sampled. The first one stays. */
+export const rememberTrace = async (
+  runner: Runner,
+  { merchantId, subjectId }: TracedSubject,
+): Promise<void> => {
+  const span = currentSpan();
+  if (span?.isKept) await run(runner, remember, [merchantId, subjectId, span.traceparent]);
+};
+
+const traceOf = async (
+  runner: Runner,
+  { merchantId, subjectId }: TracedSubject,
+): Promise<string | null> => {
+  const [row] = await run<{ traceparent: string }>(runner, find, [merchantId, subjectId]);
+  return row?.traceparent ?? null;
+};
+
+/** Runs `work` in a span of the subject's own trace; without one, in the current trace. */
+export const inTraceOf = async <Result>(
+  runner: Runner,
+  subject: TracedSubject,
+  start: SpanStart,
+  work: (span: Span | null) => Promise<Result>,
+): Promise<Result> => {
+  if (!tracing()) return work(null);
+  // A failed trace lookup must not stop the work.
+  const traceparent = await traceOf(runner, subject).catch(() => null);
+  return continued(traceparent, start, work);
+};

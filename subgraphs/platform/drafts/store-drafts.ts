@@ -1,0 +1,171 @@
+/** Reads and writes a table of drafts, of payouts or of refunds. */
+import type pg from 'pg';
+import { dueOn, type Due } from '../clock/due.ts';
+import { writeEntries, type Acting } from '../database/audit.ts';
+import type { AuditedState } from '../database/audited.ts';
+import type { ListedPage } from '../database/filtered-list.ts';
+import { loadByKey, type RowKey } from '../database/load-by-key.ts';
+import { openList, type ListRequest } from '../database/open-list.ts';
+import { registry, type RegistryTable } from '../database/registry.ts';
+import {
+  columnNames,
+  columns,
+  rowJson,
+  run,
+  type Runner,
+  type Statement,
+} from '../database/statement.ts';
+import type { AuditVerb } from '../../rules/audit-action.ts';
+import type { Mode } from '../../rules/mode.ts';
+import type { RefusalCode, Refusal } from '../../rules/refusal.ts';
+import type { OperatorPrincipal, Principal } from '../access/principal.ts';
+import { draftStatuses, pendingDrafts_max, type DraftState } from './rules.ts';
+
+/** The fields that every draft has. */
+export interface Draft extends DraftState, RowKey {
+  readonly shopId: string;
+  readonly mode: Mode;
+  readonly createdAt: Temporal.Instant;
+  readonly decidedAt: Temporal.Instant | null;
+  readonly rejectReason: string | null;
+  /** The refusal of the last approval. */
+  readonly refusalCode: RefusalCode | null;
+  readonly refusalMessage: string | null;
+  readonly refusedAt: Temporal.Instant | null;
+}
+
+/** The acting person. */
+export interface PersonActing extends Acting {
+  readonly principal: OperatorPrincipal;
+}
+
+type DraftKind = 'payout_draft' | 'refund_draft';
+type DraftVerb = AuditVerb<DraftKind>;
+
+/** A table of drafts. */
+interface DraftTable<Row extends Draft> {
+  /** The table, and the kind of subject in the audit log. */
+  readonly name: DraftKind;
+  readonly names: readonly string[];
+  /** A draft in the audit log. */
+  readonly shown: (draft: Row) => NonNullable<AuditedState>;
+  /** SQL: what a decision also sets, with a leading comma; `$3` is the new status. */
+  readonly alsoSet: string;
+}
+
+/** What there is to do with drafts of a table. */
+export interface DraftStore<Row extends Draft> {
+  readonly name: DraftKind;
+  /** Drafts by merchant and id. */
+  readonly load: (runner: Runner, keys: readonly RowKey[]) => Promise<(Row | null)[]>;
+  /** Drafts as lists show them: a merchant's, filtered, or those of all merchants. */
+  readonly page: (
+    runner: Runner,
+    principal: Principal,
+    request: ListRequest,
+  ) => Promise<ListedPage<Row> | Refusal>;
+  /** Drafts past their expiry. */
+  readonly lives: Due<Row>;
+  /** Writes a new draft. False: the merchant has no such shop. */
+  readonly insert: (runner: Runner, draft: Row) => Promise<boolean>;
+  /** Whether a merchant has reached its limit of pending drafts. */
+  readonly hasManyWaiting: (
+    runner: Runner,
+    whose: Pick<Draft, 'merchantId' | 'mode'>,
+  ) => Promise<boolean>;
+  /** Locks a draft for the transaction; null when there is none. */
+  readonly lock: (runner: Runner, key: RowKey) => Promise<Row | null>;
+  /** Writes a locked draft's changes. */
+  readonly move: (runner: Runner, draft: Row) => Promise<void>;
+  /** Writes an action's audit entry, in the action's transaction. */
+  readonly record: (
+    client: pg.PoolClient,
+    acting: Acting,
+    action: DraftVerb,
+    states: { readonly before: Row | null; readonly after: Row },
+  ) => Promise<void>;
+}
+
+const statementsOf = <Row extends Draft>({ name, names, alsoSet }: DraftTable<Row>) => {
+  const values = names.map((one) =>
+    one === 'merchantId' ? '$2::uuid' : `draft.${columnNames([one])}`,
+  );
+  return {
+    insert: {
+      name: `${name}.create`,
+      text: `insert into ${name} (${columnNames(names)})
+        select ${values.join(', ')} from jsonb_populate_record(null::${name}, $1::jsonb) as draft
+        where exists (select 1 from shop where shop.merchant_id = $2 and shop.id = $3) returning 1`,
+    },
+    waiting: {
+      name: `${name}.waiting`,
+      text: `select count(*)::int as count from (
+        select 1 from ${name} where merchant_id = $1 and mode = $2 and status = 'pending' limit ${pendingDrafts_max}) as counted`,
+    },
+    lock: {
+      name: `${name}.lock`,
+      text: `select ${columns(names)} from ${name} where merchant_id = $1 and id = $2 for update`,
+    },
+    move: {
+      name: `${name}.move`,
+      text: `update ${name} set status = $3, decided_by = $4, decided_at = $5, reject_reason = $6, refusal_code = $7, refusal_message = $8, refused_at = $9${alsoSet}
+        where merchant_id = $1 and id = $2`,
+    },
+  } satisfies Readonly<Record<string, Statement>>;
+};
+
+/** The store of a table. */
+export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>): DraftStore<Row> => {
+  const { name, names, shown } = table;
+  const own = columns(names);
+  const listed: RegistryTable = { name, filters: { status: draftStatuses } };
+  const statements = statementsOf(table);
+  return {
+    name,
+    load: loadByKey<Row>(name, own),
+    page: openList<Row>({ table: listed, columns: own }, registry<Row>(listed, own)),
+    lives: dueOn<Row>({
+      name: `${name}_lives`,
+      table: name,
+      at: 'expires_at',
+      columns: own,
+      where: `status = 'pending'`,
+      locked: true,
+    }),
+    insert: async (runner, draft) => {
+      const row = JSON.stringify(rowJson(names, draft));
+      const values = [row, draft.merchantId, draft.shopId];
+      return (await run(runner, statements.insert, values)).length > 0;
+    },
+    hasManyWaiting: async (runner, { merchantId, mode }) => {
+      const values = [merchantId, mode];
+      const [row] = await run<{ count: number }>(runner, statements.waiting, values);
+      return (row?.count ?? 0) >= pendingDrafts_max;
+    },
+    lock: async (runner, { merchantId, id }) =>
+      (await run<Row>(runner, statements.lock, [merchantId, id]))[0] ?? null,
+    move: async (runner, draft) => {
+      const { merchantId, id, status, decidedBy, decidedAt, rejectReason } = draft;
+      const { refusalCode, refusalMessage, refusedAt } = draft;
+      const decided = [status, decidedBy, decidedAt, rejectReason];
+      const refusal = [refusalCode, refusalMessage, refusedAt];
+      await run(runner, statements.move, [merchantId, id, ...decided, ...refusal]);
+    },
+    record: (client, acting, action, { before, after }) => {
+      const { merchantId, id } = after;
+      const done = `${name}.${action}` as const;
+      const subject = { kind: name, id };
+      return writeEntries(client, [
+        {
+          acting,
+          action: { action: done, merchantId, subject },
+          before: before && { status: before.status },
+          after: {
+            ...shown(after),
+            ...(after.refusalCode === null ? {} : { refusal: after.refusalCode }),
+          },
+        },
+      ]);
+    },
+  };
+};

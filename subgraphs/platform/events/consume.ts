@@ -1,0 +1,166 @@
+/**
+ * Consumes the event log by its sequence, each event once: the consumer's offset moves in the
+ * transaction of the effects, under the lock of its row. The relay numbers events in their order
+ * (`platform/events/relay`), so that no smaller number appears behind one that was seen.
+ */
+import type pg from 'pg';
+import { inTransaction, run, type Runner, type Statement } from '../database/statement.ts';
+import type { Consumer } from '../../rules/consumer.ts';
+
+/** An event that its consumer must process. */
+export interface ConsumedEvent {
+  readonly sequence: bigint;
+  readonly merchantId: string;
+  /** The payment, payout or refund. */
+  readonly subjectId: string;
+}
+
+const readOffset: Statement = {
+  name: 'consumer_offset.read',
+  text: 'select sequence from consumer_offset where consumer = $1',
+};
+
+// The event's column keeps its name from before the term "consumer".
+const readEvents: Statement = {
+  name: 'event.consumed_by',
+  text: `
+    select sequence, merchant_id as "merchantId", subject_id as "subjectId"
+    from event where follower = $1 and sequence > $2 order by sequence limit $3`,
+};
+
+const moveOffset: Statement = {
+  name: 'consumer_offset.move',
+  text: `
+    update consumer_offset set sequence = $3 where consumer = $1 and sequence = $2 returning 1`,
+};
+
+/** Events that wait for a consumer, and the offset after which they were found. */
+export interface ConsumerBatch {
+  readonly consumer: Consumer;
+  readonly offset: bigint;
+  readonly events: readonly ConsumedEvent[];
+}
+
+const anyWaiting: Statement = {
+  name: 'consumer.waiting',
+  text: `
+    select exists (select 1 from consumer_retry where consumer = $1 and due_at <= now())
+      or exists (select 1 from event where follower = $1
+        and sequence > (select sequence from consumer_offset where consumer = $1)) as waiting`,
+};
+
+/** Whether an event or a retry waits for a consumer. */
+export const isWaiting = async (runner: Runner, consumer: Consumer): Promise<boolean> => {
+  const [row] = await run<{ waiting: boolean }>(runner, anyWaiting, [consumer]);
+  return row?.waiting === true;
+};
+
+/** The next events of a consumer, oldest first, up to `max`. */
+export const readBatch = async (
+  runner: Runner,
+  consumer: Consumer,
+  max: number,
+): Promise<ConsumerBatch> => {
+  const [row] = await run<{ sequence: bigint }>(runner, readOffset, [consumer]);
+  if (!row) throw new Error(`the consumer ${consumer} has no offset`);
+  const offset = row.sequence;
+  const events = await run<ConsumedEvent>(runner, readEvents, [consumer, offset, max]);
+  return { consumer, offset, events };
+};
+
+/**
+ * Carries out the effects of events and moves the offset past them, in one transaction. False, with
+ * no effect, when another process has consumed them meanwhile.
+ */
+export const consumeBatch = (
+  pool: pg.Pool,
+  { consumer, offset, events }: ConsumerBatch,
+  effects: (client: pg.PoolClient) => Promise<void>,
+): Promise<boolean> => {
+  const last = events.at(-1)?.sequence ?? offset;
+  return inTransaction(pool, async (client) => {
+    const moved = await run(client, moveOffset, [consumer, offset, last]);
+    if (moved.length === 0) return false;
+    await effects(client);
+    return true;
+  });
+};
+
+const insertRetry: Statement = {
+  name: 'consumer_retry.insert',
+  text: `
+    insert into consumer_retry (merchant_id, consumer, sequence, subject_id, tries, due_at)
+    values ($1, $2, $3, $4, 1, now() + interval '1 second')`,
+};
+
+/**
+ * Stores an event whose effects failed for a retry, and moves the offset past it. False when
+ * another process has consumed it meanwhile.
+ */
+export const retryLater = (
+  pool: pg.Pool,
+  batch: ConsumerBatch,
+  event: ConsumedEvent,
+): Promise<boolean> =>
+  consumeBatch(pool, { ...batch, events: [event] }, async (client) => {
+    const { merchantId, sequence, subjectId } = event;
+    await run(client, insertRetry, [merchantId, batch.consumer, sequence, subjectId]);
+  });
+
+const readDue: Statement = {
+  name: 'consumer_retry.due',
+  text: `
+    select sequence, merchant_id as "merchantId", subject_id as "subjectId"
+    from consumer_retry where consumer = $1 and due_at <= now() order by due_at limit $2`,
+};
+
+const deleteRetry: Statement = {
+  name: 'consumer_retry.delete',
+  text: `
+    delete from consumer_retry where merchant_id = $1 and consumer = $2 and sequence = $3
+    returning 1`,
+};
+
+/** After the first delay of a second, each is twice the previous one, up to an hour. */
+const pauses_s: readonly number[] = Array.from({ length: 12 }, (_, index) =>
+  Math.min(2 ** (index + 1), 3_600),
+);
+
+const postponeRetry: Statement = {
+  name: 'consumer_retry.postpone',
+  text: `
+    update consumer_retry set tries = tries + 1,
+      due_at = ($4::timestamptz[])[least(tries, ${pauses_s.length})]
+    where merchant_id = $1 and consumer = $2 and sequence = $3`,
+};
+
+/** Events whose retry is due, longest due first, up to `max`. */
+export const readRetries = (
+  runner: Runner,
+  consumer: Consumer,
+  max: number,
+): Promise<ConsumedEvent[]> => run(runner, readDue, [consumer, max]);
+
+/**
+ * Carries out the effects of an event that waits for a retry, once. When they fail again, it
+ * postpones the retry and rejects.
+ */
+export const consumeRetry = async (
+  pool: pg.Pool,
+  consumer: Consumer,
+  { merchantId, sequence }: ConsumedEvent,
+  effects: (client: pg.PoolClient) => Promise<void>,
+): Promise<void> => {
+  const key = [merchantId, consumer, sequence];
+  try {
+    await inTransaction(pool, async (client) => {
+      const deleted = await run(client, deleteRetry, key);
+      if (deleted.length > 0) await effects(client);
+    });
+  } catch (error) {
+    const now = Temporal.Now.instant();
+    const moments = pauses_s.map((seconds) => now.add({ seconds }));
+    await run(pool, postponeRetry, [...key, moments]);
+    throw error;
+  }
+};

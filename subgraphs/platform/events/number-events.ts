@@ -1,0 +1,141 @@
+/**
+ * Numbers the events of the outbox: one statement gives a batch its numbers, in the order of
+ * writing, and makes its webhook deliveries.
+ */
+import type pg from 'pg';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { notDeadLetter, workBatch, type Subject } from '../alerts/dead-letters.ts';
+import { run, type Statement } from '../database/statement.ts';
+import type { Consumer } from '../../rules/consumer.ts';
+import type { StreamedEvent, LiveKind } from '../../rules/event.ts';
+import type { Mode } from '../../rules/mode.ts';
+import type { WebhookLane } from '../bus/bus.ts';
+
+/** Events of one batch. */
+export const batch_max = 500;
+
+/** Events that have just been numbered. */
+export interface Batch {
+  readonly isFull: boolean;
+  /** The highest number assigned so far. */
+  readonly last: bigint;
+  readonly lanes: readonly WebhookLane[];
+  readonly consumers: readonly Consumer[];
+  readonly events: readonly StreamedEvent[];
+}
+
+/** Numbers up to so many of the oldest events and makes their deliveries; null when none waits. */
+export type NumberEvents = (limit: number) => Promise<Batch | null>;
+
+/**
+ * One batch; null when the outbox is empty. An event that makes its batch fail is set aside, and
+ * gets a later number when it does not any more.
+ */
+export const numberBatch = async (
+  client: pg.PoolClient,
+  numberSome: NumberEvents,
+): Promise<Batch | null> => {
+  const { result } = await workBatch(client, {
+    task,
+    limit: batch_max,
+    work: numberSome,
+    first: async () => (await run<Subject>(client, oldestWaiting, []))[0] ?? null,
+  });
+  return result;
+};
+
+/** Numbering in one database: one statement for the events of all merchants. */
+export const numberAtOnce = (
+  client: pg.PoolClient,
+  deliveriesOf: (events: string) => string,
+): NumberEvents => {
+  const numberOldest = numbering(deliveriesOf);
+  return async (limit) => {
+    const rows = await run<NumberedRow>(client, numberOldest, [limit]);
+    const last = rows.at(-1)?.sequence;
+    return last === undefined ? null : { ...batchOf(rows, last), isFull: rows.length === limit };
+  };
+};
+
+/** The result of a statement that has numbered events, in the order of the numbers up to `last`. */
+export const batchOf = (rows: readonly NumberedRow[], last: bigint): Omit<Batch, 'isFull'> => {
+  const lanes = rows[0]?.lanes ?? [];
+  const consumers = rows.flatMap(({ consumer }) => consumer ?? []);
+  return { last, lanes, consumers, events: rows.flatMap(streamed) };
+};
+
+/** The position of the stream: only this session assigns numbers while it holds the lock. */
+export const newestNumber = async (client: pg.PoolClient): Promise<bigint> => {
+  const [row] = await run<{ newest: bigint | null }>(client, newestSequence, []);
+  return row?.newest ?? 0n;
+};
+
+/** An event that has just been numbered. */
+export interface NumberedRow {
+  readonly sequence: bigint;
+  readonly kind: LiveKind | null;
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+  readonly subjectId: string;
+  readonly at: Temporal.Instant;
+  readonly payload: Record<string, unknown> | null;
+  readonly consumer: Consumer | null;
+  /** On the first row: the lanes with new deliveries, of the whole batch. */
+  readonly lanes: readonly WebhookLane[] | null;
+}
+
+/** The event as the stream publishes it; nothing when it is not on the stream. */
+const streamed = ({ kind, sequence, payload, at, ...row }: NumberedRow): StreamedEvent[] => {
+  const { merchantId, shopId, mode, subjectId } = row;
+  const about = { merchantId, shopId, mode, subjectId };
+  return kind === null
+    ? []
+    : [{ ...about, sequence: sequence.toString(), kind, payload: payload ?? {}, at: rfc3339(at) }];
+};
+
+// Where every event has reached its age and is gone, the sequence itself knows.
+const newestSequence = {
+  name: 'relay.newest_sequence',
+  text: `select coalesce((select max(sequence) from event), (select last_value from event_sequence_seq where is_called)) as newest`,
+};
+
+/** The task under which events are set aside. */
+const task = 'relay';
+/** SQL: an event waits for its number; `merchant` is the merchant under which it is set aside. */
+export const inOutboxOf = (merchant: string): string =>
+  `event.sequence is null and ${notDeadLetter(task, merchant, 'event.id::text')}`;
+const inOutbox = inOutboxOf('event.merchant_id');
+
+const oldestWaiting = {
+  name: 'relay.oldest_waiting',
+  text: `select merchant_id as "merchantId", id::text as "subjectId" from event where ${inOutbox} order by position limit 1`,
+};
+
+/** SQL: the lanes in the part `made`. */
+export const madeLanes = '(select json_agg(lanes) from (select distinct * from made) as lanes)';
+
+/** SQL: the columns of a numbered row except its lanes. */
+export const numberedColumns = `sequence, stream_kind as kind, merchant_id as "merchantId",
+      shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload, follower as consumer`;
+
+/**
+ * The statement that numbers the oldest events; `deliveriesOf` is that of the relay's parts. The
+ * inner limit fixes the order before `nextval` is called, so the numbers ascend in the order of
+ * writing.
+ */
+const numbering = (deliveriesOf: (events: string) => string): Statement => ({
+  name: 'relay.number_oldest',
+  text: `
+    with batch as materialized (
+      select merchant_id, id, created_at, nextval('event_sequence_seq') as sequence
+      from (select merchant_id, id, created_at from event where ${inOutbox} order by position limit $1) as oldest
+    ), numbered as (
+      update event set sequence = batch.sequence from batch where event.merchant_id = batch.merchant_id and event.id = batch.id
+        and event.created_at = batch.created_at
+      returning event.*
+    ), ${deliveriesOf('numbered')}
+    select ${numberedColumns},
+      case when row_number() over (order by sequence) = 1 then ${madeLanes} end as lanes
+    from numbered order by sequence`,
+});

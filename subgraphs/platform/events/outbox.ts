@@ -1,0 +1,72 @@
+/**
+ * The outbox: events as rows, written by the statement that caused them. A webhook's body is frozen
+ * here, with the event. The relay (`platform/events/relay`) assigns their sequence and sends them.
+ */
+import { newRowId } from '../database/new-id.ts';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { namedWebhookEvents, type LiveKind, type WebhookEvent } from '../../rules/event.ts';
+import type { Consumer } from '../../rules/consumer.ts';
+import type { Mode } from '../../rules/mode.ts';
+
+/** One event, before it is a row. */
+export interface OutboxEvent {
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: Mode;
+  readonly subjectId: string;
+  readonly stream: {
+    readonly kind: LiveKind;
+    readonly payload: Readonly<Record<string, unknown>>;
+  } | null;
+  /** `data` is the public JSON of the object at this moment; `url` the payment's own target. */
+  readonly webhook: {
+    readonly event: WebhookEvent;
+    readonly data: unknown;
+    readonly url: string | null;
+  } | null;
+  /** The part of the service that must process it; absent for most. */
+  readonly consumer?: Consumer | null;
+  readonly at: Temporal.Instant;
+}
+
+/**
+ * A row of `event` for `insertEvents`. Its body and id are those of docs/contract.md#body-and-id.
+ */
+export const eventRow = (event: OutboxEvent): object => {
+  const id = newRowId();
+  const createdAt = rfc3339(event.at);
+  const { stream, webhook } = event;
+  return {
+    merchant_id: event.merchantId,
+    id,
+    shop_id: event.shopId,
+    mode: event.mode,
+    subject_id: event.subjectId,
+    stream_kind: stream?.kind ?? null,
+    payload: stream?.payload ?? null,
+    webhook_event: webhook?.event ?? null,
+    webhook_body: webhook
+      ? JSON.stringify({
+          id: `evt_${id}`,
+          event: webhook.event,
+          created_at: createdAt,
+          data: webhook.data,
+        })
+      : null,
+    webhook_url: webhook?.url ?? null,
+    follower: event.consumer ?? null,
+    created_at: createdAt,
+  };
+};
+
+const named = namedWebhookEvents.map((name) => `'${name}'`).join(', ');
+
+/** SQL: whether the filter of the endpoint called `endpoint` accepts an event. */
+export const isWanted = (endpoint: string, event: string): string =>
+  `case when ${endpoint}.events = '{}' then ${event} not in (${named}) else ${event} = any (${endpoint}.events) end`;
+
+/** SQL: inserts the JSON array in `parameter` when `condition` (a query) has a row. */
+export const insertEvents = (parameter: string, condition: string): string =>
+  `insert into event (merchant_id, id, shop_id, mode, subject_id, stream_kind, payload, webhook_event, webhook_body, webhook_url, follower, created_at)
+   select row.merchant_id, row.id, row.shop_id, row.mode, row.subject_id, row.stream_kind, row.payload, row.webhook_event, row.webhook_body, row.webhook_url, row.follower, row.created_at
+   from jsonb_populate_recordset(null::event, ${parameter}::jsonb) as row where exists (${condition})`;

@@ -1,0 +1,141 @@
+/**
+ * Free texts in the graph. An author gets the text back as sent: a key its own merchant's, a buyer
+ * the shop's text to them. For people at a console, operators and cabinet users, a card number in
+ * it is shown by its last 4 digits. The message of a refusal is masked for everyone.
+ */
+import { defaultFieldResolver, isObjectType, type GraphQLSchema } from 'graphql';
+import { maskedDeeply } from '../../rules/card-in-text.ts';
+import type { SubgraphContext } from './subgraph.ts';
+
+/**
+ * Why an erasure of personal data skips a text: it is about something else, is not stored, or is
+ * erased by other means.
+ */
+const stays = {
+  merchant: 'stays: what the merchant calls itself, its shops, goods and addresses',
+  number: 'stays: a number of the merchant, where nothing personal belongs',
+  program: 'stays: words of the program, the acquirer or the cash register',
+  console: "stays: an operator's own list or view",
+  answer: 'stays: nobody keeps it',
+  month: 'stays: frozen, and goes with its month',
+  day: 'stays: masked when it was written, and goes with its day',
+  books: 'stays: the ledger is kept',
+  log: 'stays: the log masks names, and what people wrote is kept beside it (audit_text)',
+} as const;
+
+type ErasedColumn = `${string}.${string}`;
+type Erasure = ErasedColumn | (typeof stays)[keyof typeof stays];
+
+/**
+ * The fields that hold them, by type, each with the column that an erasure of personal data
+ * empties, or why none. A test holds the list against every text of the schema, another one the
+ * erasure against the list.
+ */
+export const freeTexts: Readonly<Record<string, Readonly<Record<string, Erasure>>>> = {
+  Payment: {
+    orderId: stays.number,
+    returnUrl: stays.merchant,
+    description: 'payment.description',
+    metadata: 'payment.metadata',
+    customerCardHolder: 'payment.customer_card_holder',
+  },
+  PaymentNote: { text: 'payment_note.text' },
+  PaymentLink: {
+    description: 'payment_link.description',
+    metadata: 'payment_link.metadata',
+    orderId: stays.number,
+    returnUrl: stays.merchant,
+  },
+  Receipt: { failureReason: stays.program },
+  ReceiptItem: { description: stays.merchant, markCode: stays.merchant },
+  Refund: { reason: 'refund.reason', metadata: 'refund.metadata' },
+  RefundDraft: { reason: 'refund_draft.reason', rejectReason: 'refund_draft.reject_reason' },
+  RefundDraftRefusal: { message: stays.program },
+  Payout: { orderId: stays.number, metadata: 'payout.metadata' },
+  PayoutRecipient: { fullName: 'payout.recipient_name' },
+  PayoutDraft: { reason: 'payout_draft.reason', rejectReason: 'payout_draft.reject_reason' },
+  PayoutDraftRecipient: { fullName: 'payout_draft.recipient_name' },
+  PayoutDraftRefusal: { message: stays.program },
+  PayoutBatchItem: { error: stays.answer },
+  Token: {
+    customerRef: 'token.customer_ref',
+    metadata: 'token.metadata',
+    cardHolder: 'token.card_holder',
+  },
+  BillingSubscription: {
+    customerRef: 'subscription.customer_ref',
+    planName: stays.merchant,
+    metadata: 'subscription.metadata',
+    cancelReason: 'subscription.cancel_reason',
+  },
+  SubscriptionTerms: { planName: stays.merchant },
+  Merchant: { name: stays.merchant },
+  Shop: { name: stays.merchant, terminalName: stays.merchant },
+  ApiKey: { name: stays.merchant },
+  ShopBalance: { shopName: stays.merchant },
+  ShopClosing: { shopName: stays.merchant },
+  WebhookEndpoint: { url: stays.merchant },
+  WebhookDelivery: { url: stays.merchant },
+  WebhookFailure: { url: stays.merchant },
+  WebhookRequest: { body: stays.month },
+  WebhookAttempt: { error: stays.month, responseHead: stays.month },
+  WebhookEndpointTested: { error: stays.answer, responseHead: stays.answer },
+  SavedView: { name: stays.console, search: stays.console },
+  LoggedEvent: { data: stays.month },
+  LedgerEntry: { description: stays.books },
+  AuditEntry: { before: stays.log, after: stays.log, requestId: stays.number },
+  BlockEntry: { reason: stays.console },
+  ForbiddenPurpose: { word: stays.console, reason: stays.console },
+  Alert: { detail: stays.program, note: 'alert.note' },
+  ReconciliationRun: { reference: stays.number },
+  ReconciliationDifference: {
+    reference: stays.number,
+    detail: stays.program,
+    note: 'reconciliation_difference.note',
+  },
+  ApiRequest: {
+    path: stays.day,
+    idempotencyKey: stays.day,
+    requestBody: stays.day,
+    responseBody: stays.day,
+  },
+  Refused: { message: stays.answer },
+  FieldMistake: { path: stays.answer, message: stays.answer },
+};
+
+/** The columns of free texts that an erasure empties, by table. */
+export const erasedTexts: ReadonlyMap<string, readonly string[]> = Object.values(freeTexts)
+  .flatMap((fields) => Object.values(fields))
+  .reduce((tables, erasure) => {
+    const [, table, column] = /^(\w+)\.(\w+)$/.exec(erasure) ?? [];
+    if (table === undefined || column === undefined) return tables;
+    return tables.set(table, [...(tables.get(table) ?? []), column]);
+  }, new Map<string, readonly string[]>());
+
+/** Masked for everyone. */
+const refusals: ReadonlySet<string> = new Set(['Refused', 'FieldMistake']);
+
+const masking = new WeakSet<object>();
+
+/** Whether a field's resolver only masks what its object holds under the field's name. */
+export const isFreeText = (field: object): boolean => masking.has(field);
+
+/** Masks them in a subgraph's schema. */
+export const maskFreeTexts = (schema: GraphQLSchema): void => {
+  for (const [typeName, fields] of Object.entries(freeTexts)) {
+    const type = schema.getType(typeName);
+    if (!isObjectType(type)) continue;
+    for (const name of Object.keys(fields)) {
+      const field = type.getFields()[name];
+      // A type of one subgraph may have fields of another.
+      if (!field) continue;
+      masking.add(field);
+      const resolve = field.resolve ?? defaultFieldResolver;
+      field.resolve = (source, args, context: SubgraphContext, info) => {
+        const text: unknown = resolve(source, args, context, info);
+        if (context.principal.kind !== 'operator' && !refusals.has(type.name)) return text;
+        return text instanceof Promise ? text.then(maskedDeeply) : maskedDeeply(text);
+      };
+    }
+  }
+};

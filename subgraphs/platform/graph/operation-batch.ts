@@ -1,0 +1,54 @@
+/**
+ * Concurrent operations in one request to a subgraph, as both sides write and read them.
+ * The request is lines of JSON: first what its operations share, then an operation in each line.
+ * The answer is a line for each operation, in the order of completion: a slow one does not delay
+ * the others. Each operation has its caller's signature, and an invalid one is refused
+ * individually.
+ */
+import {
+  array,
+  integer,
+  minValue,
+  number,
+  object,
+  optional,
+  pipe,
+  string,
+  unknown,
+  type InferOutput,
+} from 'valibot';
+import { fields } from './read-as.ts';
+
+/** Below the address of a subgraph. */
+export const batchPath = '/batch';
+export const linesType = 'application/x-ndjson';
+
+/** Operations in one request. */
+export const batchOperations_max = 64;
+/** Variables of an operation that shares a request; one with more has its own request. */
+export const sharedVariables_max_characters = 4_096;
+
+const place = pipe(number(), integer(), minValue(0));
+
+/** The first line: operations refer to its entries by position. */
+export const batchHeadSchema = object({
+  documents: array(string()),
+  /** Principal headers. */
+  principals: array(string()),
+});
+
+export type BatchHead = InferOutput<typeof batchHeadSchema>;
+
+/** One operation. */
+export const batchOperationSchema = object({
+  document: place,
+  principal: place,
+  requestId: string(),
+  traceparent: optional(string()),
+  variables: optional(fields, {}),
+});
+
+export type BatchOperation = InferOutput<typeof batchOperationSchema>;
+
+/** One answer: that of a separate request, with the place of its operation. */
+export const batchAnswerSchema = object({ operation: place, status: number(), answer: unknown() });

@@ -1,0 +1,69 @@
+/** The errors that may leave a subgraph: only what a resolver sends deliberately. */
+import { GraphQLError, type ExecutionResult } from 'graphql';
+import type { Call } from '../access/principal.ts';
+import { isDatabaseLost } from '../tracing/database-lost.ts';
+import { internalErrors, type Logger } from '../tracing/telemetry.ts';
+
+/**
+ * Passes deliberate errors (a GraphQLError with a code), masks and logs the rest: `unavailable`,
+ * which is retryable, when the database is away.
+ */
+export const presentErrors = (
+  result: ExecutionResult,
+  call: Call,
+  log: Logger,
+): ExecutionResult => {
+  const refusedInput = !('data' in result);
+  const errors = (result.errors ?? []).map((error) =>
+    refusedInput ? presentInputError(error) : presentError(error, call, log),
+  );
+  return { data: result.data ?? null, errors };
+};
+
+const codeOf = (error: GraphQLError): string | null => {
+  const meant = error.originalError instanceof GraphQLError ? error.originalError : error;
+  if (error.originalError && meant === error) return null;
+  const code = meant.extensions?.['code'];
+  return typeof code === 'string' ? code : null;
+};
+
+const presentError = (error: GraphQLError, call: Call, log: Logger): GraphQLError => {
+  const path = error.path ? { path: error.path } : {};
+  if (codeOf(error) !== null)
+    return new GraphQLError(error.message, { ...path, extensions: error.extensions });
+  if (isDatabaseLost(error.originalError)) {
+    log.error(
+      { err: error.originalError, path: error.path, requestId: call.requestId },
+      'the database did not answer',
+    );
+    return new GraphQLError('a part of the service did not answer', {
+      ...path,
+      extensions: { code: 'unavailable' },
+    });
+  }
+  internalErrors.inc();
+  log.error(
+    { err: error.originalError ?? error, path: error.path, requestId: call.requestId },
+    'a resolver failed',
+  );
+  return new GraphQLError('internal error', {
+    ...path,
+    extensions: { code: 'INTERNAL_SERVER_ERROR' },
+  });
+};
+
+const variableName = /^Variable "\$(\w+)"/;
+
+/**
+ * An error in a variable, without its value: the executors repeat that, and it may be a card
+ * number. Other errors are unchanged.
+ */
+export const presentInputError = (error: GraphQLError): GraphQLError => {
+  const name = variableName.exec(error.message)?.[1];
+  if (name === undefined) return error;
+  const place = new RegExp(` at "(${name}[\\w.[\\]]*)"`).exec(error.message)?.[1];
+  const message = error.message.includes('got invalid value')
+    ? `Variable "$${name}" has an invalid value${place === undefined ? '' : ` at "${place}"`}.`
+    : error.message;
+  return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
+};

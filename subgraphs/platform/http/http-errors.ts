@@ -1,0 +1,127 @@
+/**
+ * Failures below the routes, in the documented envelope: unreadable bodies, bytes that are not
+ * HTTP, broken invariants.
+ */
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import { apiVersion } from '../../../schema/api-version.ts';
+import { errorJson } from '../../../schema/wire.ts';
+import { requestIdOf } from '../tracing/telemetry.ts';
+import { refuseHttp2 } from './refuse-http2.ts';
+
+// An `import` of it would load Node's own fetch and WebSocket, which nothing here uses.
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
+
+interface Envelope {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+const statusOf = (error: unknown): number => {
+  const status =
+    typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;
+  return typeof status === 'number' && status >= 400 && status <= 599 ? status : 500;
+};
+
+/**
+ * The envelope of an error that reached the server. What is not the caller's fault reveals nothing
+ * of itself.
+ */
+export const envelopeOf = (error: unknown, request: FastifyRequest): Envelope => {
+  const status = statusOf(error);
+  switch (status) {
+    case 401:
+      return { status, code: 'unauthorized', message: 'authorization is required' };
+    case 404:
+      return { status, code: 'not_found', message: 'there is nothing at this address' };
+    case 413:
+      return {
+        status,
+        code: 'payload_too_large',
+        message: `the body is larger than ${request.routeOptions.bodyLimit} bytes`,
+      };
+    case 415:
+      return {
+        status,
+        code: 'unsupported_media_type',
+        message: 'the type of the body is not supported',
+      };
+    case 429:
+      return { status, code: 'rate_limited', message: 'too many requests; try again later' };
+    case 503:
+      return {
+        status,
+        code: 'unavailable',
+        message: 'the service cannot answer right now; try again',
+      };
+  }
+  if (status < 500) return { status, code: 'bad_request', message: 'the request cannot be read' };
+  // A caller that went away while sending is no fault of ours.
+  if (request.raw.destroyed && !request.raw.complete)
+    return { status: 400, code: 'bad_request', message: 'the request was interrupted' };
+  return {
+    status: 500,
+    code: 'internal_error',
+    message: 'something broke on our side; quote X-Request-Id to support',
+  };
+};
+
+const parserEnvelope = (code: string | undefined): Envelope => {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return { status: 431, code: 'bad_request', message: 'the headers are too large' };
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return { status: 408, code: 'bad_request', message: 'the request took too long to arrive' };
+  return { status: 400, code: 'bad_request', message: 'this is not an HTTP request' };
+};
+
+/** Whether an answer is in progress on the connection: nothing else may be written to it. */
+const isAnswering = (socket: Duplex): boolean => {
+  const message: unknown = '_httpMessage' in socket ? socket._httpMessage : null;
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'headersSent' in message &&
+    message.headersSent === true
+  );
+};
+
+/**
+ * Ends a connection that no route handles with an envelope. `headers` are additional lines of the
+ * answer.
+ */
+export const endWithEnvelope = (
+  socket: Duplex,
+  { status, code, message }: Envelope,
+  headers: readonly string[] = [],
+  isHead = false,
+): void => {
+  const body = JSON.stringify(errorJson(code, message));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestIdOf(undefined)}`,
+    `X-Api-Version: ${apiVersion}`,
+    ...headers,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : body}`);
+};
+
+/**
+ * Answers bytes that Node's parser refused, and ends the connection. A HEAD client treats a body as
+ * a broken answer (RFC 9110, 9.3.2).
+ */
+export const answerParserError = (
+  error: Error & { code?: string; bytesParsed?: number },
+  socket: Socket,
+): void => {
+  const packet = 'rawPacket' in error ? error.rawPacket : null;
+  if (error.code === 'HPE_PAUSED_H2_UPGRADE' && packet instanceof Buffer)
+    return refuseHttp2(socket, packet.subarray(error.bytesParsed));
+  const isHead = packet instanceof Buffer && packet.toString('latin1', 0, 5) === 'HEAD ';
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy(error);
+  else endWithEnvelope(socket, parserEnvelope(error.code), [], isHead);
+};

@@ -1,0 +1,242 @@
+/**
+ * The bus: best-effort messages between all processes, over Redis when there is one, else over
+ * LISTEN/NOTIFY. A message is a hint (docs/architecture.md#invariants). Messages sent while a
+ * process is disconnected are not repeated; a reader that must not miss anything reads PostgreSQL.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  array,
+  check,
+  custom,
+  digits,
+  type GenericSchema,
+  is,
+  nonEmpty,
+  nullable,
+  object,
+  picklist,
+  pipe,
+  string,
+  transform,
+  unknown,
+} from 'valibot';
+import { alertKinds, type AlertKind } from '../../rules/alert.ts';
+import { liveKinds } from '../../rules/event.ts';
+import { modes } from '../../rules/mode.ts';
+import { changedLists, type Bus, type BusMessages, type BusTopic } from '../bus/bus.ts';
+import { fields, readAs } from '../graph/read-as.ts';
+import type { Logger } from '../tracing/telemetry.ts';
+import {
+  openPostgresTransport,
+  openRedisTransport,
+  type TransportOptions,
+} from './bus-transports.ts';
+import { watchOutage } from './outage.ts';
+
+interface BusOptions {
+  /** Null: PostgreSQL. It must be reached directly, not through a pooler that shares sessions. */
+  readonly redisUrl: string | null;
+  readonly databaseUrl: string;
+  readonly log: Logger;
+}
+
+interface TopicSubscription<Topic extends BusTopic> {
+  readonly listeners: Set<(message: BusMessages[Topic]) => void>;
+  readonly deliver: (message: BusMessages[Topic]) => void;
+  readonly receive: (text: string) => void;
+}
+type TopicSubscriptions = { readonly [Topic in BusTopic]: TopicSubscription<Topic> };
+
+/**
+ * Opens the bus: resolves when this process is subscribed to every topic. Messages of one process
+ * arrive in the order of `publish`, each once. This process receives its own at once, even while
+ * the bus is away: when the call returns, a change must hold here. `publish` never rejects: while
+ * the bus is away its messages are dropped; the log reports once that it is lost and once that it
+ * is back. Rejects when the other side does not answer for 30 seconds.
+ */
+export const openBus = async ({
+  redisUrl,
+  databaseUrl,
+  log,
+}: BusOptions): Promise<Bus & { close(): Promise<void> }> => {
+  const subscriptions = openTopicSubscriptions(log);
+  const outage = watchOutage('bus', log);
+  const sender = randomUUID();
+  const options: TransportOptions = {
+    channels: topicNames.map(channelOf),
+    receive: (channel, text) => {
+      const topic = channel.slice(channelPrefix.length);
+      const [from, message] = splitAt(text, text.indexOf(' '));
+      if (isTopic(topic) && from !== sender) subscriptions[topic].receive(message);
+    },
+    began: outage.began,
+    ended: outage.ended,
+  };
+  const transport = await (redisUrl
+    ? openRedisTransport(redisUrl, options)
+    : openPostgresTransport(databaseUrl, options));
+  return {
+    publish: async (topic, message) => {
+      const { listeners, deliver } = subscriptions[topic];
+      const isInOrder = topic === inOrder;
+      if (!isInOrder) deliver(message);
+      // Only the relay listens to this: if it runs here, no other process listens.
+      if (topic === 'outbox' && listeners.size > 0) return;
+      const text = `${isInOrder ? '' : sender} ${JSON.stringify(message)}`;
+      await transport.send(channelOf(topic), text).then(outage.ended, outage.began);
+    },
+    subscribe: (topic, listener) => {
+      subscriptions[topic].listeners.add(listener);
+      return () => void subscriptions[topic].listeners.delete(listener);
+    },
+    close: async () => {
+      outage.silence();
+      await transport.close();
+    },
+  };
+};
+
+/**
+ * Every process receives this topic in the same order, including its own messages: all must know
+ * which of two streams is newer.
+ */
+const inOrder: BusTopic = 'streams';
+
+const splitAt = (text: string, place: number): readonly [string, string] => [
+  text.slice(0, place),
+  text.slice(place + 1),
+];
+
+const openTopicSubscriptions = (log: Logger): TopicSubscriptions => ({
+  events: openTopicSubscription('events', log),
+  outbox: openTopicSubscription('outbox', log),
+  webhooks: openTopicSubscription('webhooks', log),
+  keys: openTopicSubscription('keys', log),
+  policies: openTopicSubscription('policies', log),
+  clocks: openTopicSubscription('clocks', log),
+  streams: openTopicSubscription('streams', log),
+  sessions: openTopicSubscription('sessions', log),
+  alerts: openTopicSubscription('alerts', log),
+  lists: openTopicSubscription('lists', log),
+});
+
+/** Also begins the name after LISTEN. */
+const channelPrefix = 'payments_bus_';
+const channelOf = (topic: string): string => `${channelPrefix}${topic}`;
+
+/**
+ * Unreadable messages are not delivered. A listener that throws, at once or later, does not affect
+ * the other listeners or the bus.
+ */
+const openTopicSubscription = <Topic extends BusTopic>(
+  topic: Topic,
+  log: Logger,
+): TopicSubscription<Topic> => {
+  const listeners = new Set<(message: BusMessages[Topic]) => void>();
+  const deliver = (message: BusMessages[Topic]): void => {
+    for (const listener of listeners) {
+      const delivery = async (): Promise<void> => listener(message);
+      delivery().catch((error: unknown) =>
+        log.error({ topic, err: error }, 'a listener of the bus failed'),
+      );
+    }
+  };
+  const receive = (text: string): void => {
+    try {
+      deliver(readMessage(topic, text));
+    } catch (error) {
+      log.warn({ topic, err: error }, 'invalid bus message');
+    }
+  };
+  return { listeners, deliver, receive };
+};
+
+// Messages as text. Incoming messages are checked: another process may run another version, or may
+// not be ours at all.
+
+const text = pipe(string(), nonEmpty());
+const number = pipe(string(), digits());
+const mode = picklist(modes);
+/** A message that only wakes. */
+const signal = pipe(
+  unknown(),
+  transform(() => null),
+);
+
+/** A list without the items of a kind that only a newer version knows. */
+const listOf = <Item>(
+  kinds: GenericSchema,
+  item: GenericSchema<unknown, Item>,
+  kindOf: (item: Readonly<Record<string, unknown>>) => unknown = ({ kind }) => kind,
+) =>
+  pipe(
+    array(fields),
+    transform((items): unknown[] => items.filter((one) => is(kinds, kindOf(one)))),
+    array(item),
+  );
+
+const eventKind = picklist(liveKinds);
+const event = object({
+  sequence: number,
+  kind: eventKind,
+  merchantId: text,
+  shopId: text,
+  mode,
+  subjectId: text,
+  at: pipe(
+    text,
+    check((at) => !Number.isNaN(Date.parse(at))),
+  ),
+  payload: fields,
+});
+
+const alertKind = custom<AlertKind>(
+  (kind) => typeof kind === 'string' && Object.hasOwn(alertKinds, kind),
+);
+const alert = object({
+  id: text,
+  kind: alertKind,
+  merchantId: nullable(text),
+  shopId: nullable(text),
+  mode: nullable(mode),
+  subjectId: text,
+  detail: text,
+  raisedAt: text,
+});
+
+const changedList = picklist(changedLists);
+const listChange = object({ list: changedList, merchantId: nullable(text) });
+
+const schemas: {
+  readonly [Topic in BusTopic]: GenericSchema<unknown, BusMessages[Topic]>;
+} = {
+  events: object({
+    behind: number,
+    last: number,
+    events: listOf(eventKind, event),
+  }),
+  outbox: signal,
+  webhooks: array(object({ merchantId: text, lane: text })),
+  keys: object({ merchantId: text }),
+  policies: signal,
+  clocks: signal,
+  streams: object({ keyId: text, streamId: text }),
+  sessions: object({ sessionId: text }),
+  alerts: listOf(alertKind, alert),
+  lists: listOf(changedList, listChange, ({ list }) => list),
+};
+
+/** The names of all topics. */
+const topicNames: readonly string[] = Object.keys(schemas);
+
+/** Whether a channel is one of the topics. */
+const isTopic = (name: string): name is BusTopic => Object.hasOwn(schemas, name);
+
+/** Reads a message of `topic`; throws when the text is none. */
+export const readMessage = <Topic extends BusTopic>(
+  topic: Topic,
+  written: string,
+): BusMessages[Topic] => {
+  const schema: GenericSchema<unknown, BusMessages[Topic]> = schemas[topic];
+  return readAs(schema, JSON.parse(written), `the topic ${topic}`);
+};

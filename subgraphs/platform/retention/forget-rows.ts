@@ -1,0 +1,235 @@
+/**
+ * Rows that are deleted one by one: old ones in the default partitions, lines of registries,
+ * resolved alerts. Always few at a time, oldest first, skipping locked rows, so that no session
+ * waits.
+ */
+import { inRealTime } from '../clock/due.ts';
+import { notDeadLetter, notDeadLetterOfPlatform } from '../alerts/dead-letters.ts';
+import type { Statement } from '../database/statement.ts';
+import { platformMerchantId } from '../../rules/platform.ts';
+
+/** Removing where the tables are sharded: the merchants first, then each one's rows. */
+interface ForgottenSharded {
+  /** Whose the `$2` oldest are, and how many. Null: they are the platform's. */
+  readonly owners: Statement | null;
+  /**
+   * `remove` for the merchant `$3`, and for events the numbers `$4` and `$5` that everybody has
+   * passed; for the platform's rows, with the names `$3` of those that were set aside.
+   */
+  readonly remove: Statement;
+  /** Whether `$4` and `$5` are taken. */
+  readonly isByNumbers: boolean;
+}
+
+/** Rows that are removed when they are old. */
+export interface Forgotten {
+  /** The task under which a row is set aside that cannot be removed. */
+  readonly task: string;
+  /** Removes up to `$2` rows that are older than `$1`; gives their `count`. For one database. */
+  readonly remove: Statement;
+  /** How it is done where the tables are sharded. */
+  readonly perMerchant: ForgottenSharded;
+  /** The oldest row that is older than `$1`, as it would be set aside. */
+  readonly first: Statement;
+}
+
+interface OldRows {
+  readonly name: string;
+  /** The rows, with the alias `old`. */
+  readonly from: string;
+  readonly age: string;
+  readonly fits?: string;
+  /** The same where the tables are sharded, with numbers of the coordinator in `$4` and `$5`. */
+  readonly fitsMerchant?: string;
+  /** A row's name within its merchant. */
+  readonly subject: string;
+  /** Whether the rows are the platform's, of no merchant. */
+  readonly isPlatforms?: boolean;
+}
+
+/**
+ * The statements that remove old rows of a table, oldest first, skipping locked rows and those that
+ * were set aside.
+ */
+const forgotten = (
+  table: string,
+  { name, from, age, fits = 'true', fitsMerchant, subject, isPlatforms = false }: OldRows,
+): Forgotten => {
+  const task = `forget-${name}`;
+  const merchant = isPlatforms ? `'${platformMerchantId}'` : 'old.merchant_id';
+  const notDead = isPlatforms
+    ? notDeadLetterOfPlatform(task, subject)
+    : notDeadLetter(task, merchant, subject);
+  const rowsWhere = (where: string): string =>
+    `from ${from} where ${age} < $1 and ${where} order by ${age}`;
+  const rows = rowsWhere(`${fits} and ${notDead}`);
+  const removing = (whose: string, found: string): string =>
+    `with forgotten as (delete from ${table} where ${whose}ctid = any (array(select old.ctid ${found} limit $2 for update of old skip locked)) returning 1)
+        select count(*)::int as count from forgotten`;
+  // Within an `or` Citus does not find the merchant of one table by that of another.
+  const fitsOne = (fitsMerchant ?? fits).replaceAll('old.merchant_id', '$3');
+  const ofMerchant = `old.merchant_id = $3 and ${fitsOne} and ${notDeadLetter(task, '$3', subject)}`;
+  const ofPlatform = `${fits} and not (array[${subject}, '*'] && $3::text[])`;
+  return {
+    task,
+    remove: { name: `retention.${name}`, text: removing('', rows) },
+    perMerchant: {
+      owners: isPlatforms
+        ? null
+        : {
+            name: `retention.${name}_owners`,
+            text: `select merchant_id as "merchantId", count(*)::int as count from (select old.merchant_id ${rows} limit $2) as oldest group by merchant_id`,
+          },
+      remove: {
+        name: `retention.${name}_of_merchant`,
+        text: isPlatforms
+          ? removing('', rowsWhere(ofPlatform))
+          : removing('merchant_id = $3 and ', rowsWhere(ofMerchant)),
+      },
+      isByNumbers: fitsMerchant !== undefined,
+    },
+    first: {
+      name: `retention.${name}_first`,
+      text: `select ${merchant} as "merchantId", ${subject} as "subjectId" ${rows} limit 1`,
+    },
+  };
+};
+
+const stray = (table: string, subject: string, fits: string, fitsMerchant?: string): Forgotten => {
+  const place = `partitions.${table}_default`;
+  return forgotten(place, {
+    name: table,
+    from: `${place} as old`,
+    age: 'old.created_at',
+    fits,
+    ...(fitsMerchant === undefined ? {} : { fitsMerchant }),
+    subject,
+  });
+};
+
+/** SQL: an event that the totals have counted, and that its consumers have consumed. */
+const isPassed = (consumed: string, counted: string): string =>
+  `sequence is not null and (follower is null or sequence <= ${consumed})
+      and sequence <= ${counted} and ${inRealTime('old')}`;
+
+const keyed = (table: string, id: string): string =>
+  `not exists (select 1 from ${table} as first where first.merchant_id = old.merchant_id and first.id = old.${id} and first.created_at = old.created_at)`;
+
+/**
+ * What landed in a default partition: test clocks that stand far away, and months that began
+ * without a partition. In the order in which they are removed.
+ */
+export const forgetDefaultPartitions = {
+  event: stray(
+    'event',
+    'old.id::text',
+    isPassed(
+      '(select min(sequence) from consumer_offset)',
+      `(select sequence from consumer_offset where consumer = 'totals')`,
+    ),
+    isPassed('$4', '$5'),
+  ),
+  webhook_delivery: stray(
+    'webhook_delivery',
+    'old.id::text',
+    `status <> 'pending' and ${keyed('event', 'event_id')}`,
+  ),
+  webhook_attempt: stray(
+    'webhook_attempt',
+    `old.delivery_id || '/' || old.number`,
+    keyed('webhook_delivery', 'delivery_id'),
+  ),
+  bank_call: stray('bank_call', 'old.id::text', 'true'),
+  page_opening: stray('page_opening', 'old.payment_id::text', 'true'),
+} as const;
+
+/** Resolved alerts. A problem that persists is found and raised again. */
+export const forgetAlerts = forgotten('alert', {
+  name: 'alert',
+  from: 'alert as old',
+  age: 'old.raised_at',
+  fits: 'resolved_at < $1',
+  subject: 'old.id::text',
+});
+
+/** Lines of registries; the run and its differences stay. */
+export const forgetLines = forgotten('reconciliation_line', {
+  name: 'reconciliation_line',
+  from: 'reconciliation_run as run join reconciliation_line as old on old.run_id = run.id',
+  age: 'run.created_at',
+  fits: `run.status = 'matched'`,
+  subject: `old.run_id || '/' || old.part || '/' || old.line`,
+  isPlatforms: true,
+});
+
+/** Digests of a report's parts, with its lines. */
+export const forgetParts = forgotten('reconciliation_part', {
+  name: 'reconciliation_part',
+  from: 'reconciliation_run as run join reconciliation_part as old on old.run_id = run.id',
+  age: 'run.created_at',
+  fits: `run.status = 'matched'`,
+  subject: `old.run_id || '/' || old.part`,
+  isPlatforms: true,
+});
+
+/** Resolved differences; unresolved ones stay. */
+export const forgetDifferences = forgotten('reconciliation_difference', {
+  name: 'reconciliation_difference',
+  from: 'reconciliation_difference as old',
+  age: 'old.found_at',
+  fits: 'old.resolved_at < $1',
+  subject: 'old.id::text',
+});
+
+/**
+ * Ended operations of the simulated bank: they are queried no more, and a refund is a separate
+ * operation. An operation that saved a card stays, because charges of the card use it.
+ */
+export const forgetTestOperations = forgotten('simulator_operation', {
+  name: 'simulator_operation',
+  from: 'simulator_operation as old',
+  age: 'old.created_at',
+  fits: `(exists (select 1 from payment where payment.merchant_id = old.merchant_id and payment.id = old.operation_id
+        and payment.status not in ('pending', 'processing', 'authorized') and payment.kind is null)
+      or exists (select 1 from refund where refund.merchant_id = old.merchant_id and refund.id = old.operation_id and refund.status <> 'pending')
+      or exists (select 1 from payout where payout.merchant_id = old.merchant_id and payout.id = old.operation_id and payout.status <> 'pending'))`,
+  subject: 'old.operation_id::text',
+});
+
+/** Orders of holds, after the operation that they belong to. */
+export const forgetHoldOrders = forgotten('simulator_hold_order', {
+  name: 'simulator_hold_order',
+  from: 'simulator_hold_order as old',
+  age: 'old.created_at',
+  fits: `not exists (select 1 from simulator_operation as held where held.merchant_id = old.merchant_id and held.operation_id = old.payment_id)`,
+  subject: 'old.operation_id::text',
+});
+
+/** How calls to banks went. */
+export const forgetBankHealth = forgotten('bank_health', {
+  name: 'bank_health',
+  from: 'bank_health as old',
+  age: 'old.at',
+  subject: `old.connector || '/' || old.operation || '/' || old.method || '/' || old.process`,
+  isPlatforms: true,
+});
+
+/**
+ * Idempotency keys; those of a shop with a test clock, whose time says nothing of their age, when
+ * the clock is gone. A key is the merchant's own text: a row that is set aside is named by the
+ * key's digest.
+ */
+export const forgetKeys = forgotten('idempotency_key', {
+  name: 'idempotency_key',
+  from: 'idempotency_key as old',
+  age: 'old.created_at',
+  fits: inRealTime('old'),
+  subject: `old.mode || '/' || md5(old.key)`,
+});
+
+export const forgetTraces = forgotten('subject_trace', {
+  name: 'subject_trace',
+  from: 'subject_trace as old',
+  age: 'old.created_at',
+  subject: 'old.subject_id::text',
+});

@@ -1,0 +1,146 @@
+/**
+ * The jobs that keep partitions and statistics, and remove what has reached its age
+ * (`rules/retention`).
+ * Late or twice, they do no harm.
+ */
+import type pg from 'pg';
+import { Counter } from 'prom-client';
+import { forgetDeadLetters } from '../alerts/dead-letters.ts';
+import { analyzeGrown } from '../database/analyze-grown.ts';
+import { makePartitions, partitionedTables } from '../database/partitions.ts';
+import { done, type Job } from '../queue/run-job.ts';
+import {
+  alertsKept_days,
+  bankHealthKept_days,
+  differencesKept_days,
+  keysKept_days,
+  registriesKept_days,
+  deadLettersKept_days,
+  testOperationsKept_days,
+  tracesKept_days,
+} from '../../rules/retention.ts';
+import { metrics } from '../tracing/telemetry.ts';
+import { forgetOlder } from './forget-batches.ts';
+import {
+  forgetAlerts,
+  forgetBankHealth,
+  forgetDifferences,
+  forgetHoldOrders,
+  forgetKeys,
+  forgetLines,
+  forgetParts,
+  forgetDefaultPartitions,
+  forgetTestOperations,
+  forgetTraces,
+  type Forgotten,
+} from './forget-rows.ts';
+import { keepRequests } from './keep-requests.ts';
+import { dropPartitions } from './drop-partitions.ts';
+
+interface RetentionJobs {
+  readonly pool: pg.Pool;
+  /** The real time. */
+  readonly now: () => Temporal.Instant;
+  /** Ends a long run early. */
+  readonly stopping: AbortSignal;
+  readonly eventsKept_days: number;
+}
+
+/** Rows of a dropped month are those that PostgreSQL estimated. */
+const removedRows = new Counter({
+  name: 'retention_removed_rows_total',
+  help: 'Rows removed at the end of their retention period, by table.',
+  labelNames: ['table'],
+  registers: [metrics],
+});
+
+const before = (now: Temporal.Instant, days: number): Temporal.Instant =>
+  now.subtract({ hours: days * 24 });
+
+/**
+ * Makes the months to come; removes what is old in each partitioned table, in their order.
+ */
+export const keepEvents = async ({
+  pool,
+  now,
+  stopping,
+  eventsKept_days,
+}: RetentionJobs): Promise<void> => {
+  await makePartitions(pool, now());
+  const cutoff = before(now(), eventsKept_days);
+  await dropPartitions(pool, cutoff, (table, rows) => removedRows.inc({ table }, rows));
+  for (const table of partitionedTables)
+    removedRows.inc(
+      { table },
+      await forgetOlder(pool, forgetDefaultPartitions[table], cutoff, stopping),
+    );
+};
+
+type Batches = Omit<RetentionJobs, 'eventsKept_days'>;
+
+/** Removes the rows of a table that are older than so many days. */
+const forgetTable = async (
+  { pool, now, stopping }: Batches,
+  table: string,
+  rows: Forgotten,
+  kept_days: number,
+): Promise<void> =>
+  removedRows.inc({ table }, await forgetOlder(pool, rows, before(now(), kept_days), stopping));
+
+/**
+ * Removes what is old: lines, parts and resolved differences of settlement reports, operations of
+ * the simulated bank, resolved alerts, how calls to banks went.
+ */
+export const forgetReports = async (deps: Batches): Promise<void> => {
+  await forgetTable(deps, 'reconciliation_line', forgetLines, registriesKept_days);
+  await forgetTable(deps, 'reconciliation_part', forgetParts, registriesKept_days);
+  await forgetTable(deps, 'reconciliation_difference', forgetDifferences, differencesKept_days);
+  const kept_days = testOperationsKept_days;
+  await forgetTable(deps, 'simulator_operation', forgetTestOperations, kept_days);
+  await forgetTable(deps, 'simulator_hold_order', forgetHoldOrders, kept_days);
+  await forgetTable(deps, 'alert', forgetAlerts, alertsKept_days);
+  await forgetTable(deps, 'bank_health', forgetBankHealth, bankHealthKept_days);
+};
+
+/** Small enough that a batch is over in milliseconds and never in the way of a payment. */
+const deadLetters_max_rows = 1_000;
+
+const forgetAllDeadLetters = async ({ pool, now, stopping }: Batches): Promise<void> => {
+  let count = deadLetters_max_rows;
+  while (!stopping.aborted && count === deadLetters_max_rows) {
+    count = await forgetDeadLetters(
+      pool,
+      before(now(), deadLettersKept_days),
+      deadLetters_max_rows,
+    );
+    removedRows.inc({ table: 'dead_letter' }, count);
+  }
+};
+
+/** The jobs of retention, for the worker. */
+export const retentionJobs = (deps: RetentionJobs): readonly Job[] => {
+  const job = (name: string, every_ms: number, work: () => Promise<unknown>): Job => ({
+    name,
+    queue: 'schedules',
+    every_ms,
+    run: async () => {
+      await work();
+      return done;
+    },
+  });
+  return [
+    job('analyze-grown-tables', 2_000, () => analyzeGrown(deps.pool)),
+    job('keep-events', 60_000, () => keepEvents(deps)),
+    job('keep-requests', 60_000, async () => {
+      removedRows.inc({ table: 'api_request' }, await keepRequests(deps.pool, deps.now()));
+    }),
+    job('forget-reports', 3_600_000, () => forgetReports(deps)),
+    job('forget-idempotency-keys', 60_000, () =>
+      forgetTable(deps, 'idempotency_key', forgetKeys, keysKept_days),
+    ),
+    job('forget-dead-letters', 3_600_000, () => forgetAllDeadLetters(deps)),
+    job('forget-subject-traces', 3_600_000, () =>
+      forgetTable(deps, 'subject_trace', forgetTraces, tracesKept_days),
+    ),
+  ];
+};
