@@ -29,7 +29,7 @@ export const walkPages = async function* <Part extends object>(
   const next = (part: Part): Promise<Part | Refusal> | null => {
     const behind = cursorOf(part);
     const reading = behind === null ? null : readBehind(behind);
-    // Awaited below; a client that hangs up meanwhile leaves nobody to await it.
+    // Awaited below; a client may hang up meanwhile, and then it is not awaited.
     reading?.catch(() => {});
     return reading;
   };

@@ -84,7 +84,7 @@ export const paymentJson = (payment: PaymentFieldsFragment) => ({
 /** A payment as answers about it alone have it: with the address of its page. */
 type WholePayment = PaymentFieldsFragment & { readonly paymentUrl: string };
 
-/** The same with its page while somebody may pay there; lists, events and webhooks leave it out. */
+/** The same with its page while it can be paid there; lists, events and webhooks leave it out. */
 export const wholePaymentJson = (payment: WholePayment) => ({
   ...paymentJson(payment),
   payment_url:

@@ -22,7 +22,7 @@ import { personName } from './quota.ts';
 import { isUuid } from '../../subgraphs/rules/uuid.ts';
 
 /**
- * Asymmetric algorithms only: with a shared secret, whoever checks a token could also forge one.
+ * Asymmetric algorithms only: with a shared secret, a process that checks a token could also forge one.
  */
 const tokenAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 /** How far the issuer's clock may be from ours. */

@@ -1,6 +1,6 @@
 /**
  * The documents that a session of the console may run: those of the console itself, by their names.
- * A cookie that somebody else got to use runs nothing but them; documents of one's own are for
+ * A stolen cookie can run only these; documents of one's own are for
  * bearers.
  */
 import { readFileSync } from 'node:fs';

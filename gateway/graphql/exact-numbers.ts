@@ -35,7 +35,7 @@ const under = (path: string, name: string): string =>
 
 const expected = 'expected an integer without a fraction or an exponent';
 
-/** Longer ones may be somebody's: they are not repeated. */
+/** A longer one may be a secret: it is not repeated. */
 const shown_max_chars = 12;
 
 /** The first number of a value that `keepWritten` has kept. */

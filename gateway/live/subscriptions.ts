@@ -280,7 +280,7 @@ interface ResultsDeps {
 }
 
 /**
- * Takes an event after the last result was delivered, so that a slow client slows nobody else.
+ * Takes an event after the last result was delivered, so that a slow client does not slow others.
  * Unlike a generator's, its `return` ends a pending `next`.
  */
 class Results implements LiveResults {

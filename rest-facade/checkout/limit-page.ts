@@ -1,6 +1,6 @@
 /**
  * How often the hosted page may be called, and how many of its streams may be open: by page, by
- * address and by network. Buyers have no key, so nobody answers for their calls. The counts are
+ * address and by network. Buyers have no key, so no merchant's limit holds for their calls. The counts are
  * those of one process, in its memory: a flood costs no other part of the service anything.
  */
 import type { IncomingMessage } from 'node:http';

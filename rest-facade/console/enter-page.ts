@@ -13,7 +13,7 @@ import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts'
 export type LoginWay = 'issuer' | 'link' | 'none';
 
 /**
- * Why nobody is let in: without a role, by the issuer's fault or an answer that fits no login, by
+ * Why a login is refused: without a role, by the issuer's fault or an answer that fits no login, by
  * the person's own wish, or since the login is over or was begun elsewhere.
  */
 export type LoginFault = 'refused' | 'failed' | 'cancelled' | 'over';

@@ -213,7 +213,7 @@ export interface ConsoleDeps {
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown'>;
   readonly limiter: Pick<RateLimiter, 'blocked_s' | 'countFailure'>;
   readonly publicUrl: string;
-  /** Null: nobody logs in at the issuer. */
+  /** Null: there is no login at the issuer. */
   readonly issuerLogin: IssuerLogin | null;
   /** Whether one-time links are made: where no issuer says who people are. */
   readonly hasLinks: boolean;
@@ -414,7 +414,7 @@ const addLogin = (app: FastifyInstance, issuer: IssuerLogin, deps: ConsoleDeps):
     const sealed = cookie?.read(request.raw) ?? null;
     if (cookie && sealed !== null) void reply.header('set-cookie', cookie.write('', 0));
     const opened = await finish(request, sealed);
-    // Whoever goes back to an answer is logged in by then.
+    // A person who goes back to an answer is logged in by then.
     if (opened === 'over' && (await liveSession(request.raw, deps)))
       return reply.redirect('/console/', 303);
     if (typeof opened === 'string') return sendEnterPage(request, reply, 'issuer', opened);

@@ -137,7 +137,7 @@ export const create =
     );
   };
 
-/** A route that changes something by its id, without a body: whoever repeats it changes nothing. */
+/** A route that changes something by its id, without a body: a repetition changes nothing. */
 export const act =
   <P extends ActPath>(send: Send, path: P) =>
   (id: string, options?: CallOptions): Promise<JsonOf<Post<P>>> =>

@@ -104,7 +104,7 @@ const isLost = (error: unknown): boolean =>
   !(error instanceof StreamEnded) && !(error instanceof ApiError);
 
 /**
- * The events of the stream, for as long as somebody reads them. A connection that is lost is opened
+ * The events of the stream, until the reader stops. A connection that is lost is opened
  * again behind the last event. Throws `StreamEnded` when the service has ended the stream for good,
  * and `ApiError` when it refuses it.
  */

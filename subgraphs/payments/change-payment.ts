@@ -1,6 +1,6 @@
 /**
  * Changes a payment: reads it, lets a rule decide, writes the decision in one statement; again when
- * somebody else wrote it in between. The statement takes the row's lock, so of two racing changes
+ * it was written in between. The statement takes the row's lock, so of two racing changes
  * exactly one finds the payment as it was read.
  */
 import type pg from 'pg';
@@ -17,7 +17,7 @@ import { findPayment, storePayment, type RatedPayment, type PaymentKey } from '.
 /** A decision: what changes, a refusal, or `unchanged` when there is nothing to do. */
 export type Decision = PaymentChange | Refusal | 'unchanged';
 
-/** Writes a change, or gives null when the payment was written by somebody else. */
+/** Writes a change, or gives null when the payment was written in between. */
 type Store = (
   pool: pg.Pool,
   before: Payment,

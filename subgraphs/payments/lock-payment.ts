@@ -20,7 +20,7 @@ import {
 } from './store-payment.ts';
 
 /**
- * A payment that nobody else can change until the transaction ends, and all its refunds, oldest
+ * A payment that is locked until the transaction ends, and all its refunds, oldest
  * first.
  */
 export interface LockedPayment {
@@ -55,7 +55,7 @@ export const storeLocked = async (
 ): Promise<Payment> => {
   const stored = await storePayment(client, payment, change, now);
   if (!stored)
-    throw new Error(`payment ${payment.id} was written by somebody else while it was locked`);
+    throw new Error(`payment ${payment.id} was written by another transaction while it was locked`);
   return stored;
 };
 
@@ -96,7 +96,7 @@ const joined = (earlier: Storing | undefined, later: Storing): Storing =>
       }
     : later;
 
-/** Locks those payments that nobody else holds, until the transaction ends, and reads them. */
+/** Locks those payments that no other transaction holds, until the transaction ends, and reads them. */
 export const lockFreePayments = async (
   client: pg.PoolClient,
   keys: readonly PaymentKey[],
@@ -131,7 +131,7 @@ export const lockFreePayments = async (
       if (storings.size === 0) return;
       const stored = await storeTogether(client, [...storings.values()], true);
       if (stored.size < storings.size)
-        throw new Error('a locked payment was written by somebody else');
+        throw new Error('a locked payment was written by another transaction');
     },
   };
 };

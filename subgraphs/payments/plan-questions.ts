@@ -10,7 +10,7 @@ import { sendRefundJob } from './refunds/jobs.ts';
 
 /** The questions of so long are asked together. */
 const together_ms = 100;
-/** Nobody waits at a page for an answer that comes later than this: the sweep is soon enough. */
+/** No buyer waits at the page for an answer later than this: the sweep is soon enough. */
 const prompt_max_ms = 60_000;
 
 interface QuestionDeps {

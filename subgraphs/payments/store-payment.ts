@@ -1,6 +1,6 @@
 /**
  * How payments are read and written. One statement moves a payment, books its postings and
- * publishes its events, or does nothing when somebody else wrote the payment in between (its
+ * publishes its events, or does nothing when the payment was written in between (its
  * version has grown). Only the erasure and `bankAskAgain` write an existing payment elsewhere.
  */
 import pg from 'pg';
@@ -194,7 +194,7 @@ const storeGathered = batched<Storing, Payment | 'left' | null>({
 });
 
 /**
- * Writes a change; null when the payment was written by somebody else since it was read, or its
+ * Writes a change; null when the payment was written since it was read, or its
  * fee's rate is another by now, and then nothing has happened. Changes of the same moment share a
  * statement.
  */

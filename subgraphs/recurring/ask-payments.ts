@@ -119,7 +119,7 @@ export interface Payments {
   ): Promise<readonly (RecurringPayment | null)[]>;
 }
 
-/** The reference alone: whoever gives one may give more, which no input has a place for. */
+/** The reference alone: the input has no place for more. */
 const keyOf = ({ merchantId, id }: RecurringPaymentReference): RecurringPaymentReference => ({
   merchantId,
   id,

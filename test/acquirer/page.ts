@@ -10,7 +10,7 @@ export interface Shown {
   readonly last4: string | null;
   readonly returnUrl: string | null;
   readonly createdAt: Date;
-  /** For whoever develops with it. */
+  /** For developers who use it. */
   readonly hint: string | null;
 }
 

@@ -113,7 +113,7 @@ export const giveUpHold = (payment: BookedPayment, notify: Notify): boolean => {
 
 /**
  * Decides a refund or a payout; one that is late or never ends stays pending. A cancelled refund is
- * notified to nobody.
+ * not notified.
  */
 export const decide = (
   order: BookedRefund | BookedPayout,

@@ -83,7 +83,7 @@ describe('X-Forwarded-For', async () => {
   const from = (address: string, forwarded: string | readonly string[]) =>
     call(address, { headers: { 'x-forwarded-for': forwarded } });
 
-  test('of somebody who is no trusted proxy gains nothing', async () => {
+  test('of a caller that is no trusted proxy gains nothing', async () => {
     assert.equal(await from(here, '203.0.113.7'), notAllowed);
     assert.equal(await from(elsewhere, ['203.0.113.7', proxy]), notAllowed);
   });

@@ -1,6 +1,6 @@
 /**
  * Merchants who ask for as much as they may, on many connections: what they compose runs one
- * statement at a time, and nobody else is refused.
+ * statement at a time, and no other merchant is refused.
  */
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
@@ -113,7 +113,7 @@ const crowdedBy = async (
 const ofAll = Math.max(1, Math.floor(availableParallelism() / 2));
 
 describe('a crowd', () => {
-  const greedy = (): Merchant => crowd[0] ?? assert.fail('nobody is greedy');
+  const greedy = (): Merchant => crowd[0] ?? assert.fail('the crowd is empty');
 
   for (const [what, query, text] of [
     ['totals', totals, totalsText],

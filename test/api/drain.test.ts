@@ -9,7 +9,7 @@ describe('a server that drains', () => {
   const log = openLog({ logLevel: 'silent' }, 'test');
 
   test('ends calls in flight, refuses new ones on kept connections with 503, and then is closed', async () => {
-    // Nobody is cut for being slow.
+    // No connection is cut for being slow.
     const long_ms = 300_000;
     const app = openHttp({
       config: { publicUrl: null },
@@ -49,7 +49,7 @@ describe('a server that drains', () => {
     await closed;
   });
 
-  test('waits for nobody who has not finished asking', async () => {
+  test('does not wait for unfinished requests', async () => {
     const patience = { headers_ms: 60_000, request_ms: 60_000, check_ms: 60_000, drain_ms: 50 };
     const app = openHttp({
       config: { publicUrl: null },

@@ -234,7 +234,7 @@ describe('bodies that are not read', () => {
 describe('bytes that are no HTTP get the envelope too', () => {
   const rows: readonly (readonly [string, string, number])[] = [
     ['garbage', 'GARBAGE\r\n\r\n', 400],
-    ['a method that nobody knows', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['an unknown method', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     [
       'two lengths',
       'POST /v1/public/payments HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello',
@@ -258,7 +258,7 @@ describe('bytes that are no HTTP get the envelope too', () => {
   }
 });
 
-test('an expectation that nobody knows is passed over', async () => {
+test('an unknown expectation is ignored', async () => {
   const received = await exchange(
     'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n',
   );

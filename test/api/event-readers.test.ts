@@ -1,4 +1,4 @@
-/** The stream as clients read it that nobody here wrote. A comment is no event to any of them. */
+/** The stream as third-party clients read it. A comment is no event to any of them. */
 import { describe, test, type TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 import { fetchEventSource } from '@microsoft/fetch-event-source';

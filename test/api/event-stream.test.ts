@@ -190,7 +190,7 @@ describe('GET /v1/public/events', () => {
     assert.deepEqual(idsIn(reader.text), ['30', '50', '80']);
   });
 
-  test('serves hundreds of keys at once, each its own events in order, and slow ones hold up nobody', async (t) => {
+  test('serves hundreds of keys at once, each its own events in order, and slow ones do not delay the others', async (t) => {
     const { fixture, url } = await open(t);
     const merchants = Array.from({ length: 300 }, (_, index) => `merchant-${1_000 + index}`);
     const keyOf = (merchantId: string): string => `sk_test_abc123_${merchantId.padEnd(16, '0')}`;
@@ -253,7 +253,7 @@ describe('GET /v1/public/events', () => {
 });
 
 describe('a stream ends', () => {
-  test('with ": replaced" when its key opens another, which goes on', async (t) => {
+  test('with ": replaced" when its key opens another, which continues', async (t) => {
     const { fixture, url } = await open(t);
     const older = await follow(t, url);
     const ofAnotherKey = await follow(t, url, { authorization: `Bearer ${otherShopKey}` });

@@ -83,7 +83,7 @@ describe('HEAD says what GET says, without a body', () => {
     }
   });
 
-  test('and opens no stream: the one that the key has goes on', async () => {
+  test('and opens no stream: the one that the key has continues', async () => {
     const { comments, close } = await openStream(service.rest, key);
     await eventually(() => comments.includes(': connected'), 'the stream');
     await ask('HEAD', '/v1/public/events');

@@ -234,7 +234,7 @@ describe('an address that fails to authenticate', () => {
     return { refused, before };
   };
 
-  test('is answered 429 before its key is looked up, for as long as it goes on; a key that is known there passes', async () => {
+  test('is answered 429 before its key is looked up, for as long as it continues; a key that is known there passes', async () => {
     const known = await makeMerchant(service);
     assert.equal((await callAs(known.key)).status, 200);
     const fresh = await makeMerchant(service);

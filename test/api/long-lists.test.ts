@@ -111,7 +111,7 @@ describe('a list that the contract has no pages for', () => {
     await eventually(() => asked.length === longAnswers_max, 'all that may be read at a time');
     hangUp.abort();
     await Promise.all(begun);
-    // The service has seen them go when it answers whoever came after them.
+    // The service has seen them go when it answers the next caller.
     await fetch(`${edge.url}/v1/public/nothing`);
     letGo();
     next = whole;

@@ -86,7 +86,7 @@ describe('a process that has too much to do', () => {
       if (status === 503 && (refused += 1) === 30) resolve();
       return status;
     });
-    // While the others are still held: a refusal waits for nobody.
+    // While the others are still held: a refusal does not wait.
     await allRefused;
     release();
     const carried = (await Promise.all(asked)).filter((status) => status === 200);
@@ -178,7 +178,7 @@ describe('requests whose body does not come', () => {
     });
   }
 
-  test('do not end the slow upload of somebody else', async (t) => {
+  test('do not end another caller’s slow upload', async (t) => {
     const { url } = await startOverloadable(t, { ...calm, IN_FLIGHT: '20' });
     const upload = leaveUnfinished(t, url, '203.0.113.1');
     for (let nth = 0; nth < 700; nth += 1) leaveUnfinished(t, url, `198.51.100.${nth % 7}`);

@@ -31,7 +31,7 @@ describe('a token bucket in memory', () => {
     assert.equal((await take()).granted, false);
   });
 
-  test('never holds more than its burst, however long nobody took', async () => {
+  test('never holds more than its burst, however long it is idle', async () => {
     const { clock, take } = open();
     clock.us += 3_600_000_000;
     let granted = 0;

@@ -126,7 +126,7 @@ describe('a refusal becomes its status and the documented envelope', () => {
     );
   });
 
-  test('an error that nobody meant is 500 internal_error and says nothing of itself', async () => {
+  test('an unexpected error is 500 internal_error and says nothing of itself', async () => {
     next = () => {
       throw new Error('connection to 10.1.2.3 with password hunter2 failed');
     };

@@ -70,7 +70,7 @@ describe('the payments registry', () => {
       assert.deepEqual(await modes(merchant.key, query), Array(6).fill('test'));
   });
 
-  test('a test payment that a live key sees in it is not found by id: whoever confirms an order by id must never take it for money', async () => {
+  test('a test payment that a live key sees in it is not found by id: a program that confirms orders by id must never take it for money', async () => {
     const [shown] = (await itemsOf(live.key, '/payments?include_test=1')).filter(
       ({ metadata }) => metadata.mode === 'test',
     );

@@ -1,5 +1,5 @@
 /**
- * A balance stays within 2^53-1, whoever books and however many at once; and what becomes of what
+ * A balance stays within 2^53-1 under any concurrent postings; and what happens to what
  * would pass it.
  */
 import assert from 'node:assert/strict';
@@ -100,7 +100,7 @@ describe('test mode', () => {
     assert.deepEqual(await sumOf(key), { balance: bound, available: bound, shops: [bound] });
   });
 
-  test('fifty of the largest at once: one succeeds, and the fold goes on for everybody', async () => {
+  test('fifty of the largest at once: one succeeds, and the fold continues for everybody', async () => {
     const [key, other] = [await migrated.merchant(), await migrated.merchant()];
     const paid = await times(50, () => history.pay(key, bound));
     assert.equal(paid.filter(({ status }) => status === 'succeeded').length, 1);
@@ -241,7 +241,7 @@ describe('live mode', () => {
     assert.equal(
       rows[0]?.sum,
       (9n * net).toString(),
-      'a sum beyond 2^63 is in the ledger, in nobody’s balance',
+      'a sum beyond 2^63 is in the ledger, and in no balance',
     );
     assert.equal((await alertsOf(key)).filter((kind) => kind === 'balance_at_bound').length, 9);
     await booksAreRight(key);

@@ -89,7 +89,7 @@ const mistakes: Readonly<
     'balance_adds_up',
     'payment_booked',
   ],
-  'a fee that nobody booked': () => [
+  'a fee without a posting': () => [
     [`update payment set fee = 5 where id = '${ids.payment}'`],
     'payment_booked',
   ],

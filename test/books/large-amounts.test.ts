@@ -1,4 +1,4 @@
-/** Totals of amounts whose sum no bigint holds: exact, and nobody else's counting stops. */
+/** Totals of amounts whose sum no bigint holds: exact, and the counting of others continues. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
@@ -74,7 +74,7 @@ const amountsOf = async (merchantId: string | null, groupBy: Group | null = null
 const notCounted = async (): Promise<number> =>
   (await pool().query(`select 1 from consumer_retry where consumer = 'totals'`)).rows.length;
 
-test('a merchant with 1,100 payments of the largest amount in an hour keeps nobody from being counted', async () => {
+test('a merchant with 1,100 payments of the largest amount in an hour does not keep others from being counted', async () => {
   const [noisy, other] = [await migrated.merchant(), await migrated.merchant()];
   const all = largestAmount * 1_100n;
   await create(noisy, largestAmount, 1_100);

@@ -1,4 +1,4 @@
-/** One poisoned row stops nobody else: the fold, the walks over the books, the alerts. */
+/** One poisoned row does not stop the others: the fold, the walks over the books, the alerts. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { publishAlerts } from '../../subgraphs/platform/alerts/jobs.ts';
@@ -76,7 +76,7 @@ test('more deltas of a poisoned account than a round takes do not fill the round
   await cure();
 });
 
-test('a check of the books goes on behind the row that cannot be checked or reported, and finds what else is wrong', async () => {
+test('a check of the books continues behind the row that cannot be checked or reported, and finds what else is wrong', async () => {
   const { pool } = migrated.database;
   const [bad, other] = [await migrated.merchant(), await migrated.merchant()];
   for (const key of [bad, bad, other]) {

@@ -1,4 +1,4 @@
-/** Totals by the hour: equal to the ledger, whoever dies, comes twice or floods. */
+/** Totals by the hour: equal to the ledger after crashes, repetitions and floods. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
@@ -231,7 +231,7 @@ describe('nothing is counted twice', () => {
 });
 
 describe('a stranger', () => {
-  test('whose events fill the log keeps nobody waiting for more than their own batches', async () => {
+  test('whose events fill the log delays others by no more than their own batches', async () => {
     const [flood, mine] = [await migrated.merchant(), await migrated.merchant()];
     const { id } = await history.pay(flood, 100n);
     await pool().query(

@@ -89,7 +89,7 @@ describe('the card’s form', { skip: noChromium }, () => {
     assert.equal(await page.locator('#card-expiry').getAttribute('aria-invalid'), 'true');
   });
 
-  test('the keyboard’s key goes on to what is empty, the last one pays, and every stop of the focus is seen', async () => {
+  test('the keyboard’s key continues to what is empty, the last one pays, and every stop of the focus is seen', async () => {
     const { page } = await harness.open(await harness.create({ method: 'cards' }), {
       language: 'en-GB',
     });
@@ -104,7 +104,7 @@ describe('the card’s form', { skip: noChromium }, () => {
     assert.deepEqual(
       await page.locator('.problem').allInnerTexts(),
       ['', '', '', ''],
-      'nobody is blamed for a field not reached yet',
+      'a field that is not reached yet shows no error',
     );
     await page.keyboard.type('1240');
     await page.keyboard.press('Enter');

@@ -39,7 +39,7 @@ describe('the page of a link', { skip: noChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('an empty field is left alone until the buyer goes on', async () => {
+  test('an empty field is left alone until the buyer continues', async () => {
     const { page } = await harness.open(await harness.link(openAmount));
     await amount(page).blur();
     assert.equal(await problem(page), '');

@@ -39,7 +39,7 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
   });
   after(() => harness?.close());
 
-  test('the answer to choosing a method is lost: the page reads the state and goes on to the bank', async () => {
+  test('the answer to choosing a method is lost: the page reads the state and continues to the bank', async () => {
     const payment = await harness.create(waiting);
     const { page } = await harness.open(payment);
     const chosen = await lose(page, '**/method?*', 'after');
@@ -50,7 +50,7 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
     assert.equal(await page.locator('#notice').isVisible(), false, 'nothing is left of the fault');
   });
 
-  test('choosing a method never arrives: it is sent again, and the page goes on', async () => {
+  test('choosing a method never arrives: it is sent again, and the page continues', async () => {
     const payment = await harness.create(waiting);
     const { page } = await harness.open(payment);
     const chosen = await lose(page, '**/method?*', 'before', 1);
@@ -59,7 +59,7 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
     assert.equal(chosen(), 2);
   });
 
-  test('the answer to paying is lost: the page goes on to the bank by itself, as if it had come', async () => {
+  test('the answer to paying is lost: the page continues to the bank by itself, as if it had come', async () => {
     const payment = await harness.create({ method: 'tpay', ...waiting });
     const { page } = await harness.open(payment);
     const paid = await lose(page, '**/pay?*', 'after');
@@ -82,7 +82,7 @@ describe('lost answers', { skip: noChromium, concurrency: 2 }, () => {
     assert.equal(await page.locator('#notice').isVisible(), false);
   });
 
-  test('without a network the page waits, and goes on when it is back', async () => {
+  test('without a network the page waits, and continues when it is back', async () => {
     const payment = await harness.create({ method: 'sbp', ...waiting });
     const { page, window } = await harness.open(payment, { clock: true });
     await window.setOffline(true);

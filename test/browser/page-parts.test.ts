@@ -269,7 +269,7 @@ describe('what a payment that is over says', () => {
     }
   });
 
-  test('no advice asks to try again on a page where nobody can', () => {
+  test('no advice asks to try again on a page that does not allow it', () => {
     for (const language of ['ru', 'en'] as const) {
       for (const [code, { advice }] of Object.entries(wordsOf(language).failures)) {
         assert.match(advice, language === 'ru' ? /магазин/ : /shop/, `${code}: ${advice}`);

@@ -71,7 +71,7 @@ describe('the receipt', { skip: noChromium, concurrency: 3 }, () => {
     await tab.page.waitForURL(atShop);
   });
 
-  test('a page that was only looked at stays when somebody else pays, and says so', async () => {
+  test('a page that was only looked at stays when another tab pays, and says so', async () => {
     const payment = await harness.create({ method: 'sbp', return_url: returnUrl });
     const looker = await harness.open(payment, { clock: true });
     await pay(payment.url);

@@ -35,7 +35,7 @@ const made = async (cabinet: Cabinet, call: string, type: string): Promise<strin
   return text(answer.id);
 };
 
-/** Logs somebody of a merchant in to the console; gives the session's id. */
+/** Logs a merchant's person in to the console; gives the session's id. */
 const loggedIn = async ({ harness }: Cabinet, merchantId: string): Promise<string> => {
   const id = randomUUID();
   if (!isUuid(merchantId)) return id;
@@ -114,7 +114,7 @@ const unknownLine =
 const runOpened = (cabinet: Cabinet): Promise<string> =>
   made(cabinet, `reconciliationOpen(${registry()})`, 'ReconciliationRun');
 
-/** Compares a registry that has a payment which nobody knows here; gives the difference's id. */
+/** Compares a registry that has an unknown payment; gives the difference's id. */
 const differing = async (cabinet: Cabinet): Promise<string> => {
   const runId = await runOpened(cabinet);
   await made(

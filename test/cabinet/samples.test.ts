@@ -75,7 +75,7 @@ describe('a sample', () => {
     assert.match(JSON.stringify(refused.errors), /role support/);
   });
 
-  test('that nobody answers says why', async () => {
+  test('without an answer says why', async () => {
     const fixture = await makeFixture(cabinet, 'http://127.0.0.1:1/');
     const { status, error } = await testEndpoint(fixture);
     assert.equal(status, null);

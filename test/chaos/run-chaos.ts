@@ -183,7 +183,7 @@ const live = async (plan: ChaosPlan, speed: Speed, fixture: Fixture, pool: pg.Po
   assert.deepEqual(
     await stuckOperations(pool, overdue),
     [],
-    'nothing waits that nobody will look at',
+    'nothing waits that no sweep will find',
   );
   assert.deepEqual((await acquirer.books()).violations, []);
   assert.ok(done.receipted.size === 0 || agreed.receipts > 0, 'receipts were made');

@@ -33,7 +33,7 @@ before(async () => {
     WEBHOOK_PRIVATE_TARGETS: 'allow',
   });
   merchant = await makeMerchant(service);
-  // Nobody listens there.
+  // An address without a listener.
   await merchant.endpoint('http://127.0.0.1:9/hook');
   const { body } = await merchant.call('POST', '/payments', { amount: 500_000, method: 'cards' });
   paymentId = body.payment.id;

@@ -1,6 +1,6 @@
 /**
  * The relay on sharded tables, whose processes are killed again and again while they number: each
- * event gets one number and its delivery once, and whoever has read a merchant's numbers never sees
+ * event gets one number and its delivery once, and a reader of a merchant's numbers never sees
  * a smaller one appear.
  */
 import assert from 'node:assert/strict';

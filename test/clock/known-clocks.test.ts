@@ -52,7 +52,7 @@ test('a clock is obeyed from its announcement on, however slowly the list of clo
   await letThrough();
   assert.equal(await none, real.toString(), 'there is no clock yet');
 
-  // One list is on its way when the clock is made: it counts for nobody any more.
+  // One list is on its way when the clock is made: it no longer counts.
   clocks.announce().catch(() => {});
   const old = ask();
   await isRead();
@@ -68,7 +68,7 @@ test('a clock is obeyed from its announcement on, however slowly the list of clo
   assert.deepEqual(await Promise.all([first, second]), [shown, shown]);
   await old;
 
-  // A storm of changes has nobody wait for more than one reading that began behind the call.
+  // A storm of changes makes no call wait for more than one read that began after it.
   clocks.announce().catch(() => {});
   const waiting = ask();
   for (let change = 0; change < 50; change += 1) clocks.announce().catch(() => {});

@@ -32,7 +32,7 @@ export interface Bought {
 export interface Buyers {
   readonly tally: Tally;
   readonly bought: readonly Bought[];
-  /** Lets everyone finish what he has begun. Rejects when somebody had to give up. */
+  /** Lets all buyers finish what they have begun. Rejects when one had to give up. */
   stop(): Promise<void>;
 }
 

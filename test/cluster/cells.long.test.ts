@@ -153,7 +153,7 @@ describe('two cells behind one address', { skip }, () => {
     assert.equal((await read()).status, 200);
   });
 
-  test('operators read both, each at its own host; nobody reads what is inside', async () => {
+  test('operators read both, each at its own host; what is inside is not served', async () => {
     const query = '{ merchants(first: 50) { nodes { id } } }';
     const found = await Promise.all(cells.map(({ url }) => askGraph({ graph: url }, query)));
     for (const [index, { merchant }] of cells.entries()) {

@@ -93,7 +93,7 @@ describe(
     });
 
     for (const name of ['metrics', 'readyz', 'healthz', 'subgraphs/payments']) {
-      test(`shows /${name} to nobody, however it is written`, async () => {
+      test(`shows /${name} to no caller, however it is written`, async () => {
         for (const path of spellings(name)) {
           const answered = await ask(front, path);
           assert.ok(

@@ -91,8 +91,8 @@ export interface Haproxy extends Outside {
 }
 
 /**
- * The times of the samples are those of machines that have time: here whoever is dead refuses at
- * once, and whoever is slow is not dead.
+ * The times of the samples are those of machines that have time: here a dead server refuses at
+ * once, and a slow one is not dead.
  */
 const slower = {
   haproxy: ['timeout connect 1s', 'timeout check 2s'],

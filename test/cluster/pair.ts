@@ -21,10 +21,10 @@ export interface Pair {
   readonly password: string;
   /** The port of each server, and the one where HAProxy asks whether it is the primary. */
   readonly servers: readonly { readonly port: number; readonly healthPort: number }[];
-  /** Kills the primary and promotes its standby, as whoever watches over them would. */
+  /** Kills the primary and promotes its standby, as a cluster manager would. */
   failOver(): Promise<void>;
   /**
-   * Has the server that was lost come back at its port, as the standby: a fresh copy of whoever is
+   * Has the server that was lost come back at its port, as the standby: a fresh copy of the one that is
    * the primary now.
    */
   rejoin(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
  * A primary and its synchronous standby as operators have them: PostgreSQL from Debian, a Patroni
- * beside each and three etcd, on the samples of `subgraphs/platform/fleet/`. Nobody promotes here but
+ * beside each and three etcd, on the samples of `subgraphs/platform/fleet/`. Here only
  * Patroni.
  */
 import { spawn, type ChildProcess } from 'node:child_process';

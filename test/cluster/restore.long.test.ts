@@ -2,7 +2,7 @@
  * Backup and restore to a point in time, as docs/operations.md describes them: a base backup of the
  * running primary, the archive of its write-ahead log, and a new server that recovers to a moment.
  * What was answered before that moment is there, what came after it is not, the books are right,
- * and the service goes on.
+ * and the service continues.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -66,7 +66,7 @@ const buy = (merchant: Merchant, count: number): Promise<readonly string[]> =>
     }),
   );
 
-test('a base backup and the archived log bring back everything up to a moment, and the service goes on from there', async () => {
+test('a base backup and the archived log bring back everything up to a moment, and the service continues from there', async () => {
   const archive = addFolder(house, 'archive');
   const primary = await startPrimary(house, {
     archive_mode: 'on',

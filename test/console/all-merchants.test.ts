@@ -274,7 +274,7 @@ describe('exports at the same time', () => {
     return begun.filter((_, index) => index !== refused.index);
   };
 
-  test('are two of a person; who hangs up frees the place, and nobody else waits', async () => {
+  test('are two of a person; who hangs up frees the place, and no other caller waits', async () => {
     const [visitor, other] = await Promise.all([visitorOf('admin'), visitorOf('viewer')]);
     const letGo = await holdPayments();
     const hangUp = new AbortController();

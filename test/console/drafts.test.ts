@@ -41,7 +41,7 @@ describe('a key that pays out', { skip: noChromium }, () => {
     await anna.page.getByRole('button', { name: 'Issue a key' }).click();
     const issuing = anna.page.getByRole('dialog', { name: 'Issue a key' });
     const byCard = issuing.getByLabel(/api:payouts:card/);
-    assert.equal(await byCard.isChecked(), false, 'without payouts it needs nobody else');
+    assert.equal(await byCard.isChecked(), false, 'without payouts it needs no approver');
     await byCard.check();
     await issuing.getByLabel('Name').fill('Payouts');
     await issuing.getByRole('button', { name: 'Issue a key' }).click();
@@ -96,7 +96,7 @@ describe('a payout by two people', { skip: noChromium }, () => {
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await row.getByText('Approved', { exact: true }).waitFor();
 
-    // Nobody has loaded this page again.
+    // This page was not reloaded.
     const made = anna.page.getByRole('row', { name: /Petrov I\./ });
     await made.waitFor();
     await made.getByText('Paid out').waitFor();

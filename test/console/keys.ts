@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 /** More than any screen has to walk through. */
 const tabs_max = 120;
 
-/** Goes on by Tab until this has the focus; fails when Tab does not come to it. */
+/** Continues by Tab until this has the focus; fails when Tab does not come to it. */
 export const tabTo = async (page: Page, target: Locator): Promise<void> => {
   await target.waitFor();
   for (let tabs = 0; tabs <= tabs_max; tabs += 1) {

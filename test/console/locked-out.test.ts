@@ -1,4 +1,4 @@
-/** Nobody keeps a person out of the console by calls without a key from the person's address. */
+/** Calls without a key from a person's address do not lock the person out of the console. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startOwn, type ServiceInUse } from '../support/plain-service.ts';

@@ -94,7 +94,7 @@ describe('a login at the issuer', () => {
     assert.equal((await stranger.call('GET', url, undefined, { origin: '' })).status, 400);
     await visitor.call('DELETE', '/console/session');
     assert.equal((await visitor.call('GET', url, undefined, { origin: '' })).status, 400);
-    // Another login's answer in the browser of somebody who has begun one: the state differs.
+    // Another login's answer in the browser of a person who has begun one: the state differs.
     const victim = openVisitor(one.rest);
     await victim.call('GET', '/console/login', undefined, { origin: '' });
     assert.equal((await victim.call('GET', url, undefined, { origin: '' })).status, 400);
@@ -143,7 +143,7 @@ describe('a login at the issuer', () => {
     assert.deepEqual(statuses, [400, 303, 303]);
   });
 
-  test('that is cancelled at the issuer is no fault, and nobody is asked', async () => {
+  test('that is cancelled at the issuer is no fault, and nothing is asked', async () => {
     const visitor = openVisitor(one.rest);
     const begun = await visitor.call('GET', '/console/login', undefined, { origin: '' });
     const state = new URL(begun.headers.get('location') ?? '').searchParams.get('state');
@@ -217,7 +217,7 @@ describe('GRAPHQL_ORIGINS', () => {
     });
     assert.equal(answer.headers.get('access-control-allow-origin'), frontend);
     assert.ok(((await answer.json()) as any).data);
-    // A session is for our own pages, whoever else may call.
+    // A session is for our own pages alone.
     await issuer.login(admin, 'access', secret);
     const visitor = openVisitor(one.rest);
     await logIn(visitor);

@@ -103,7 +103,7 @@ describe('npm run console:link for a person', () => {
       assert.deepEqual(await command(...words), { code: 1, printed: '', refused: sentence });
   });
 
-  test('is refused by the service for what names nobody, no role or no merchant', async () => {
+  test('is refused by the service for what names no person, no role or no merchant', async () => {
     const roles = 'role: expected one of viewer, support, finance, admin';
     for (const [asked, sentence] of [
       [{ person: 'anna' }, roles],

@@ -102,7 +102,7 @@ describe('what needs a person', { skip: noChromium }, () => {
     const other = await makeMerchant(service);
     const cookie = await makeSession(service, 'viewer', other.id);
     const { page } = await openConsole(service.rest, cookie);
-    // The same question again, as time goes on, is none of its own.
+    // The same question again, as time continues, is none of its own.
     const asked = new Map<string, string>();
     page.on('request', (request) => {
       const question = request.postData() ?? '';

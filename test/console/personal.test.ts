@@ -184,7 +184,7 @@ describe('a part of a payment with a receipt', { skip: noChromium }, () => {
     await first.dialog.getByText(/₽20\.00 go back to/).waitFor();
     const button = first.dialog.getByRole('button', { name: 'Refund', exact: true });
     await first.dialog.getByLabel('To another address').check();
-    assert.equal(await button.isEnabled(), false, 'somebody gets the receipt');
+    assert.equal(await button.isEnabled(), false, 'the receipt has a recipient');
     await first.dialog.getByLabel('To the address of the payment: i***@example.com').check();
     await confirm(page, 'Refund');
     await first.dialog.getByText('The refund is recorded').waitFor();

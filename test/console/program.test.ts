@@ -81,7 +81,7 @@ describe('the console', () => {
 const files_max = 8;
 /** What a list comes to. */
 const ready = 'main tbody tr, main .state';
-/** Cumulative Layout Shift that nobody notices. */
+/** Cumulative Layout Shift that is not noticed. */
 const shift_max = 0.05;
 
 describe('on a slow network', { skip: noChromium }, () => {

@@ -33,7 +33,7 @@ before(async () => {
   service = await openPlainService();
   merchant = await makeMerchant(service);
   cookie = await makeSession(service, 'admin');
-  // Nobody listens there: its webhooks stay on their way.
+  // An address without a listener: its webhooks stay pending.
   await merchant.endpoint('http://127.0.0.1:1/');
   for (const order_id of ['order-1', 'order-2', 'order-3']) {
     const { body } = await merchant.call('POST', '/payments', {

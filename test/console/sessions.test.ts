@@ -127,7 +127,7 @@ describe('a session', () => {
     const attacker = await entered();
     const victim = openVisitor(service.rest);
     victim.become(attacker.cookies());
-    // A link that was only opened ends nobody's session, and is not used up.
+    // A link that was only opened ends no session, and is not used up.
     const sent = { link: 'a'.repeat(43) };
     const asked = await victim.call('POST', '/console/session', sent);
     const { error, session }: any = await asked.json();

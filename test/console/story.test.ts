@@ -110,7 +110,7 @@ describe('a newcomer', { skip: noChromium }, () => {
   });
 });
 
-describe('somebody who is logged in', { skip: noChromium }, () => {
+describe('a person who is logged in', { skip: noChromium }, () => {
   test('is asked before a one-time link ends the session, which the link does not do by itself', async () => {
     const { page } = await openConsole(service.rest, await makeSession(service, 'viewer'));
     const person = (): Promise<unknown> =>

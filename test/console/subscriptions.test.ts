@@ -90,7 +90,7 @@ describe('support', { skip: noChromium }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('ends a link, which nobody can pay then; live mode has none of it', async () => {
+  test('ends a link, which can then not be paid; live mode has none of it', async () => {
     const merchant = await makeMerchant(service);
     const { body } = await merchant.call('POST', '/links', { amount: 250_000, description: 'Tea' });
     const cookie = await makeSession(service, 'support', merchant.id);

@@ -14,7 +14,7 @@ export interface Visitor {
   become(cookies: string): void;
   /** Any request of a page of this service; `headers` replace what the page sends. */
   call(method: string, path: string, body?: unknown, headers?: Headers): Promise<Response>;
-  /** Enters by a one-time link, also in place of whoever is logged in; gives the status. */
+  /** Enters by a one-time link, also in place of the person who is logged in; gives the status. */
   enter(link: string): Promise<number>;
   /** Sends an operation of the console, or any text with `query`. */
   ask(operationName: string, variables?: object, headers?: Headers, query?: string): Promise<any>;

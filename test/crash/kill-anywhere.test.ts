@@ -212,7 +212,7 @@ const killAll = async (): Promise<void> => {
   const random = seeded(seed);
   const [shortest, longest] = life_percent;
   for (let killed = 0; killed < kills; killed++) {
-    // However busy the machine is, something goes on between two kills.
+    // However busy the machine is, something continues between two kills.
     const earlier = answers;
     await eventually(() => answers > earlier, 'an answer between two kills');
     await sleep((start_ms * (shortest + (longest - shortest) * random())) / 100);

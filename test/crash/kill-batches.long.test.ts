@@ -196,7 +196,7 @@ const openLoad = (parties: readonly Party[]) => {
   );
   return {
     calls,
-    /** Lets nobody call again, and gives how many calls are under way now. */
+    /** Stops new calls, and gives how many are under way now. */
     last: (): number => {
       stopping.abort();
       return underWay;

@@ -69,7 +69,7 @@ const isAsGetAnswers = async (
   webhook: Pick<Received, 'body'>,
 ): Promise<boolean> => isDeepStrictEqual(webhook.body.data, await readSubject(merchant, webhook));
 
-/** Kills a process of the service and lets another take its place, as whoever runs it would. */
+/** Kills a process of the service and lets another take its place, as a supervisor would. */
 const kill = async (name: string): Promise<void> => {
   const killed = running.get(name);
   if (killed) await stopProcess(killed, 'SIGKILL');

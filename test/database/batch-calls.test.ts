@@ -95,7 +95,7 @@ test('a batch is bounded, and the next one takes what was left over', async () =
   );
 });
 
-test('callers take turns: a thousand calls of one delay nobody else', async () => {
+test('callers take turns: a thousand calls of one do not delay the others', async () => {
   const { call, sent } = openOperation();
   await call('a first');
   await call('a second');
@@ -148,5 +148,5 @@ test('what was sent on a lost connection is not repeated: it may have taken effe
   assert.deepEqual(await ended(), ['failed', 'failed']);
   assert.equal(sent.length, 1);
   await call('a 2', 'b 2');
-  assert.deepEqual(sent[1]?.calls, ['a 2', 'b 2'], 'nobody is at fault');
+  assert.deepEqual(sent[1]?.calls, ['a 2', 'b 2'], 'no call is at fault');
 });

@@ -225,7 +225,7 @@ test('a server killed with -9 comes back at the same address, with what was comm
   await stop(server);
 });
 
-test('the next start goes on with the server that a killed service left running', async () => {
+test('the next start continues with the server that a killed service left running', async () => {
   const writer = await startWriter();
   const pid = postmasterPid();
   await kill(writer.child);

@@ -227,7 +227,7 @@ test('while the first call asks its bank, an equal one waits for the answer, and
   );
 });
 
-test('what the bank refuses frees the key for a call that waits; a call that failed or died holds nobody up', async () => {
+test('what the bank refuses frees the key for a call that waits; a call that failed or died delays no other', async () => {
   const gate = openGate();
   let asked = 0;
   const refusedOnce = () =>

@@ -8,7 +8,7 @@ let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
 after(() => migrated.close());
 
-test('the last use of a key is written once in a minute, whoever reports it', async () => {
+test('the last use of a key is written once a minute, however many processes report it', async () => {
   const { pool } = migrated.database;
   const { merchantId, shopId } = await migrated.merchant();
   const start = Temporal.Instant.from('2026-11-21T10:00:00Z');

@@ -48,7 +48,7 @@ const wanting = (key: number) => ({
 });
 const quick = { name: '', text: 'select 1 as one' };
 
-test('a caller has one statement at a time, and nobody else waits for a place of the pool', async () => {
+test('a caller has one statement at a time, and no other caller waits for a connection', async () => {
   const lock = await holdLock(1);
   const calls = Array.from({ length: 20 }, () =>
     inLane('merchant a', () => run(pool, wanting(1), [])),

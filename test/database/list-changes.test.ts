@@ -65,7 +65,7 @@ test('and so does one of the ORM', async () => {
   assert.deepEqual(await published(), [[change]]);
 });
 
-test('what is rolled back is passed on by nobody, not even by who has the client next', async () => {
+test('what is rolled back is not passed on, not even by the next user of the client', async () => {
   const failing = inTransaction(database.pool, async (client) => {
     noteListChange(client, change);
     throw new Error('not this');

@@ -1,6 +1,6 @@
 /**
  * Makes statements that the program makes only by a call: of a filter, of a table, of what others
- * give it. Their texts are what counts here, so nothing runs: whoever would send one gets no rows,
+ * give it. Their texts are what counts here, so nothing runs: a statement that is sent returns no rows,
  * or those that lead to the next statement.
  */
 import assert from 'node:assert/strict';

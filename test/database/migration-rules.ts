@@ -34,7 +34,7 @@ const rules: readonly Rule[] = [
     refuses: /^create (unique )?index (?!concurrently)/,
     // That of a partitioned table alone reads no rows: its partitions get theirs one by one.
     unless: / on only /,
-    why: 'makes an index without concurrently: nobody writes to the table meanwhile',
+    why: 'makes an index without concurrently: the table takes no writes meanwhile',
   },
   { refuses: /^drop index (?!concurrently)/, why: 'drops an index without concurrently' },
   { refuses: /^reindex (?!.*concurrently)/, why: 'makes an index anew without concurrently' },
@@ -97,7 +97,7 @@ const rules: readonly Rule[] = [
 const normal = (statement: string): string =>
   statement.replaceAll(/--.*$/gm, ' ').replaceAll(/\s+/g, ' ').trim().toLowerCase();
 
-/** The tables that a migration makes: nobody uses them yet. */
+/** The tables that a migration makes: they are not in use yet. */
 const madeBy = (statements: readonly string[]): ReadonlySet<string> =>
   new Set(
     statements.flatMap(
@@ -115,7 +115,7 @@ const plainView =
 
 /**
  * The renames that the running program does not see, because a view of the same migration has the
- * old name of the table with the old names of its columns. Nobody calls an index by its name.
+ * old name of the table with the old names of its columns. No statement names an index.
  */
 const hiddenRenames = (statements: readonly string[]): ReadonlySet<string> => {
   const views = statements.flatMap((statement) => {

@@ -177,7 +177,7 @@ test('a migration that waits for a lock gives way to those behind it, and is app
   const database = await openDatabase({ url: target.url, entities, pool: 8 });
   t.after(() => database.close());
   const holder = await database.pool.connect();
-  // Nobody else can make this schema until this transaction ends.
+  // No other process can make this schema until this transaction ends.
   await holder.query('begin');
   await holder.query('create schema partitions');
   const isWaiting = async (): Promise<boolean> =>

@@ -1,6 +1,6 @@
 /**
  * A statement that PostgreSQL refuses: nothing of it is left when the program learns of it, and its
- * connection goes on, unless that is what fails.
+ * connection continues, unless that is what fails.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,5 +1,5 @@
 /**
- * GraphQL documents from a schema, as somebody writes them who has read it badly: mostly valid,
+ * GraphQL documents from a schema, as a careless reader of it writes them: mostly valid,
  * with arguments of right and wrong types.
  */
 import fc from 'fast-check';

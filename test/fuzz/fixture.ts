@@ -80,7 +80,7 @@ const settle = async (service: Service): Promise<Tenant> => {
   const endpointSecret = await merchant.endpoint('https://shop.example/hook');
   const make = async (path: string, body: object): Promise<any> =>
     (await merchant.call('POST', path, body)).body;
-  // One whose id nobody learns: its money stays when everything else is given back.
+  // One whose id no other caller learns: its money stays when everything else is given back.
   const kept = await make('/payments', { amount: 50_000_000, method: 'sbp', order_id: 'kept' });
   await pay(kept.payment_url);
   const paid = await make('/payments', { amount: 50_000_000, method: 'sbp', order_id: 'paid' });
@@ -223,7 +223,7 @@ const startFuzzed = async () => {
   const service = await startService('one', {
     DATABASE_URL: database.url,
     SECRET_KEY: randomBytes(32).toString('base64'),
-    // So that a call can come from an address of its own: whoever fails too often is barred.
+    // So that a call can come from an address of its own: an address that fails too often is barred.
     TRUSTED_PROXIES: '127.0.0.1',
   });
   closeAtEnd(async () => {

@@ -217,7 +217,7 @@ describe('the graph answers whatever it is asked without breaking', () => {
     );
   });
 
-  test('somebody without a key, who is answered nothing', (t) =>
+  test('a caller without a key, who gets no data', (t) =>
     search(
       t,
       40,

@@ -18,7 +18,7 @@ const otherwise: ReadonlyMap<string, string> = new Map([
   ['7B9B', `variables that cannot be read: ${legacyStatus}`],
 ]);
 
-/** Nobody is let in without a bearer, and a GET must prove to be no form of a foreign page. */
+/** No caller is let in without a bearer, and a GET must prove to be no form of a foreign page. */
 const asClient = (address: string, init: RequestInit = {}): Promise<Response> => {
   const headers = new Headers(init.headers);
   headers.set('authorization', `Bearer ${operatorToken}`);

@@ -261,7 +261,7 @@ describe('a watched key', () => {
     await authenticator.close();
   });
 
-  test('is not lost after its watch was ended, nor while nobody can say', async () => {
+  test('is not lost after its watch was ended, nor while its state is unknown', async () => {
     const { fixture, authenticator } = await open();
     const { principal } = await admitted(authenticator, testKey);
     const lost: string[] = [];

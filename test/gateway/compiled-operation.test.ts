@@ -74,7 +74,7 @@ const stock: Supergraph = await openSupergraph({
 const federated = readFederatedOperations();
 const introspected = { oneOf: true, specifiedByUrl: true, inputValueDeprecation: true };
 
-test('the stock gateway asks nobody: no maker is told of it, and no cloud where it runs', async () => {
+test('the stock gateway sends no telemetry: neither to its maker nor to a cloud', async () => {
   const call: Call = {
     principal: { kind: 'service', name: 'test' },
     requestId: 'test',

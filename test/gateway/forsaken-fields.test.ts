@@ -42,7 +42,7 @@ test('without that, graphql-js ends the process', () => {
   assert.deepEqual([status, output], [1, ['at once']]);
 });
 
-test('any other rejection that nobody handles ends the process as ever', () => {
+test('any other unhandled rejection ends the process as ever', () => {
   const { status, stderr } = run(guard, `Promise.reject(new Error('a mistake of ours'));`);
   assert.equal(status, 1);
   assert.match(stderr, /a mistake of ours/);

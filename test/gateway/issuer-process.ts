@@ -1,5 +1,5 @@
 /**
- * An OIDC issuer as a process of its own: discovery document, keys, tokens for whoever started it,
+ * An OIDC issuer as a process of its own: discovery document, keys, tokens for the process that started it,
  * and logins of the person that it was given. Orders come over the channel of `fork`.
  */
 import { createHash, randomUUID } from 'node:crypto';

@@ -77,7 +77,7 @@ export const startIssuer = async (t: Pick<TestContext, 'after'>) => {
     break: (broken: boolean) => order({ kind: 'break', broken }),
     /** Names another issuer in the discovery document. */
     name: (named: string | null) => order({ kind: 'name', issuer: named }),
-    /** Whoever logs in from now on is this person. */
+    /** The person of all later logins. */
     login: (claims: JWTPayload, rolesIn: 'access' | 'id', secret: string) =>
       order({ kind: 'login', claims, secret, rolesIn }),
     count: async (): Promise<{ discovery: number; keys: number; tokens: number }> =>

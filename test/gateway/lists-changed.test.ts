@@ -133,7 +133,7 @@ const settle = async (merchant: Merchant, ...watchers: readonly Watcher[]): Prom
 };
 
 describe('listsChanged', () => {
-  test('comes to those whose list it is, and to nobody else', async () => {
+  test('comes to the owners of the list, and to no others', async () => {
     const [mine, other] = [await makeMerchant(graph()), await makeMerchant(graph())];
     const platform = await watch('viewer', null);
     const narrowed = await watch('viewer', null, other.id);

@@ -195,7 +195,7 @@ describe('events that did not come over the bus', () => {
 });
 
 describe('a resumed reading', () => {
-  test('goes on behind the event from memory, without asking the store', async () => {
+  test('continues behind the event from memory, without asking the store', async () => {
     const { fixture, live } = await open();
     for (let i = 0; i < 4; i += 1) await fixture.happen();
     const reading = live.read(everything, '20');
@@ -244,7 +244,7 @@ describe('a resumed reading', () => {
     assert.equal(fixture.count('liveEventsAfter'), 3);
   });
 
-  test('from an event that the store does not know, or that is too old, goes on from now', async () => {
+  test('from an event that the store does not know, or that is too old, continues from now', async () => {
     const { fixture, live } = await open();
     await fixture.happen();
     const reading = live.read(everything, '999999');

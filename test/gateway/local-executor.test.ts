@@ -15,7 +15,7 @@ import {
 } from './merchants-subgraph.ts';
 
 describe('errors', () => {
-  test('that nobody meant to show leave as "internal error" and are logged with the request id', async () => {
+  test('that are not meant to be shown leave as "internal error" and are logged with the request id', async () => {
     lines.length = 0;
     const result = await ask('{ rates { method } }', key);
     assert.deepEqual(firstError(result), {

@@ -187,7 +187,7 @@ describe('a token of the issuer', () => {
     await eventually(async () => (await justOver()) === 'person-1 viewer', 'it is forgiven');
   });
 
-  test('is refused when it is signed by nobody, by a shared secret, by an algorithm that is not of the list, or by a stranger', async (t) => {
+  test('is refused when it is unsigned, signed by a shared secret, by an algorithm that is not of the list, or by a stranger', async (t) => {
     const { issuer, config, answered, answerOf } = await open(t);
     const stranger = await startIssuer(t);
     const claims = { ...viewer(), iss: config.issuer };
@@ -234,7 +234,7 @@ describe('the issuer', () => {
     assert.deepEqual(await issuer.count(), { discovery: 1, keys: 1, tokens: 0 });
   });
 
-  test('that does not answer makes nobody unauthorized: 503, and good again when it is back', async (t) => {
+  test('that does not answer makes no caller unauthorized: 503, and good again when it is back', async (t) => {
     const { issuer, read } = await open(t);
     const { url } = await serveGraph(t, { otherReaders: [read] });
     const authorization = `Bearer ${await issuer.sign(viewer())}`;
@@ -254,7 +254,7 @@ describe('the issuer', () => {
     assert.equal((await ask()).status, 200, 'the keys are remembered');
   });
 
-  test('that cannot be reached at all makes nobody unauthorized', async (t) => {
+  test('that cannot be reached at all makes no caller unauthorized', async (t) => {
     const { issuer, read } = await open(t);
     const token = await issuer.sign(viewer());
     await issuer.stop();

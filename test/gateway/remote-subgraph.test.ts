@@ -110,7 +110,7 @@ describe("a subgraph's address", () => {
       [200, { data: { __typename: 'Query' } }],
     );
   });
-  test('refuses a call without a header, and one with a header that somebody else made', async () => {
+  test('refuses a call without a header, and one with a foreign header', async () => {
     const forged = await principalSigner({ ...keys, shared: randomBytes(32) })(key);
     for (const headers of [
       {},

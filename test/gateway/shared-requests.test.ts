@@ -145,7 +145,7 @@ describe('in a shared request', () => {
     assert.equal(batches().at(-1)?.operations, 3);
   });
 
-  test('many slow operations hold up nobody who comes later', async () => {
+  test('many slow operations do not delay later ones', async () => {
     const { run, letGo } = await open();
     await know(run, 2);
     const slow = range(5 * batchOperations_max).map(() => run({ slow: true }, callOf(0)));
@@ -202,7 +202,7 @@ describe('in a shared request', () => {
   });
 });
 
-test('a server that closes answers what it has begun, and then waits for nobody', async () => {
+test('a server that closes answers what it has begun, and then does not wait', async () => {
   const { app, run, letGo } = await open();
   await know(run, 2);
   const slow = run({ slow: true }, callOf(0));

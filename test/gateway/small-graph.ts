@@ -108,7 +108,7 @@ export class Fixture {
 
   holderOf(key: string): ApiKeyHolder {
     const held = this.holders.get(createHash('sha256').update(key).digest('hex'));
-    if (!held) throw new Error('nobody holds this key');
+    if (!held) throw new Error('no caller holds this key');
     return held;
   }
 

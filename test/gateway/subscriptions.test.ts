@@ -245,7 +245,7 @@ describe('a subscription', () => {
     });
   });
 
-  test('of a console that does not read loses its oldest events, reports how many, and holds nobody else up', async (t) => {
+  test('of a console that does not read loses its oldest events, reports how many, and does not delay others', async (t) => {
     const { fixture, socketUrl } = await serveGraph(t, { readerBuffer: 20 });
     const query = 'subscription { paymentCreated { id payload } }';
     const slow = await letIn(t, socketUrl);

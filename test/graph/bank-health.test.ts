@@ -104,7 +104,7 @@ test('calls of two processes are summed; a bank that is gone fails, opens its br
 
   await acquirer.stop();
   for (let call = 0; call < 6; call++)
-    assert.notEqual((await one.live()).kind, 'opened', 'nobody answers');
+    assert.notEqual((await one.live()).kind, 'opened', 'no bank answers');
   await one.close();
   const ill = await ask(operator);
   const row = rowOf(ill, 'yookassa');

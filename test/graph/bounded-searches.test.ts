@@ -80,8 +80,8 @@ const search = async (
 
 const tables = ['payment', 'payout'] as const;
 for (const table of tables)
-  describe(`a search of ${table}s for what nobody has`, () => {
-    test(`looks at ${looked_max_rows} rows, and its cursor goes on`, async () => {
+  describe(`a search of ${table}s without a match`, () => {
+    test(`looks at ${looked_max_rows} rows, and its cursor continues`, async () => {
       const nobody = { cardMask: '0007' };
       const page = await search(table, nobody);
       assert.deepEqual(page.nodes, []);

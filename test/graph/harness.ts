@@ -31,7 +31,7 @@ export const log = openLog(
 
 /**
  * Whether a statement is of a call. The list of merchants with test clocks is read when it is old,
- * whoever calls: on a slow machine within any count.
+ * for each caller: on a slow machine within any count.
  */
 export const isOfCall = (text: string): boolean =>
   text !== 'select distinct merchant_id as "merchantId" from test_clock' &&

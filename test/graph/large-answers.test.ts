@@ -145,7 +145,7 @@ describe('an answer that would be too large is refused while it is made, and doe
   });
 });
 
-/** Documents that nobody has sent before: what they are is new with each `n`. */
+/** Documents that were not sent before: what they are is new with each `n`. */
 const unknown: readonly (readonly [title: string, make: (n: number) => string])[] = [
   [
     'with many fields in fragments',

@@ -172,7 +172,7 @@ describe('what is narrowed', () => {
       { mode: ['test'], amountFrom: 20_100, amountTo: 20_130 },
       `amount between 20100 and 20130 and mode = 'test'`,
     ],
-    'by a method that nobody used': [{ method: ['sbp'] }, 'false'],
+    'by an unused method': [{ method: ['sbp'] }, 'false'],
     'by a failure code': [
       { failureCode: ['three_ds_failed'] },
       `failure_code = 'three_ds_failed' and mode = 'live'`,

@@ -190,7 +190,9 @@ const valueFor = (plot: Plot, column: Column): unknown => {
     case 'timestamptz':
       return new Date();
     default:
-      throw new Error(`${exact} has the type ${type}, and nobody has said what to plant there`);
+      throw new Error(
+        `${exact} has the type ${type}, and there is no rule for what to plant there`,
+      );
   }
 };
 

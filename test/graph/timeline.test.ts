@@ -210,7 +210,7 @@ test('the first opening of the page is on it, of however many processes saw one'
   other.note(payment, first.add({ seconds: 5 }));
   one.note(payment, first);
   one.note(payment, first.add({ seconds: 9 }));
-  assert.deepEqual(await openedAt(paymentId), [], 'nobody waits for it');
+  assert.deepEqual(await openedAt(paymentId), [], 'no task waits for it');
   await Promise.all([one.close(), other.close()]);
   assert.deepEqual(await openedAt(paymentId), ['2026-11-24T10:00:00.000Z']);
   const { rows } = await pool.query('select from page_opening where payment_id = $1', [paymentId]);
@@ -275,7 +275,7 @@ test('a stranger and a key read none, and no document reads many', async () => {
   assert.equal((await list(11)).errors?.[0]?.extensions['code'], 'bad_request');
 });
 
-test('calls are written in batches, and a database that is away stops nobody', async () => {
+test('calls are written in batches, and a database that is away does not stop them', async () => {
   const { pool } = harness.database;
   const counted = watched(pool);
   const recorder = openCallRecorder(counted.runner);

@@ -104,7 +104,7 @@ describe('whose totals', () => {
     assert.match(await refusalOf(key('live'), { merchantId: other.id('merchant') }), /^not_found/);
   });
 
-  test('of a cabinet user are those of its merchant, and nobody finds another', async () => {
+  test('of a cabinet user are those of its merchant, and no other merchant’s are found', async () => {
     const user = person(own.id('merchant'));
     assert.deepEqual(counts(await ask(user)), [7]);
     assert.deepEqual(counts(await ask(user, { shopId: own.id('shop') })), [7]);

@@ -111,7 +111,7 @@ const notInternal = (code: unknown): boolean =>
 describe('a merchant that there is not', () => {
   for (const [what, id] of [
     ['with an id that is none', 'x'],
-    ['with an id that nobody has', randomUUID()],
+    ['with an unknown id', randomUUID()],
   ] as const) {
     test(`${what} is not found by any field that takes a merchant`, async (t) => {
       const wrong: string[] = [];

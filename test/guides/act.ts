@@ -72,7 +72,7 @@ export const acts: Readonly<Record<string, Act>> = {
     }, 'the saved card');
     return settle(scene);
   },
-  /** Somebody pays at a link. */
+  /** A buyer pays at a link. */
   link: async (scene, url = '') => {
     await chooseAndPay(await useLink(url));
     return settle(scene);

@@ -24,7 +24,7 @@ export interface Reader {
 
 const perform = async (scene: Scene, name: string, args: readonly string[]) => {
   const act = acts[name];
-  assert.ok(act, `nobody knows how to ${name}`);
+  assert.ok(act, `there is no act ${name}`);
   return act(scene, ...args);
 };
 

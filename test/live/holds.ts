@@ -73,7 +73,7 @@ export const holdFacts: Facts = {
         ['cancel', 'cancelled'],
       ] as const) {
         const payment = await held(20_000);
-        // Nothing that the bank says arrives, whoever asks.
+        // No answer of the bank arrives.
         await acquirer.faults({ rates: { lost: 1, closed_after: 1 } });
         const answer = await merchant.call('POST', `/payments/${payment.id}/${verb}`);
         assert.equal(answer.status, 200, JSON.stringify(answer.body));
@@ -97,7 +97,7 @@ export const holdFacts: Facts = {
     assert.deepEqual([body.payment.status, body.payment.amount_captured], ['succeeded', 20_000]);
   },
 
-  'a hold that somebody gave up at the bank, which has not reported it, is found when it is read, and the bank is not asked by each reader':
+  'a hold that was cancelled at the bank, which has not reported it, is found when it is read, and the bank is not asked by each reader':
     async () => {
       const { merchant, acquirer } = harness();
       const release = async (payment: any): Promise<void> => {

@@ -185,7 +185,7 @@ export const modeFacts: Facts = {
       );
     },
 
-  'when live mode is turned off nothing new begins, on pages and from saved cards neither; what was begun ends, and test mode goes on':
+  'when live mode is turned off nothing new begins, on pages and from saved cards neither; what was begun ends, and test mode continues':
     async () => {
       const { service, acquirer } = harness();
       const merchant = await openShop();

@@ -1,6 +1,6 @@
 /**
  * An order that was lost between the move to `processing` and its bank is given again, at each of
- * the acquirers: once, whoever gives it and whenever the first one arrives.
+ * the acquirers: once, whenever the first one arrives.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -250,7 +250,7 @@ describe('an order that was lost', () => {
     });
   }
 
-  test('a refusal of an order that is given again does not fail what may have been accepted; nobody else is given it', async () => {
+  test('a refusal of an order that is given again does not fail what may have been accepted; no other bank is given it', async () => {
     const payment = await create('yookassa', 'sbp');
     await lost(payment, 'after');
     const otherwise = {
@@ -276,7 +276,7 @@ describe('an order that was lost', () => {
     await paid(payment, 60);
   });
 
-  test('what nobody has taken waits for another press or sweep; a refusal of what the bank had not seen counts', async () => {
+  test('an order that no bank has taken waits for another press or sweep; a refusal of what the bank had not seen counts', async () => {
     const [waiting, failing] = [
       await create('yookassa', 'cards'),
       await create('yookassa', 'cards'),
@@ -308,7 +308,7 @@ describe('an order that was lost', () => {
     await paid(waiting, 95);
   });
 
-  test('a sweep that dies, too, is followed by the next one; nobody who comes back lets it expire', async () => {
+  test('a sweep that dies, too, is followed by the next one; a returning buyer does not let it expire', async () => {
     const [payment, abandoned] = [
       await create('tbank', 'cards'),
       await create('yookassa', 'cards'),

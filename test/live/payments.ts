@@ -148,7 +148,7 @@ export const paymentFacts: Facts = {
     }
   },
 
-  'an answer that is lost twice is found among the payments of its minutes when somebody reads, and the buyer goes on with it':
+  'an answer that is lost twice is found among the payments of its minutes at the next read, and the buyer continues with it':
     async () => {
       const { merchant, acquirer } = harness();
       const lost = { fault: 'closed_after', method: 'POST', path: '/payments' } as const;
@@ -179,7 +179,7 @@ export const paymentFacts: Facts = {
       const { payment, url } = await order(merchant, 7_700);
       await onPage(url, 'pay');
       const before = await balance();
-      // Whoever asks: the notification, and the question that was due at the same moment.
+      // The notification, and the query that was due at the same moment.
       await acquirer.faults({ rates: { wrong_amount: 1 } });
       await confirmed(harness(), payment.id, 'pay');
       const alert = await alertOf(harness(), 'bank_echo_differs', payment.id);
@@ -286,7 +286,7 @@ export const paymentFacts: Facts = {
       await goesBack(cancelled, 'cancelled', 32_000);
     },
 
-  'an order that comes back under another id is believed by nobody: the operators are notified, and the buyer pays the one that is ours':
+  'an order that comes back under another id is not believed: the operators are notified, and the buyer pays the one that is ours':
     async () => {
       const { merchant, acquirer } = harness();
       await acquirer.faults({ next: [{ fault: 'wrong_id', method: 'POST', path: '/payments' }] });

@@ -85,19 +85,18 @@ export const refundFacts: Facts = {
     assert.equal(given.status, 'succeeded');
   },
 
-  'a payment that was paid a moment ago, and which nobody has reported, can be refunded':
-    async () => {
-      const { merchant, acquirer } = harness();
-      const { payment, url } = await order(merchant, 9_900);
-      await onPage(url, 'pay');
-      await acquirer.faults({ rates: { lost: 1 } });
-      await confirmed(harness(), payment.id, 'pay');
-      const answer = await eventually(async () => {
-        const received = await merchant.call('POST', `/payments/${payment.id}/refund`, {});
-        return received.status === 201 && received;
-      }, 'the refund');
-      await acquirer.faults({ rates: { lost: 0 } });
-      assert.equal(answer.body.amount, 9_900);
-      assert.equal((await atBank(harness(), 'refunds', answer.body.id)).status, 'succeeded');
-    },
+  'a payment that was paid a moment ago, and was not reported yet, can be refunded': async () => {
+    const { merchant, acquirer } = harness();
+    const { payment, url } = await order(merchant, 9_900);
+    await onPage(url, 'pay');
+    await acquirer.faults({ rates: { lost: 1 } });
+    await confirmed(harness(), payment.id, 'pay');
+    const answer = await eventually(async () => {
+      const received = await merchant.call('POST', `/payments/${payment.id}/refund`, {});
+      return received.status === 201 && received;
+    }, 'the refund');
+    await acquirer.faults({ rates: { lost: 0 } });
+    assert.equal(answer.body.amount, 9_900);
+    assert.equal((await atBank(harness(), 'refunds', answer.body.id)).status, 'succeeded');
+  },
 };

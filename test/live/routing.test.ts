@@ -90,7 +90,7 @@ describe('two acquirers behind the routes of one shop', () => {
   const hasty = (): Bank => connect('first', acquirers[0].api, 'right', 300);
   const turnedAway = (): Bank => connect('first', acquirers[0].api, 'wrong');
   const accountless = (): Bank => connect('first', acquirers[0].api, 'none');
-  /** Nobody listens there; a port that was let go of is soon somebody else's. */
+  /** An address without a listener; a released port is soon used again. */
   const gone = (): Bank => connect('first', 'http://127.0.0.1:1/v3');
 
   const banksOf = (...banks: readonly Bank[]): Banks =>
@@ -295,7 +295,7 @@ describe('two acquirers behind the routes of one shop', () => {
     );
   });
 
-  test('a payout that nobody has accepted waits with its money set aside, and goes to whichever bank is there first', async () => {
+  test('a payout that no bank has accepted waits with its money reserved, and goes to the first bank that is back', async () => {
     const key = await merchant();
     const down = banksOf(gone(), { ...gone(), connector: 'second' });
     const made = await payOut(key, down, sbp);
@@ -389,7 +389,7 @@ describe('two acquirers behind the routes of one shop', () => {
     assert.deepEqual(
       await nobody.offered({ merchantId, shopId, mode, currency: 'RUB' }),
       [],
-      'no page offers what nobody would take',
+      'no page offers what no bank would take',
     );
   });
 

@@ -179,7 +179,7 @@ describe('the sessions of two acquirers', () => {
     const { reference, stepUrl } = opened(
       await tbank.openSession({ ...order, payableUntil: inMinutes(7 * 24 * hour) }),
     );
-    assert.equal(stepUrl, null, 'nobody learns where it is');
+    assert.equal(stepUrl, null, 'its address is not revealed');
     const found = await tbank.ask({ ...questionOf(order, reference), awaitsStep: true });
     assert.equal(
       found.kind === 'pending' && found.session?.reference,
@@ -201,7 +201,7 @@ describe('the sessions of two acquirers', () => {
     assert.notEqual((await goOn()).reference, reference, 'what was cancelled is not gone on with');
   });
 
-  test('an order that somebody has paid is reported as paid when it is to be ended; what the bank gave back whole is not ordered back again', async () => {
+  test('an order that was paid is reported as paid when it is to be ended; what the bank gave back whole is not ordered back again', async () => {
     const { tbank, acquirer } = harness;
     const order = orderOf();
     const { reference, stepUrl } = opened(await tbank.openSession(order));

@@ -177,7 +177,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     }
   });
 
-  test('an order whose answer is lost altogether is found, and its buyer goes on', async () => {
+  test('an order whose answer is lost altogether is found, and its buyer continues', async () => {
     const lost = { fault: 'closed_after', method: 'POST', path: '/v2/Init' } as const;
     await harness.acquirer.faults({ next: [lost, lost, lost, lost] });
     const { payment, url, answer } = await order(harness.merchant, 5_100, 'sbp');
@@ -192,7 +192,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
     assert.deepEqual([paid.metadata.bank_ref, (await ofOrder(payment.id)).length], [qr.id, 4]);
   });
 
-  test('an order is registered with its payment, and cancelled with it: nobody can pay it any more', async () => {
+  test('an order is registered with its payment, and cancelled with it: it can no longer be paid', async () => {
     const { payment, answer } = await order(harness.merchant, 5_200, 'sbp');
     const [registered] = await ofOrder(payment.id);
     assert.deepEqual(
@@ -223,7 +223,7 @@ describe('live payments at T-Bank, emulated as a process of its own', () => {
       const { payment, url } = await order(harness.merchant, 7_700, 'sbp');
       await onPage(url, 'pay');
       const before = await balance();
-      // Whoever asks: the notification, and the question that was due at the same moment.
+      // The notification, and the query that was due at the same moment.
       await harness.acquirer.faults({ rates: { [fault]: 1 } });
       await paidAtBank(payment.id);
       const find = async (): Promise<any> => {

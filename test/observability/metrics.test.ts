@@ -66,7 +66,7 @@ test('every metric of ours is described to operators, or in an alert or a panel'
   );
 });
 
-test('a failure that nobody meant is counted, and one that was meant is not', async () => {
+test('an unexpected failure is counted, and an expected one is not', async () => {
   const call = {
     principal: { kind: 'service', name: 'test' },
     requestId: 'test',

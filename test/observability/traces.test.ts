@@ -107,7 +107,7 @@ for (const topology of size<readonly Size[]>(['one'], ['one', 'separate'])) {
         );
       });
 
-      test('a payout goes on in its trace when a worker sends it, and so does its webhook', () => {
+      test('a payout continues in its trace when a worker sends it, and so does its webhook', () => {
         const trace = traceOf('POST /v1/public/payouts');
         const names = trace.map(({ name }) => name);
         for (const name of ['subgraph payoutCreate', 'send payout', 'bank pay', 'webhook'])

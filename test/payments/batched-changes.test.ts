@@ -1,4 +1,4 @@
-/** Changes of payments at the same moment share one statement; nobody notices. */
+/** Changes of payments at the same moment share one statement, with the same answers. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
@@ -114,7 +114,7 @@ test('of two changes of one payment at the same moment one is written, and the o
   assert.deepEqual(await stored(payment), { ...one });
 });
 
-test('a payment that somebody has locked is waited for alone: the changes beside it are written', async () => {
+test('a locked payment is waited for alone: the other changes of its batch are written', async () => {
   const payments = await createMany([await migrated.merchant(), await migrated.merchant()], 10);
   const [locked, ...beside] = payments;
   assert.ok(locked);

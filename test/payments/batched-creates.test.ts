@@ -1,4 +1,4 @@
-/** Payments that are created at the same moment share one statement; nobody notices. */
+/** Payments that are created at the same moment share one statement, with the same answers. */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Refunds of one merchant at the same moment share transactions; nobody notices. */
+/** Refunds of one merchant at the same moment share transactions, with the same answers. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
@@ -119,7 +119,7 @@ test('two calls with one key in one batch are one refund, and what is refused le
   assert.deepEqual(codes([await refund(key, second, 9_000n, 'too much')]), ['refunded']);
 });
 
-test('a payment that somebody has locked is waited for alone: the refunds beside it are made', async () => {
+test('a locked payment is waited for alone: the other refunds of its batch are made', async () => {
   const key = await migrated.merchant();
   const [locked, ...beside] = await pay(key, 8);
   assert.ok(locked);

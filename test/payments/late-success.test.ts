@@ -72,7 +72,7 @@ test('a late success that is reported twenty times at once, and sent back by sev
   const due = (await findRefundsDue(database, at(2), 500)).filter(
     ({ refundId }) => refundId === left?.id,
   );
-  assert.equal(due.length, 1, 'any worker finds it, whoever wrote it');
+  assert.equal(due.length, 1, 'any worker finds it');
   await Promise.all(
     Array.from({ length: 5 }, () =>
       due.map((refundKey) => sendRefund(database, banks, refundKey, at(3))),
@@ -165,7 +165,7 @@ test('a live payment that its bank had not seen until it expired is asked about 
   assert.deepEqual(
     [due.filter(({ paymentId }) => paymentId === payment.id), asked.length],
     [[], 4],
-    'by itself nobody asks any more',
+    'by itself no sweep asks any more',
   );
   const acting: Acting = {
     principal: { kind: 'service', name: 'test' },
@@ -190,7 +190,7 @@ test('a live payment that its bank had not seen until it expired is asked about 
   assert.equal(
     (await findPayment(database.pool, paymentKey, at(90_002)))?.payment.askAt,
     null,
-    'and then nobody asks any more',
+    'and then no sweep asks any more',
   );
   const refunds = await findRefunds(database.pool, [payment]);
   assert.deepEqual(

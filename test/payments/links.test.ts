@@ -343,7 +343,7 @@ describe('a payment link', { concurrency: true }, () => {
     assert.deepEqual((await read(merchant, link)).uses_left, 1);
   });
 
-  test('ends by its time and by its merchant, and is nobody else’s', async () => {
+  test('ends by its time and by its merchant, and belongs to that merchant alone', async () => {
     const [merchant, stranger] = [await makeMerchant(service), await makeMerchant(service)];
     const short = await create(merchant, { amount: 1 });
     await pool.query('update payment_link set expires_at = now() where id = $1', [short.id]);
@@ -411,7 +411,7 @@ describe('a payment link', { concurrency: true }, () => {
 
   test('a payment that is refused leaves nothing behind', async () => {
     const merchant = await makeMerchant(service);
-    // Nobody else's word: it is forbidden to all merchants.
+    // The platform's word: it is forbidden to all merchants.
     const word = `w${randomUUID().replaceAll('-', '')}`;
     const link = await create(merchant, { amount: 10_000, description: `${word} ride` });
     const { forbidden } = await askGraph(

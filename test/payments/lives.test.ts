@@ -84,7 +84,7 @@ life(
 );
 
 life(
-  'a bank that keeps what came too late: nobody may be paid out of it, and operators are notified twice',
+  'a bank that keeps what came too late: it may not be paid out, and operators are notified twice',
   `create   P1 10_000 sbp  -> pending
    cancel   P1             -> cancelled
    bank     P1 approve     -> cancelled

@@ -1,5 +1,5 @@
 /**
- * One poisoned row stops nobody else: the sweeps of payments and refunds, where one merchant's rows
+ * One poisoned row does not stop the others: the sweeps of payments and refunds, where one merchant's rows
  * fail whatever is done with them.
  */
 import assert from 'node:assert/strict';
@@ -141,7 +141,7 @@ for (const [task, { amount, metadata = {}, opened, due, becomes }] of Object.ent
   });
 }
 
-test('six hundred poisoned payments of one merchant, more than a page of the sweep, hold up nobody: the merchant is set aside as a whole', async () => {
+test('six hundred poisoned payments of one merchant, more than a page of the sweep, do not delay others: the merchant is set aside as a whole', async () => {
   const { pool } = migrated.database;
   const [bad, other] = await merchants();
   assert.ok(other);

@@ -200,7 +200,7 @@ test('payments without a receipt cost no statement more, and those with one shar
   assert.ok(withOnes <= without + 2, `${withOnes} statements, and ${without} without receipts`);
 });
 
-test('a receipt that cannot be written is set aside, and a merchant with very many delays nobody', async () => {
+test('a receipt that cannot be written is set aside, and a merchant with very many does not delay others', async () => {
   const { database } = migrated;
   const [bad, rich, other] = await Promise.all([0, 1, 2].map(() => migrated.merchant()));
   assert.ok(bad && rich && other);

@@ -426,7 +426,7 @@ describe('receipts', { concurrency: true }, () => {
       });
     });
 
-    test('of one payment goes on however its id and the statuses are written', async () => {
+    test('of one payment continues however its id and the statuses are written', async () => {
       const id = await paid(1_000);
       for (const amount of [300, 200])
         await call(`/payments/${id}/refund`, { amount, receipt: receiptOf(amount) });

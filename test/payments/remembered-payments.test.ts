@@ -127,7 +127,7 @@ test('confirmations at the same moment share a statement, and each payment is de
   assert.equal(rows[0]?.booked, rows[0]?.succeeded);
 });
 
-test('a payment whose session has ended is read again: nobody confirms it any more', async () => {
+test('a payment whose session has ended is read again: it is no longer confirmed', async () => {
   const { payments, confirm } = await atBank(await migrated.merchant(), 1);
   const [payment] = payments;
   assert.ok(payment);

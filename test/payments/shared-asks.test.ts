@@ -1,4 +1,4 @@
-/** A merchant with many payments or refunds to be asked about delays nobody else's. */
+/** A merchant with many payments or refunds to be asked about does not delay others. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';

@@ -19,7 +19,7 @@ const life = (name: string, table: string): void =>
   });
 
 life(
-  'a callback that comes late is what ends the payment: nobody asks before',
+  'a late callback ends the payment: the bank is not queried before',
   `create   P1 10_000 sbp callbacks delayed -> pending
    session  P1                              -> processing
    after    33 s

@@ -63,7 +63,7 @@ test('a link has so many unpaid payments of an amount; beyond that a buyer gets 
   assert.notEqual(
     await goOn(url, '5.00'),
     first,
-    'what somebody has begun to pay is nobody else’s',
+    'a payment that one buyer has begun is not given to another',
   );
   assert.equal(await count(), unpaid_max + 2);
 });

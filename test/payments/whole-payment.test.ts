@@ -18,7 +18,7 @@ const most_each = { own: 8, relay: 3, others: 9 } as const;
 type Side = keyof typeof most_each;
 const sides = Object.keys(most_each) as Side[];
 /**
- * What comes beside it each second, whoever pays. The relay looks again 25 ms after an event, where
+ * What runs each second in addition. The relay looks again 25 ms after an event, where
  * no other came; others count totals, renew caches and balances.
  */
 const beside_perSecond: Readonly<Record<Side, number>> = { own: 0, relay: 15, others: 30 };

@@ -1,4 +1,4 @@
-/** Payouts of one merchant at the same moment share transactions; nobody notices. */
+/** Payouts of one merchant at the same moment share transactions, with the same answers. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';

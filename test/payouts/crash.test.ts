@@ -100,7 +100,11 @@ describe('a process killed with SIGKILL while it gives payouts to the bank', () 
     assert.deepEqual(await statusesOf(made), ['pending', 'pending', 'succeeded']);
     const taken = await harness.find(made[0] ?? assert.fail());
     const tenSeconds = later(taken, 10);
-    assert.equal(await harness.send(tenSeconds), 0, 'nobody takes them while they may be in work');
+    assert.equal(
+      await harness.send(tenSeconds),
+      0,
+      'no worker takes them while they may be in work',
+    );
     await Promise.all([harness.send(later(taken, 40)), harness.send(later(taken, 40))]);
     assert.deepEqual(new Set(await statusesOf(made)), new Set(['succeeded']));
     for (const payout of made) await assertPaid(payout, 1);

@@ -168,7 +168,7 @@ describe('what stands against the payout', () => {
   });
 });
 
-test('a card’s number is kept nowhere: whoever approves types it again, and it must be the same', async () => {
+test('a card’s number is not stored: the approver types it again, and it must be the same', async () => {
   const key = await harness.funded(1_000n);
   const draft = await drafts.proposed(key, { amount: 300n, ...card });
   const { rows } = await harness.pool.query('select draft::text from payout_draft as draft');
@@ -187,7 +187,7 @@ test('a card’s number is kept nowhere: whoever approves types it again, and it
   assert.equal(codeOf(given), 'bad_request');
 });
 
-test('a draft that nobody decides expires, and is then neither approved nor rejected', async () => {
+test('a draft without a decision expires, and is then neither approved nor rejected', async () => {
   const key = await harness.funded(1_000n);
   const draft = await drafts.proposed(key, { amount: 300n, ...sbp });
   assert.equal(codeOf(await drafts.approve(draft, 'boris', { at: over })), 'not_pending');

@@ -120,7 +120,7 @@ describe('making a payout', () => {
     );
   });
 
-  test('whoever is on a block list is not paid; an earlier payout is still answered to its key', async () => {
+  test('a recipient on a block list is not paid; an earlier payout is still answered to its key', async () => {
     const key = await harness.funded(10_000n);
     const isBlocked = (_: string, kind: string, text: string): boolean =>
       [`phone ${sbp.phone}`, `card ${cardNumber}`, `account ${account.accountNumber}`].includes(

@@ -1,4 +1,4 @@
-/** One poisoned row stops nobody else: payouts that are due. */
+/** One poisoned row does not stop the others: payouts that are due. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { retryDeadLetters, poison, deadLettersOf } from '../support/poison.ts';

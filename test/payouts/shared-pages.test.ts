@@ -1,4 +1,4 @@
-/** A merchant with many due payouts delays nobody else's. */
+/** A merchant with many due payouts does not delay others. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { noPolicies } from '../support/no-policies.ts';

@@ -121,7 +121,7 @@ test('a blocked card is refused on the hosted page and the payment stays pending
   assert.deepEqual(await harness.rows('select status from payment where id = $1', [payment.id]), [
     { status: 'pending' },
   ]);
-  assert.equal((await pay('4111111111111111')).status, 'processing', 'another card goes on');
+  assert.equal((await pay('4111111111111111')).status, 'processing', 'another card continues');
   const kept = await harness.rows(
     'select to_jsonb(b)::text as text from block_entry b union all select to_jsonb(a)::text from audit_entry a',
   );

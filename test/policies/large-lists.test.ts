@@ -69,7 +69,7 @@ const watched = () => {
   return { seen, policies: openPolicies({ pool, bus, fingerprintKey }), announce: () => receive() };
 };
 
-test('a change of one list reads that list alone, and nobody waits for it', async (t) => {
+test('a change of one list reads that list alone, and no call waits for it', async (t) => {
   const [large, small] = [await harness.merchant(), await harness.merchant()];
   await plant(large.merchantId, 3_000);
   await add(small.merchantId, 'before');
@@ -103,7 +103,7 @@ test('a change of one list reads that list alone, and nobody waits for it', asyn
   assert.equal(await blocks(small.merchantId, 'before'), true);
 });
 
-test('who blocks somebody is obeyed by this process when it is answered', async () => {
+test('a block holds in this process once its caller is answered', async () => {
   const { merchantId } = await harness.merchant();
   const customer = randomUUID();
   for (const each of [1, 2, 3]) {

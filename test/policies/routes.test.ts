@@ -23,7 +23,7 @@ const set = (
   principal = admin,
 ) => harness.ask('merchants', principal, setting, { m: merchantId, s: shopId, ...variables });
 
-/** What happens when a buyer goes on to the bank with a new payment. */
+/** What happens when a buyer continues to the bank with a new payment. */
 const pay = async (key: KeyPrincipal, method: string): Promise<string> => {
   const creating =
     'mutation ($method: PaymentMethod!) { paymentCreate(input: { amount: 10000, method: $method }) { ... on PaymentCreated { payment { id } } ... on Refused { code } } }';

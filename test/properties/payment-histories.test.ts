@@ -206,7 +206,7 @@ test('any history of a payment and its refunds ends as the contract’s tables s
   ]) {
     assert.ok((met.get(kind) ?? 0) > 0, `no history met ${kind}: ${JSON.stringify([...met])}`);
   }
-  // Nobody relays here: what is in the outbox stays there.
+  // No relay runs here: what is in the outbox stays there.
   const differences = (await checkBooks(migrated.database)).filter(
     ({ check }) => check !== 'event_relayed',
   );

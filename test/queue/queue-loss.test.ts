@@ -1,5 +1,5 @@
 /**
- * Invariant 1: work goes on when a process ends, is killed, or loses its queues. The same on both
+ * Invariant 1: work continues when a process ends, is killed, or loses its queues. The same on both
  * stores.
  */
 import assert from 'node:assert/strict';

@@ -1,6 +1,6 @@
 /**
  * A settlement report among many operations: what its matching costs follows the report and its
- * days, not what was ever written, and a match that is cut short goes on.
+ * days, not what was ever written, and a match that is cut short continues.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -90,7 +90,7 @@ const readsOf = ({ text, values }: Sent): Promise<readonly PlanNode[]> =>
 
 test('no statement of a match reads a large table as a whole, or more of it than a batch', async () => {
   const id = await plantReport(pool, dayOf(28), dayOf(29));
-  // One that nobody knows, so that it is looked for everywhere.
+  // An unknown one, so that it is looked for everywhere.
   await pool.query(
     `insert into reconciliation_line (run_id, part, line, reference, operation_id, kind, amount, currency, status, at)
      select $1, 2, n, 'nobody''s', case n when 1 then gen_random_uuid() end, 'payment', 5, 'RUB', 'succeeded', now() from generate_series(1, 2) as n`,
@@ -122,7 +122,7 @@ const differencesOf = async (id: string) =>
     )
   ).rows.map(({ kind, count }) => `${kind} ${count}`);
 
-test('a match that is cut short after any step goes on there, also in two processes at once', async () => {
+test('a match that is cut short after any step continues there, also in two processes at once', async () => {
   const id = await plantReport(pool, dayOf(10), dayOf(16));
   await pool.query(
     `update reconciliation_line set amount = amount + 1 where run_id = $1 and line % 100 = 1`,

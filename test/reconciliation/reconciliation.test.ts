@@ -116,7 +116,7 @@ const alerted = async (runId: string): Promise<number> =>
     )
   ).rowCount ?? 0;
 
-test('a registry that agrees matches every line, and nobody is alerted', async () => {
+test('a registry that agrees matches every line, and raises no alert', async () => {
   const { matched, differences } = await fetched();
   assert.deepEqual(
     [matched?.status, matched?.lines, matched?.matched, matched?.differences],

@@ -36,7 +36,7 @@ describe('cancelling a token', () => {
     assert.equal((await harness.books(key)).balance, 1_000n);
   });
 
-  test('a token cancelled while its buyer confirms is cancelled, whoever came first, and its payment has one end', async () => {
+  test('a token cancelled while its buyer confirms is cancelled in either order, and its payment has one end', async () => {
     const key = await harness.merchant();
     const tokens = await Promise.all(
       Array.from(

@@ -90,7 +90,7 @@ test('of two calls for one charge at the same moment one makes it, and the other
   assert.equal(isRefusal(again) && again.code, 'idempotent_conflict');
 });
 
-test('a merchant with very many charges due delays nobody else', async () => {
+test('a merchant with very many charges due does not delay others', async () => {
   const [busy, other] = [await harness.merchant(), await harness.merchant()];
   const { now } = harness.call();
   await addDue(busy, await harness.active(busy), 300, now);

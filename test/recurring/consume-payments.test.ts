@@ -62,7 +62,7 @@ test('a consumer that dies before its commit has done nothing, and the next one 
   assert.equal(await harness.follow(), 0, 'nothing is consumed again');
 });
 
-test('payments that nobody asked for are not consumed', async () => {
+test('payments that recurring billing did not ask for are not consumed', async () => {
   const { rows } = await harness.database.pool.query(
     'select 1 from event where follower is null and stream_kind = $1',
     ['payment.created'],

@@ -102,7 +102,7 @@ const bindingOf = ({ merchantId, bindingPaymentId }: Token) => ({
   paymentId: bindingPaymentId ?? assert.fail('it has no binding'),
 });
 
-/** The buyer goes on to the bank, and confirms there. */
+/** The buyer continues to the bank, and confirms there. */
 const payAt = async (
   { database, banks, lists }: Fixture,
   clock: Clock,

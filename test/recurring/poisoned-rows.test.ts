@@ -1,5 +1,5 @@
 /**
- * One poisoned row stops nobody else: charges that are due, what is followed, tokens that nobody
+ * One poisoned row does not stop the others: charges that are due, what is followed, tokens that are not
  * binds.
  */
 import assert from 'node:assert/strict';
@@ -68,7 +68,7 @@ test('an event that cannot be followed is set aside with an alert, and all behin
   await cure();
 });
 
-test('tokens that nobody binds end behind one that cannot be written, and behind a page of those whose payments live', async () => {
+test('tokens that are not bound end behind one that cannot be written, and behind a page of those whose payments live', async () => {
   const { pool } = harness.database;
   const [bad, [busy, other]] = await merchants();
   assert.ok(busy && other);

@@ -76,7 +76,7 @@ export const followAll = async (harness: Harness): Promise<void> => {
   while ((await harness.follow(paymentListeners)) > 0);
 };
 
-/** The buyer goes on to the bank and confirms or declines there; the news is followed. */
+/** The buyer continues to the bank and confirms or declines there; the news is followed. */
 const payFirst = async (
   harness: Harness,
   { merchantId, tokenId }: Subscription,

@@ -348,7 +348,7 @@ describe('personal data', () => {
     );
   });
 
-  test('of nobody, of another merchant and for no reason is refused; what was done is in the audit log without the customer’s reference', async () => {
+  test('without a customer, of another merchant and without a reason is refused; what was done is in the audit log without the customer’s reference', async () => {
     const code = async (subject: ErasedSubject, id: string, reason?: string) =>
       ((await erase(subject, id, reason)) as { code?: string }).code;
     assert.deepEqual(

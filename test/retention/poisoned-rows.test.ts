@@ -1,5 +1,5 @@
 /**
- * One poisoned row stops nobody else: what is removed by its age, and registries that are matched.
+ * One poisoned row does not stop the others: what is removed by its age, and registries that are matched.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -53,7 +53,7 @@ test('a key and an alert that cannot be removed are set aside, and all others go
   assert.deepEqual(alerts, ['forget-alert', 'forget-idempotency_key']);
   assert.ok(
     subjects.every((subject) => !subject.includes('order')),
-    'a merchant’s own text is in nobody’s alert',
+    'a merchant’s own text is in no alert',
   );
   for (const cure of cures) await cure();
 });

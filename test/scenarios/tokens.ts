@@ -106,7 +106,7 @@ export const tokens = (started: () => Service): void =>
       assert.equal(
         (await tokenOf('c-1')).last_charged_at,
         first.captured_at,
-        'whoever has the answer finds the token charged',
+        'the caller that has the answer finds the token charged',
       );
       const paid = await receiver.until(({ body: { data } }) => data.amount === 49_900);
       const { data } = paid.body;

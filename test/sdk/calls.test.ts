@@ -62,7 +62,7 @@ describe('a call', () => {
     const { body } = await merchant.call('POST', '/payments', { amount: 100 });
     assert.deepEqual(await client.payments.cancel(body.payment.id), { status: 'cancelled' });
     assert.equal(proxy.fates['cut after'], 1);
-    // Nothing was lost here: somebody else has cancelled it.
+    // Nothing was lost here: another terminal has cancelled it.
     const late = await rejected(clientOf(merchant.key).payments.cancel(body.payment.id));
     assert.deepEqual([late.code, late.attempts], ['not_pending', 1]);
   });
@@ -156,7 +156,7 @@ describe('a call', () => {
   });
 });
 
-test('a stream that is cut off before its first event goes on from where it began', async () => {
+test('a stream that is cut off before its first event continues from where it began', async () => {
   const asked: unknown[] = [];
   const stopping = new AbortController();
   const cut: typeof fetch = async (_, { headers } = {}) => {
@@ -221,7 +221,7 @@ const openWire = async () => {
 };
 
 describe('the stream', () => {
-  test('goes on behind the last event where its connection was cut', async (t) => {
+  test('continues behind the last event where its connection was cut', async (t) => {
     const merchant = await makeMerchant(service);
     const wire = await openWire();
     t.after(wire.close);

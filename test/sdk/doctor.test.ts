@@ -17,7 +17,7 @@ interface Finding {
   readonly says: string;
 }
 
-/** A shop, and the terminals of somebody who has its key. */
+/** A shop, and the terminals of a developer who has its key. */
 const openShop = async () => {
   const shop = await makeMerchant(service);
   const open = (variables: Readonly<Record<string, string>>) => {
@@ -73,7 +73,7 @@ describe('psp doctor', { concurrency: true }, () => {
     assert.match(routes?.says ?? '', /^1 refused .*method_unsupported/);
   });
 
-  test('says that nothing goes on while the test clock of the shop is frozen', async (t) => {
+  test('says that nothing continues while the test clock of the shop is frozen', async (t) => {
     const { shop, psp, examine } = await openShop();
     const at = '2027-03-01T12:00:00.000Z';
     await setClock(service, shop, 'Create', `, at: "${at}"`);

@@ -95,7 +95,7 @@ test(`${count} payments while it is killed again and again: every event, with th
   );
 });
 
-test('an event that nobody answers holds up none behind it, and comes at last; without an address they are printed', async (t) => {
+test('an event without an answer does not delay the next ones, and is delivered at last; without an address they are printed', async (t) => {
   const merchant = await makeMerchant(service);
   const psp = openPsp({ PSP_URL: service.rest, PSP_API_KEY: merchant.key });
   t.after(psp.remove);

@@ -185,7 +185,7 @@ describe('the package', () => {
       PSP_URL: service.rest,
       PSP_SIGNING_SECRET: secret,
     };
-    // The live stream's example waits for somebody else's payment.
+    // The live stream's example waits for another program's payment.
     const buy = () => void merchant.call('POST', '/payments', { amount: 100 }).catch(() => {});
     const buying = setInterval(buy, 500);
     t.after(() => clearInterval(buying));

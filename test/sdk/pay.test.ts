@@ -32,7 +32,7 @@ test('psp pay pays by any method, through the bank’s questions', async () => {
   assert.deepEqual([held.code, held.out], [0, 'authorized']);
 });
 
-test('psp pay has the bank decline, and ends with 1 where nobody asked for that', async () => {
+test('psp pay has the bank decline, and ends with 1 where that was not asked for', async () => {
   const declined = await paid({}, '--decline');
   assert.deepEqual([declined.code, declined.payment.status], [0, 'failed']);
   const why = await paid({ method: 'sbp' }, '--code', 'insufficient_funds');

@@ -25,7 +25,7 @@ const psp = openPsp({
 after(psp.remove);
 const root = join(import.meta.dirname, '../..');
 
-/** A shop beside the others, and a terminal of somebody who has its key. */
+/** A shop of its own, and a terminal of a developer who has its key. */
 const openShop = async () => {
   const shop = await makeMerchant(service);
   const own = openPsp({

@@ -35,7 +35,7 @@ describe('the first payment of README.md', () => {
     const [listening, ...others] = blocks.toSorted(
       (a, b) => Number(b.includes('psp -- listen')) - Number(a.includes('psp -- listen')),
     );
-    // The stream goes on for as long as somebody reads it.
+    // The stream continues until its reader stops.
     const ending = others.map((code) => code.replace(/^curl -N .*$/m, ''));
     assert.deepEqual([ending.length, listening?.includes('psp -- listen')], [3, true]);
     const listener = start(listening ?? '', merchant.key);

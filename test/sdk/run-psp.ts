@@ -43,7 +43,7 @@ const openKeeper = () => {
   return { stream, text: () => Buffer.concat(parts).toString() };
 };
 
-/** A terminal of somebody with these variables. */
+/** A terminal with these variables. */
 export const openPsp = (variables: Readonly<Record<string, string>>): Psp => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-psp-'));
   const env = { ...inherited, PSP_CONFIG: join(folder, 'psp'), ...variables };

@@ -246,7 +246,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('has whoever the front calls trust its network, on which nobody else is', () => {
+  test('has the services behind the front trust its network, which holds nothing else', () => {
     const called = [...front.matchAll(/dynamic a ([a-z-]+) /g)].map(([, name]) => String(name));
     const onFront = Object.entries(compose.services).flatMap(([name, { networks = [] }]) =>
       networks.includes('front') ? [name] : [],
@@ -288,7 +288,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  test('has an emulated acquirer for development alone: under a profile, from the sources, published to this machine, needed by nobody', () => {
+  test('has an emulated acquirer for development alone: under a profile, from the sources, published to this machine, needed by no other service', () => {
     const { acquirer, ...installed } = compose.services;
     assert.deepEqual([acquirer?.profiles, acquirer?.build], [['development'], undefined]);
     assert.ok(

@@ -1,6 +1,6 @@
 /**
  * The secret key is changed while the service runs, process by process, as docs/operations.md says:
- * nobody notices. Two processes with every role and one of the edge alone, so that keys of two phases
+ * callers notice nothing. Two processes with every role and one of the edge alone, so that keys of two phases
  * meet in every call between them.
  */
 import assert from 'node:assert/strict';
@@ -105,7 +105,7 @@ const openTraffic = () => {
     for (let turn = number; !stopping.signal.aborted; turn += 1) {
       const place = open[turn % open.length];
       if (place === undefined) {
-        // Nobody else has the subgraphs of the place that is being restarted.
+        // No other place has the subgraphs of the one that is being restarted.
         busyAt.delete(number);
         await delay(50);
         continue;
@@ -332,7 +332,7 @@ describe('the secret key is changed without a stop', { skip: noRedis }, () => {
     assert.deepEqual(entries.blockEntries.nodes, [again], 'the same card is no second entry');
   });
 
-  test('whoever has the secrets of the edge cannot speak as a service', async () => {
+  test('the secrets of the edge do not let their holder speak as a service', async () => {
     const [shared] = allKeys(deriveSecrets(next).principal);
     const sign = (kid: string | null): Promise<string> =>
       new SignJWT({ principal: { kind: 'service', name: 'recurring' } })

@@ -1,4 +1,4 @@
-/** Where secrets come from, and how what proves somebody is compared. */
+/** Where secrets come from, and how credentials are compared. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -108,7 +108,7 @@ const open = [
 const compared =
   /\b(?:\w*(?:signature|digest|hmac|mac|bearer|token|secret|password)) [!=]== (?!null|undefined|''|'|typeof|\d)/i;
 
-test('what proves somebody is compared in constant time, never by ===', () => {
+test('credentials are compared in constant time, never by ===', () => {
   const sources = typescriptFiles().filter(
     (path) => /^(?:subgraphs|gateway|rest-facade)\//.test(path) && !open.includes(path),
   );

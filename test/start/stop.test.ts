@@ -66,7 +66,7 @@ const runsMain: IsThere = (_, dataDir) =>
   processesAt(dataDir).some((command) => command.includes('main.ts'));
 
 /**
- * The moments of a start, in their order: each start goes on with what the one before it has left.
+ * The moments of a start, in their order: each start continues with what the one before it has left.
  */
 const allMoments: readonly (readonly [string, IsThere])[] = [
   ['main.ts has begun to load', runsMain],

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 
-/** Goes on to the bank from the hosted page of a payment whose method is fixed. */
+/** Continues to the bank from the hosted page of a payment whose method is fixed. */
 export const pay = async (paymentUrl: string, form: object = {}): Promise<void> => {
   const response = await fetch(`${paymentUrl}/pay`, {
     method: 'POST',
@@ -15,7 +15,7 @@ export const pay = async (paymentUrl: string, form: object = {}): Promise<void> 
 
 const card = { number: '4111111111111111', expiry: '12/30', cvc: '123', holder: 'A B' };
 
-/** Goes on to the bank with a card that the simulator takes. */
+/** Continues to the bank with a card that the simulator takes. */
 export const payByCard = (paymentUrl: string, number = card.number): Promise<void> =>
   pay(paymentUrl, { card: { ...card, number } });
 

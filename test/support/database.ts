@@ -108,7 +108,7 @@ export const testPool = 3;
 
 /**
  * A pool of a test's own. A session that it has let go of may still be there when the test's
- * database is removed: that it is ended then is nobody's error.
+ * database is removed: its end is then no error.
  */
 export const openPool = (connectionString: string, max = 10): pg.Pool => {
   const pool = new pg.Pool({ connectionString, max });

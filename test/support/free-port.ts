@@ -11,7 +11,7 @@ const highest = 16_383;
 
 let next = lowest + Math.floor(Math.random() * (highest - lowest));
 
-/** Listens; fulfils with what ends that, or with null where somebody else listens. */
+/** Listens; fulfils with what ends that, or with null where another process listens. */
 const listen = async (options: ListenOptions): Promise<(() => Promise<void>) | null> => {
   const server = createServer().unref();
   try {
@@ -33,7 +33,7 @@ const reserve = async (port: number): Promise<boolean> =>
   process.platform !== 'linux' || (await listen({ path: `\0payments-test-port-${port}` })) !== null;
 
 /**
- * A TCP port of 127.0.0.1 that nobody listens on, and that no other process of tests is given while
+ * A free TCP port of 127.0.0.1, which that no other process of tests is given while
  * this one lives: what listens there may be ended and started again.
  */
 export const freePort = async (): Promise<number> => {

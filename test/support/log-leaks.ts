@@ -5,7 +5,7 @@
 import { appendFileSync, existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Patterns of what is private, whoever's it is. The data of the tests is of these kinds. */
+/** Patterns of private data. The data of the tests is of these kinds. */
 const patterns: Readonly<Record<string, RegExp>> = {
   'a card number': /(?<![\w.-])[2-6]\d{15,18}(?![\w.-])/g,
   'a card number in groups': /(?<![\w.-])[2-6]\d{3}([ ./_:-])\d{4}\1\d{4}\1\d{4}(?![\w.-])/g,

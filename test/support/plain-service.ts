@@ -19,7 +19,7 @@ interface Addresses {
 }
 
 export interface ServiceInUse extends Addresses {
-  /** Everything that it has printed until now, whoever called it. */
+  /** All that it has printed until now, for all callers. */
   printed(): Promise<string>;
   /** Ends it when it is this file's alone. */
   stop(): Promise<void>;

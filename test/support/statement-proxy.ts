@@ -1,5 +1,5 @@
 /**
- * A proxy before PostgreSQL that counts what clients have it execute, whoever they are: the pool,
+ * A proxy before PostgreSQL that counts what all clients have it execute: the pool,
  * the ORM, the queue and the bus. It reads PostgreSQL's protocol and changes nothing.
  */
 import { once } from 'node:events';

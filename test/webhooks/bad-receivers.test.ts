@@ -1,6 +1,6 @@
 /**
- * Receivers that nobody would write on purpose, each asked once; `delivery.test.ts` shows that they
- * delay nobody else.
+ * Receivers with faults, each called once; `delivery.test.ts` shows that they
+ * do not delay others.
  */
 import assert from 'node:assert/strict';
 import { createServer as createTlsServer } from 'node:https';
@@ -56,7 +56,7 @@ const drip = (socket: Socket, text: string): void => {
   socket.on('close', () => clearInterval(timer));
 };
 
-test('an attempt has 15 seconds, and is nobody else’s for longer', () => {
+test('an attempt has 15 seconds, and its lease lasts longer', () => {
   assert.equal(deliveryLimits.deadline_ms, 15_000);
   assert.ok(deliveryLimits.leaseMargin_ms >= 10_000);
 });
@@ -119,7 +119,7 @@ describe('an attempt fails', () => {
     );
   });
 
-  test('before anything is said to a receiver whose certificate nobody trusts', async (context) => {
+  test('before anything is sent to a receiver with an untrusted certificate', async (context) => {
     let asked = 0;
     const server = createTlsServer(makeSelfSigned('localhost'), (_request, response) => {
       asked += 1;

@@ -258,7 +258,7 @@ const disable = ({ shopId }: { readonly shopId: string }): Promise<unknown> =>
   harness.pool.query('update webhook_endpoint set active = false where shop_id = $1', [shopId]);
 
 describe('a slow receiver', () => {
-  test('with four hundred deliveries before it delays nobody else: they come as if it were not there', async (context) => {
+  test('with four hundred deliveries before it does not delay others: they come as if it were not there', async (context) => {
     const held: ServerResponse[] = [];
     const slow = await startReceiver(context, (response) => void held.push(response));
     const healthy = await startReceiver(context, (response) => response.end());
@@ -279,7 +279,7 @@ describe('a slow receiver', () => {
 });
 
 describe('a bad receiver', () => {
-  test('that hangs, breaks off or never ends its answer delays nobody else', async (context) => {
+  test('that hangs, breaks off or never ends its answer does not delay others', async (context) => {
     const hanging = await startReceiver(context, () => {});
     const breaking = await startReceiver(context, (response) => response.destroy());
     const endless = await startReceiver(context, flowOn);
@@ -336,9 +336,9 @@ describe('a bad receiver', () => {
     assert.deepEqual(pick(stalling), { status: 500, error: late });
   });
 
-  test('that nobody listens at is tried again', async () => {
+  test('without a listener is tried again', async () => {
     const shop = await harness.addShop();
-    // A port that was let go of is soon somebody else's.
+    // A released port is soon used again.
     await harness.addEndpoint(shop, 'http://127.0.0.1:1/');
     const { eventId } = await writeEvent(harness.pool, shop);
     await untilAttempted(eventId, 1);

@@ -214,7 +214,7 @@ export const startTestRelay = (
   return relay;
 };
 
-/** The relay's side of the bus: it keeps what is published, and nobody rings. */
+/** The relay's side of the bus: it keeps what is published, and sends no hints. */
 class RecordingBus implements Bus {
   readonly #published: StreamedEvent[];
 

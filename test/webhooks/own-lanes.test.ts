@@ -1,4 +1,4 @@
-/** Merchants whose receivers hang delay nobody else, at an address of their own or a shared one. */
+/** Merchants whose receivers hang do not delay others, at an address of their own or a shared one. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, describe, test, type TestContext } from 'node:test';
@@ -64,7 +64,7 @@ const startDelivering = async (context: TestContext): Promise<void> => {
   });
 };
 
-/** Sends a webhook of a merchant who did nothing: it comes, although what hangs goes on hanging. */
+/** Sends a webhook of a merchant who did nothing: it comes, although what hangs keeps hanging. */
 const deliverMeanwhile = async (
   { urlOf, count }: Awaited<ReturnType<typeof startHanging>>,
   path: string,
@@ -77,7 +77,7 @@ const deliverMeanwhile = async (
 };
 
 describe('a merchant whose receivers hang', () => {
-  test('delays nobody at an origin that both use', async (context) => {
+  test('does not delay the other at an origin that both use', async (context) => {
     const receiver = await startHanging(context);
     await startDelivering(context);
     const urls = Array.from({ length: 40 }, () => receiver.urlOf(0, '/hang'));
@@ -89,7 +89,7 @@ describe('a merchant whose receivers hang', () => {
     await deliverMeanwhile(receiver, '/own');
   });
 
-  test('delays nobody with hundreds of origins', async (context) => {
+  test('does not delay the other with hundreds of origins', async (context) => {
     const receiver = await startHanging(context);
     await startDelivering(context);
     const shop = await harness.addShop();

@@ -1,4 +1,4 @@
-/** One poisoned row stops nobody else: the relay, the claims of lanes, the results of attempts. */
+/** One poisoned row does not stop the others: the relay, the claims of lanes, the results of attempts. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { StreamedEvent } from '../../subgraphs/rules/event.ts';
@@ -89,7 +89,7 @@ test('a delivery that cannot be claimed is set aside, and those of other merchan
   await worker.close();
 });
 
-test('a result that cannot be stored has nobody else’s webhooks sent again, and its own is left alone for a while', async (context) => {
+test('a result that cannot be stored sends no other webhook again, and its own waits for a while', async (context) => {
   const receiver = await startReceiver(context, (response) => response.end());
   const [bad, others] = await addShops();
   for (const shop of [bad, ...others]) await harness.addEndpoint(shop, receiver.url);

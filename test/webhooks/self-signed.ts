@@ -1,4 +1,4 @@
-/** A certificate that nobody trusts, made for a test. */
+/** An untrusted certificate, made for a test. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 const der = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {

@@ -268,7 +268,7 @@ describe('a connection', () => {
         url: `https://turning.example:${port}/`,
         headers: {},
         body: '{}',
-        // Nobody answers at the public address.
+        // The public address has no listener.
         deadline_ms: round % 2 === 0 ? 3_000 : patience_ms,
       });
       await targets.destroy();

@@ -30,7 +30,7 @@ const en = {
   receiptsRequireText:
     'Payments, links, charges, subscriptions, and captures and refunds of a part are refused without a receipt from now on. Earlier ones stay as they are.',
   receiptsLift: 'Stop requiring receipts',
-  receiptsLiftText: 'The shop may sell without a receipt from now on. With one it goes on.',
+  receiptsLiftText: 'The shop may sell without a receipt from now on. With one it continues.',
   renameShop: 'Rename the shop',
   secret: 'Webhook secret of the shop',
   secretText: 'It signs webhooks to addresses of payments while the shop has no endpoint.',
@@ -113,7 +113,7 @@ const ru: typeof en = {
   enable: 'Включить',
   enableText: 'Новые события доставляются; пропущенные можно отправить снова.',
   remove: 'Удалить',
-  removeText: 'Доставка прекращается насовсем; вебхуки в пути не будут доставлены.',
+  removeText: 'Доставка прекращается навсегда; вебхуки в пути не будут доставлены.',
   inactive: 'отключён',
   signature: 'Подпись',
   schemes: {

@@ -156,7 +156,7 @@ const typed = (input, name, deleting) => {
   // While deleting, a slash that was just removed must not come back.
   if (!(name === 'expiry' && deleting)) rewrite(input, tidied(name, input.value));
   if (name === 'number') showBrand(digitsOf(input.value));
-  // A card that is not accepted is named at once: nobody types it to its end for nothing. Another
+  // A card that is not accepted is named before it is typed to its end. Another
   // number takes the word back, before it is whole.
   const unaccepted = name === 'number' ? unacceptedBrandOf(digitsOf(input.value)) : null;
   const marked = input.getAttribute('data-flaw');
@@ -182,7 +182,7 @@ const nextEmpty = (name) =>
     .find((input) => input?.required && input.value === '');
 
 /**
- * The keyboard's "next" goes on to what is still empty; with nothing left it pays.
+ * The keyboard's "next" continues to what is still empty; with nothing left it pays.
  * @param {KeyboardEvent} event
  */
 const enter = (event) => {

@@ -141,7 +141,7 @@ const askLater = () => {
   timer = setTimeout(askNow, Math.max(calm ? calmPoll_ms : poll_ms, busyFor_ms()));
 };
 
-/** Asks now and goes on asking. A page that nobody looks at does not ask. */
+/** Asks now and then in intervals. A hidden page does not ask. */
 export const askNow = () => {
   if (document.hidden) return;
   if (busyFor_ms() > 0) {

@@ -74,7 +74,7 @@ const deliver = async (what, body, tries = sendTries_max) => {
 };
 
 /**
- * Posts to the page's own address; null when there was no answer, so that nobody knows.
+ * Posts to the page's own address; null when there was no answer, so that the outcome is unknown.
  * @param {string} what
  * @param {object} body
  * @returns {Promise<{ ok: true, state: State } | { ok: false, code: string } | null>}
@@ -91,7 +91,7 @@ const send = async (what, body) => {
 
 /**
  * Finds out what became of a lost call: the state with its effect, or null when it never arrived.
- * Without a network it goes on looking.
+ * Without a network it keeps looking.
  * @param {(state: State) => boolean} took whether a state has the effect
  * @param {number} most looks that find nothing
  */
@@ -161,7 +161,7 @@ const hasBegun = ({ status, step }) =>
   status !== 'pending' && !(status === 'processing' && step === null);
 
 /**
- * Chooses the method when it is the buyer's to choose, pays, and goes on to the bank.
+ * Chooses the method when it is the buyer's to choose, pays, and continues to the bank.
  * @param {HTMLFormElement} form
  */
 const pay = async (form) => {

@@ -20,7 +20,7 @@ const remember = (what) => {
   document.cookie = `${name}=${what}; Path=${location.pathname.replace(/\/$/, '')}; SameSite=Lax${secure}`;
 };
 
-/** The buyer goes on to the bank from here. */
+/** The buyer continues to the bank from here. */
 export const rememberPaying = () => remember('paying');
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -43,7 +43,7 @@ const link = () => {
  */
 export const returnWhenOver = () => {
   const found = link();
-  // A tab that nobody looks at waits: the one that is looked at goes.
+  // A hidden tab waits: the visible one returns.
   if (!found?.dataset['returnAfter'] || found.dataset['going'] || document.hidden) return;
   const did = remembered();
   if (did === 'returned' || (did === null && found.dataset['returnFor'] !== 'anybody')) return;

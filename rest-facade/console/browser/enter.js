@@ -1,6 +1,6 @@
 /**
- * Takes a one-time link from the address, which no server has seen, and goes on to the console. It
- * ends the session of whoever is logged in here, so that person is asked before.
+ * Takes a one-time link from the address, which no server has seen, and continues to the console. It
+ * ends the current session of this browser, so its person is asked first.
  */
 
 /** @param {string} name Which of the page's messages is shown. */

@@ -1,4 +1,4 @@
-/** Search in the documentation: a list of sections, loaded when somebody begins to type. */
+/** Search in the documentation: a list of sections, loaded when the reader begins to type. */
 
 /**
  * A section of a page: its address, the page's title, its own title, and its text.

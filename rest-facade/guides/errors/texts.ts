@@ -18,7 +18,7 @@ export interface CodeTexts {
     readonly object: string;
     readonly beside: string;
   };
-  /** How a scheduled charge goes on after a failure of the class. */
+  /** How a scheduled charge continues after a failure of the class. */
   readonly kinds: Readonly<Record<'soft' | 'hard' | 'buyer' | 'technical', string>>;
   readonly errors: Readonly<Record<ErrorCode, CauseAndCure>>;
   readonly failures: Readonly<Record<FailureCode, string>>;

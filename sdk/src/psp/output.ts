@@ -8,7 +8,7 @@ export interface Output {
   readonly result: (value: object, text?: string) => void;
   /** A remark, on stderr. */
   readonly remark: (text: string) => void;
-  /** Replaces the last line of progress, on stderr; nothing where nobody looks. */
+  /** Replaces the last line of progress, on stderr; nothing where stderr is no terminal. */
   readonly progress: (text: string) => void;
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;
@@ -32,7 +32,7 @@ export const shown = (text: string): string =>
 export const row = (...cells: readonly string[]): string =>
   cells.map((cell) => shown(cell).replaceAll(/[\n\t]/g, escaped)).join('  ');
 
-/** Stands for the beginning of a colour until the text is written: nobody else can know it. */
+/** Stands for the beginning of a colour until the text is written; no other text contains it. */
 const colour = crypto.randomUUID();
 
 const written = (value: unknown): string => {

@@ -34,7 +34,7 @@ const planOf = (given: Given): Plan => {
 
 const isOver = ({ status }: PageState): boolean => status !== 'pending' && status !== 'processing';
 
-/** Chooses, plans and goes on to the bank; nothing of it for a payment that is there already. */
+/** Chooses, plans and continues to the bank; nothing of it for a payment that is there already. */
 const goOn = async (url: string, shown: PageState, plan: Plan, stopped: AbortSignal) => {
   if (shown.status !== 'pending') return;
   const wanted = plan.card === null ? (shown.methods[0] ?? 'cards') : 'cards';

@@ -1,4 +1,4 @@
-/** Where `psp listen` is in the event log: kept on disk, so that it goes on there after any end. */
+/** Where `psp listen` is in the event log: kept on disk, so that it continues there after any end. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

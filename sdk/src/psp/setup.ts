@@ -17,7 +17,7 @@ const askSecret = async (question: string, stopped: AbortSignal): Promise<string
   const { stdin, stderr } = process;
   const silent = new Writable({ write: (_part, _encoding, done) => done() });
   const isTerminal = isatty(stdin.fd);
-  // From here on a terminal shows nothing: whoever types at once is not quicker than that.
+  // From here on the terminal shows nothing that is typed, not even the first keys.
   const reading = createInterface({ input: stdin, output: silent, terminal: isTerminal });
   // Ctrl-C at a terminal that shows nothing is a key as any other.
   reading.once('SIGINT', () => process.emit('SIGINT'));

@@ -17,7 +17,7 @@ export const readTestClock = ({ headers }: Response): TestClock | null => {
 
 /** Why nothing happens while a clock stands. */
 export const frozenSays = ({ at }: TestClock): string =>
-  `the shop's test clock is frozen at ${at}: what waits for the simulated bank or for a moment goes on once the clock is advanced, resumed or removed`;
+  `the shop's test clock is frozen at ${at}: what waits for the simulated bank or for a moment continues once the clock is advanced, resumed or removed`;
 
 /** Where the graph is, who asks, and which shop's clock it is. */
 export interface ClockOf extends OperatorGraph {

@@ -22,7 +22,7 @@ interface Made {
 type Trigger = (context: Context, client: PaymentClient, amount: number) => Promise<Made>;
 
 const to = { phone: '+79161234567', bank_id: '100000000111' };
-/** The simulated bank's number of somebody who is not in SBP. */
+/** The simulated bank's number of a person without SBP. */
 const nobody = { ...to, phone: '+79000000001' };
 
 /** Longer than the slowest of them takes at a busy service; Ctrl-C ends it sooner. */

@@ -186,7 +186,7 @@ export const resendFailed = async (
 
 /**
  * Has the pending deliveries of an endpoint tried at once, in a transaction with an audit entry; at
- * most `limit`. Their schedule of retries goes on. `hasMore`: there may be more, call again.
+ * most `limit`. Their schedule of retries continues. `hasMore`: there may be more, call again.
  * Refuses with `not_found` without the endpoint, and with `bad_request`.
  */
 export const retryPending = async (

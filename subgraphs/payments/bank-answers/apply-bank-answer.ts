@@ -121,7 +121,7 @@ const approve = (
   answer: Approval,
   now: Temporal.Instant,
 ): Decision => {
-  // Captured there by somebody else than us, in full.
+  // Captured at the bank by others, in full.
   const status =
     paymentMove(begun(payment), 'bank_approved') ?? paymentMove(payment.status, 'captured');
   // What comes too late is still to be booked: until then the question stays open, so that a crash

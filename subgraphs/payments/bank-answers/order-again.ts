@@ -80,7 +80,7 @@ interface Again {
 }
 
 /**
- * Takes the order in hand, unless somebody has written the payment since. Before the bank is
+ * Takes the order in hand, unless the payment has been written since. Before the bank is
  * called.
  */
 const claim = (

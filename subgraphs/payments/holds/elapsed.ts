@@ -1,4 +1,4 @@
-/** The end of a hold that nobody captured in its time. */
+/** The end of a hold that was not captured in time. */
 import { statusEvents } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentChange } from '../payment-change.ts';

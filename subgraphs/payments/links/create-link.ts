@@ -29,7 +29,7 @@ interface LinkRequest extends Pick<PaymentRequest, 'idempotency'> {
   readonly input: LinkInput;
 }
 
-/** A link that nobody has paid yet. */
+/** A link that has not been paid yet. */
 const newLink = (
   terms: LinkTerms,
   { merchantId, shopId, mode }: SellingShop,

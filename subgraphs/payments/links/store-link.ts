@@ -138,7 +138,7 @@ interface UnpaidOf {
   readonly limit: number;
 }
 
-/** Ids of a link's payments that nobody has begun to pay, the oldest first. */
+/** Ids of a link's payments that no buyer has begun, the oldest first. */
 export const findUnpaid = async (
   runner: Runner,
   { merchantId, id }: Pick<PaymentLink, 'merchantId' | 'id'>,

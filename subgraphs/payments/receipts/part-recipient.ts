@@ -1,6 +1,6 @@
 /**
  * A receipt of a part that may leave its recipient to the payment: then it goes where the receipt
- * of the payment went, which nobody has to type or sees whole.
+ * of the payment went, without typing it or seeing it whole.
  */
 import { openReadTerms } from '../../acquirers/receipt-terms.ts';
 import { givenReceipt, type GivenReceipt } from '../../acquirers/receipts/given-receipt.ts';

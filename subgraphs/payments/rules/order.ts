@@ -41,7 +41,7 @@ export const orderState = (payment: OrderedPayment): OrderState | null => {
   const { status, kind, step, stepUrl, bankRef, askAt } = payment;
   if (status !== 'processing' || isCharge(kind)) return null;
   if (step === null) return 'absent';
-  // A registered order has its reference before its buyer goes on; a card's is never registered.
+  // A registered order has its reference before its buyer continues; a card's is never registered.
   const isRecorded = stepUrl !== null || (bankRef !== null && pageMethod(payment) === 'cards');
   return step !== 'wait' || isRecorded || askAt === null ? 'standing' : 'unanswered';
 };

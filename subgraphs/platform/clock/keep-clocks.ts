@@ -4,7 +4,7 @@
  * the time in which it would have happened. The sweeps of the real time leave these shops alone.
  *
  * One process keeps a clock at a time, by an advisory lock. Dying on the way loses nothing: the
- * clock stands where it was, and the next one goes on.
+ * clock stands where it was, and the next one continues.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';

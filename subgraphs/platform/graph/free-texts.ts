@@ -16,7 +16,7 @@ const stays = {
   number: 'stays: a number of the merchant, where nothing personal belongs',
   program: 'stays: words of the program, the acquirer or the cash register',
   console: "stays: an operator's own list or view",
-  answer: 'stays: nobody keeps it',
+  answer: 'stays: it is not stored',
   month: 'stays: frozen, and goes with its month',
   day: 'stays: masked when it was written, and goes with its day',
   books: 'stays: the ledger is kept',

@@ -93,7 +93,7 @@ const beginCharges = (
     const stored = await storeSubscriptions(client, changes);
     if (stored.size < due.length)
       throw new Error(
-        `${due.length - stored.size} locked subscriptions were written by somebody else`,
+        `${due.length - stored.size} locked subscriptions were written by another transaction`,
       );
     return {
       charges: changes.flatMap(({ charge }) => (charge ? [charge] : [])),

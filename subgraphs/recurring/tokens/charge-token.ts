@@ -174,7 +174,7 @@ export const chargeToken = async (
   );
   if (isRefusal(asked)) return asked;
   const { payment } = asked;
-  // The payment's event reaches the token as well (settle-tokens); whoever has the answer shall
+  // The payment's event reaches the token as well (settle-tokens); the caller that has the answer shall
   // find the token charged already.
   if (payment.status === 'succeeded' && payment.capturedAt)
     await noteTokenCharge(pool, charge.token, payment.capturedAt);

@@ -43,7 +43,7 @@ const lock: Statement = {
 };
 
 /**
- * The tokens of these keys that there are, which nobody else can change until the transaction ends.
+ * The existing tokens of these keys, locked until the transaction ends.
  */
 export const lockTokens = (client: pg.PoolClient, keys: readonly TokenKey[]): Promise<Token[]> =>
   eachMerchant(inOrder(keys), (own, merchantId) =>
@@ -56,7 +56,7 @@ const share: Statement = {
 };
 
 /**
- * A token that nobody can change until the transaction ends, others may share it; null when there
+ * A token that cannot change until the transaction ends, under a lock that others may share; null when there
  * is none.
  */
 export const shareToken = async (
@@ -117,7 +117,7 @@ const remove: Statement = {
   text: `delete from token where merchant_id = $1 and id = $2 and status = 'pending'`,
 };
 
-/** Removes a token that was given to nobody: payments refused to bind it. */
+/** Removes a token that was never handed out: payments refused to bind it. */
 export const removeToken = async (runner: Runner, { merchantId, id }: TokenKey): Promise<void> => {
   await run(runner, remove, [merchantId, id]);
 };

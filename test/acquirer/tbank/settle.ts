@@ -104,7 +104,7 @@ const endBySbp = (payment: BookedOrder, cancel: BookedCancel, notify: NotifyStat
 };
 
 /**
- * Cancels a payment that nobody has begun to pay, or gives its money back, at once by card, later
+ * Cancels a payment that no buyer has begun, or gives its money back, at once by card, later
  * by SBP; false when it is refused.
  */
 export const cancelPart = (

@@ -152,7 +152,7 @@ create trigger bound after insert on balance_delta
 
 -- When the books of a merchant were checked (everything older is), and how far the check under way
 -- is: behind which row of which step, with the sums of the postings up to it. `due_at` is when it
--- goes on; while a part is checked, when another process may take it over.
+-- continues; while a part is checked, when another process may take it over.
 create table books_check (
   merchant_id uuid not null,
   checked_at timestamptz(3) not null,
