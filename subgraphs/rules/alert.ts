@@ -74,34 +74,35 @@ interface About {
 export const placeOf = ({ kind, merchantId, mode, subjectId }: About): string => {
   const search = new URLSearchParams(mode === null ? {} : { mode });
   if (merchantId !== null) search.set('merchant', merchantId);
+  const at = (page: string): string => `/${page}?${search.toString()}`;
   switch (kind) {
     case 'bank_degraded':
-      return `/banks?${search}`;
+      return at('banks');
     case 'success_falls':
       search.set('by', 'status');
       search.set('span', 'day');
-      return `/reports?${search}`;
+      return at('reports');
     case 'endpoint_fails':
     case 'event_without_delivery':
-      return `/webhooks?${search}`;
+      return at('webhooks');
     case 'payout_stuck':
       search.set('open', `${merchantId}/${subjectId}`);
-      return `/payouts?${search}`;
+      return at('payouts');
     case 'key_expires':
-      return `/developers?${search}`;
+      return at('developers');
     case 'reconciliation_difference':
       search.set('code', subjectId);
-      return `/reconciliation?${search}`;
+      return at('reconciliation');
     case 'books_differ':
-      return merchantId === null ? `/alerts?${search}` : `/balance?${search}`;
+      return merchantId === null ? at('alerts') : at('balance');
     case 'receipt_failed':
-      return `/receipts?${search}`;
+      return at('receipts');
     case 'late_success':
     case 'link_exhausted':
     case 'bank_answer_contradicts':
     case 'bank_echo_differs':
     case 'balance_at_bound':
     case 'dead_letter':
-      return `/alerts?${search}`;
+      return at('alerts');
   }
 };

@@ -10,7 +10,7 @@ import { minorUnits } from '../../subgraphs/rules/money.ts';
 import * as rules from '../../subgraphs/rules/postings.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import * as payouts from '../../subgraphs/payouts/rules/postings.ts';
-import { balancesAfter } from '../../subgraphs/merchants/ledger/running-balance.ts';
+import { balancesAfter } from '../../subgraphs/merchants/ledger/resolvers.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;

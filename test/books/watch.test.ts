@@ -103,7 +103,7 @@ test('an alert is posted and mailed once each, with the way to what it is about'
   let status = 500;
   const receiver = createServer((request, response) => {
     let body = '';
-    request.on('data', (part: Buffer) => void (body += part));
+    request.on('data', (part: Buffer) => void (body += part.toString()));
     request.on('end', () => {
       posted.push({ headers: request.headers, body });
       response.writeHead(status).end();
@@ -115,7 +115,7 @@ test('an alert is posted and mailed once each, with the way to what it is about'
     disabledCommands: ['STARTTLS'],
     onData: (stream, _, done) => {
       let text = '';
-      stream.on('data', (part: Buffer) => void (text += part));
+      stream.on('data', (part: Buffer) => void (text += part.toString()));
       stream.on('end', () => {
         mails.push(text);
         done();

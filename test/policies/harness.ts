@@ -91,28 +91,27 @@ export const openHarness = async (connectors: (simulator: Bank) => readonly Bank
   const realNow = (): Temporal.Instant => now;
   const contextOf = (call: Call) => ({ ...call, now: realNow });
   const clocks = openTestClocks({ pool: database.pool, bus, now: realNow });
-  const merchantsParts = {
+  const shared = {
     publicUrl: 'https://pay.example',
     database,
+    privateTargets: () => true,
+    clocks,
+    ...quiet,
+  };
+  const merchantsParts = {
+    ...shared,
     bus,
     policies,
     fingerprintKey,
     vaultKey: randomBytes(32),
-    privateTargets: () => true,
-    clocks,
     realNow,
-    ...quiet,
   };
   const paymentsParts = {
-    database,
+    ...shared,
     banks,
     policies: farPolicies,
-    clocks,
     customers: testCustomers,
-    privateTargets: () => true,
-    publicUrl: 'https://pay.example',
     pageSecret: randomBytes(32),
-    ...quiet,
   };
   const executors = {
     merchants: localExecutor(buildSubgraph(merchantsSubgraph(merchantsParts)), contextOf, log),

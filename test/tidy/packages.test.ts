@@ -12,6 +12,7 @@ const locked = Object.entries(packages).filter(([path]) => path !== '');
 
 const permissive = new Set([
   'MIT',
+  'MIT-0',
   'ISC',
   '0BSD',
   'BSD-2-Clause',

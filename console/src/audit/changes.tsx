@@ -13,7 +13,7 @@ interface Row {
 
 const textOf = (value: unknown): string => {
   if (value === undefined || value === null) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
 
 /** Every field of both states; those that differ come first. */

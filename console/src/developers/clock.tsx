@@ -1,6 +1,16 @@
 /** A shop's test clock: the work due on it, a slider, and its advance. */
 import { useEffect, useState } from 'react';
-import { Clock, ClockEvents, type ClockQuery } from '../../../schema/generated/console.ts';
+import { useMutation } from 'urql';
+import {
+  Clock,
+  ClockEvents,
+  type ClockQuery,
+  AdvanceClock,
+  CreateClock,
+  FreezeClock,
+  RemoveClock,
+  ResumeClock,
+} from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -9,9 +19,96 @@ import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import { useDeveloperWords } from '../words/developers.ts';
 import { useWords } from '../words/words.ts';
-import { AdvanceDialog, ClockDialog, type ClockAct } from './clock-dialogs.tsx';
 import { distance, stopsOf, type Stop } from './clock-moments.ts';
 import type { DeveloperShop } from './shop.ts';
+import { ActForm } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.ts';
+
+/* The dialogs of a test clock. */
+
+type ClockAct = 'make' | 'freeze' | 'resume' | 'remove';
+
+interface OfShop {
+  readonly merchantId: string;
+  readonly shopId: string;
+}
+
+const useClockAct = (shop: OfShop) => {
+  const own = useDeveloperWords();
+  const [, create] = useMutation(CreateClock);
+  const [, freeze] = useMutation(FreezeClock);
+  const [, resume] = useMutation(ResumeClock);
+  const [, remove] = useMutation(RemoveClock);
+  const acts = {
+    make: {
+      title: own.clockMake,
+      consequence: own.clockMakeText,
+      act: async () =>
+        outcomeOf(await create({ ...shop, at: new Date().toISOString() }), (data) =>
+          ended(data.testClockCreate, own.clockMade),
+        ),
+    },
+    freeze: {
+      title: own.clockFreeze,
+      consequence: own.clockStands,
+      act: async () =>
+        outcomeOf(await freeze(shop), (data) => ended(data.testClockFreeze, own.clockStands)),
+    },
+    resume: {
+      title: own.clockResume,
+      consequence: own.clockRuns,
+      act: async () =>
+        outcomeOf(await resume(shop), (data) => ended(data.testClockResume, own.clockRuns)),
+    },
+    remove: {
+      title: own.clockRemove,
+      consequence: own.clockRemoveText,
+      act: async () =>
+        outcomeOf(await remove(shop), (data) => ended(data.testClockRemove, own.clockRemoved)),
+    },
+  } as const;
+  return acts;
+};
+
+/** Creates, stops, starts or removes a clock. */
+const ClockDialog = ({
+  act,
+  shop,
+  close,
+}: {
+  readonly act: ClockAct;
+  readonly shop: OfShop;
+  readonly close: () => void;
+}) => <ActForm {...useClockAct(shop)[act]} close={close} />;
+
+/** Advances the clock to a moment. */
+const AdvanceDialog = ({
+  clock: { merchantId, shopId },
+  stop,
+  count,
+  close,
+}: {
+  readonly clock: NonNullable<ClockQuery['testClock']>;
+  readonly stop: Stop;
+  readonly count: number;
+  readonly close: () => void;
+}) => {
+  const own = useDeveloperWords();
+  const { locale } = useWords();
+  const [, advance] = useMutation(AdvanceClock);
+  return (
+    <ActForm
+      title={own.clockAdvance}
+      consequence={own.clockAdvanceText(exactMoment(stop.at, locale), count)}
+      close={close}
+      act={async () =>
+        outcomeOf(await advance({ merchantId, shopId, to: stop.at }), (data) =>
+          ended(data.testClockAdvance, own.clockGoing),
+        )
+      }
+    />
+  );
+};
 
 type TestClock = NonNullable<ClockQuery['testClock']>;
 

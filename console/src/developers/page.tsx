@@ -1,21 +1,268 @@
 /** The developers' screen of a merchant, by shop. */
-import { DeveloperShops } from '../../../schema/generated/console.ts';
-import { useAddress } from '../address.ts';
+import { useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import {
+  DeveloperShops,
+  Readiness,
+  type ReadinessQuery,
+} from '../../../schema/generated/console.ts';
+import { useAddress, kept, type Search } from '../address.ts';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Skeleton } from '../parts/table.tsx';
+import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
 import { TestPaymentButton } from '../selling/test-payment.tsx';
-import { useDeveloperWords } from '../words/developers.ts';
+import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { ClockPart } from './clock.tsx';
 import { EventsPart } from './events.tsx';
-import { KeysPart } from './keys.tsx';
-import { ReadinessPart } from './readiness.tsx';
 import { RequestsPart } from './requests.tsx';
 import { SecurityPart } from './security.tsx';
+import { KeyActs } from '../merchants/key-dialogs.tsx';
+import { ActButton } from '../parts/act-button.tsx';
+import { Moment } from '../parts/texts.tsx';
+import { usePermission } from '../viewer.tsx';
+import type { Words } from '../words/en.ts';
+import { IssueDialog } from './issue-key.tsx';
+import type { DeveloperShop } from './shop.ts';
+import { Status } from '../parts/status.tsx';
+import { useFollow } from '../parts/use-follow.ts';
+import { useReadinessWords, type ReadinessWords } from '../words/readiness.ts';
+
+/* What a shop still lacks before it takes real money. */
+
+/** Where something is set. */
+interface Place {
+  readonly to: '/developers' | '/webhooks' | '/policies' | '/merchants/$id' | '/payments';
+  readonly search?: Search;
+}
+
+interface Need {
+  readonly says: { readonly name: string; readonly hint: string };
+  readonly isMet: boolean;
+  /** Whether live mode works without it. */
+  readonly isAdvice?: boolean;
+  readonly detail?: string;
+  readonly place: Place;
+}
+
+type Answer = ReadinessQuery & { readonly merchant: NonNullable<ReadinessQuery['merchant']> };
+
+const needsOf = (
+  { merchant, bankRoutes, succeeded, failed, refunds, webhookDeliveries }: Answer,
+  shopId: string,
+  own: ReadinessWords,
+  methodName: (method: string) => string,
+): readonly Need[] => {
+  const shop = merchant.shops.find(({ id }) => id === shopId);
+  const served = bankRoutes.nodes.filter(
+    ({ operation, active }) => operation === 'payment' && active,
+  );
+  const methods = [...new Set(served.map(({ method }) => methodName(method)))].join(', ');
+  const keys = shop?.apiKeys.nodes ?? [];
+  const test = { to: '/payments', search: { mode: 'test' } } as const;
+  const settings = { to: '/merchants/$id' } as const;
+  return [
+    { says: own.live, isMet: merchant.liveEnabled, place: settings },
+    {
+      says: own.routes,
+      isMet: served.length > 0,
+      detail: methods === '' ? '' : own.by(methods),
+      place: { to: '/policies' },
+    },
+    {
+      says: own.key,
+      isMet: keys.some(({ mode, status }) => mode === 'live' && status === 'active'),
+      place: { to: '/developers' },
+    },
+    {
+      says: own.endpoint,
+      isMet: shop?.webhookEndpoints.some(({ active }) => active) ?? false,
+      place: { to: '/webhooks' },
+    },
+    {
+      says: own.delivered,
+      isMet: webhookDeliveries.nodes.length > 0,
+      place: { to: '/webhooks' },
+    },
+    { says: own.succeeded, isMet: succeeded.nodes.length > 0, place: test },
+    { says: own.failed, isMet: failed.nodes.length > 0, place: test },
+    { says: own.refunded, isMet: refunds.nodes.length > 0, place: test },
+    {
+      says: own.receipts,
+      isMet: shop?.receiptsRequired ?? false,
+      isAdvice: true,
+      place: settings,
+    },
+    {
+      says: own.protected,
+      isMet: shop !== undefined && (shop.requireSignature || shop.allowList.length > 0),
+      isAdvice: true,
+      place: { to: '/developers', search: { tab: 'security' } },
+    },
+  ];
+};
+
+const NeedLine = ({
+  need: { says, isMet, isAdvice = false, detail = '', place },
+  merchantId,
+  shopId,
+}: {
+  readonly need: Need;
+  readonly merchantId: string;
+  readonly shopId: string;
+}) => {
+  const own = useReadinessWords();
+  const { search } = useAddress();
+  const state = isMet ? 'done' : isAdvice ? 'advised' : 'missing';
+  const tone = { done: 'good', advised: 'waiting', missing: 'bad' } as const;
+  const text = isMet ? detail : says.hint;
+  return (
+    <li>
+      <span className="stack">
+        {says.name}
+        {text !== '' && <span className="quiet wrap">{text}</span>}
+      </span>
+      <Status tone={tone[state]}>{own.states[state]}</Status>
+      <div className="acts">
+        {!isMet && (
+          <Link
+            className="button"
+            to={place.to}
+            params={{ id: merchantId }}
+            search={{ ...kept(search), shop: shopId, ...place.search }}
+          >
+            {own.go}
+          </Link>
+        )}
+      </div>
+    </li>
+  );
+};
+
+/** The part of the screen. */
+const ReadinessPart = ({ shop }: { readonly shop: DeveloperShop }) => {
+  const own = useReadinessWords();
+  const shared = useSharedWords();
+  const { payment } = useWords();
+  const { merchantId, id: shopId } = shop;
+  const { data, error, again } = useAsk(Readiness, { merchantId, shopId });
+  useFollow(again, { lists: ['webhook_deliveries'], events: true });
+  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
+  const { merchant } = data;
+  if (!merchant) return <Empty title={shared.notFound} />;
+  const names: Readonly<Record<string, string>> = payment.methods;
+  const needs = needsOf({ ...data, merchant }, shopId, own, (method) => names[method] ?? method);
+  const missing = needs.filter(({ isMet, isAdvice }) => !isMet && isAdvice !== true).length;
+  return (
+    <>
+      <p>
+        <strong>{missing === 0 ? own.ready : own.missing(missing)}</strong>
+      </p>
+      <ol className="needed" aria-label={own.list}>
+        {needs.map((need) => (
+          <NeedLine key={need.says.name} need={need} merchantId={merchantId} shopId={shopId} />
+        ))}
+      </ol>
+    </>
+  );
+};
+
+/* The keys of a shop: scopes, last use, creation and revocation. */
+
+type Key = DeveloperShop['apiKeys']['nodes'][number];
+
+const scopeText = (scopes: readonly string[], { scopeNames, always, everything }: DeveloperWords) =>
+  Object.keys(scopeNames).every((scope) => scopes.includes(scope))
+    ? everything
+    : [always, ...scopes.map((scope) => scopeNames[scope] ?? scope)].join(', ');
+
+const columnsOf = (
+  words: Words,
+  own: DeveloperWords,
+  act: (key: Key) => React.ReactNode,
+): readonly Column<Key>[] => [
+  {
+    name: own.key,
+    cell: ({ prefix, name }) => (
+      <span className="stack">
+        {name}
+        <code>{prefix}…</code>
+      </span>
+    ),
+  },
+  { name: words.mode.label, cell: ({ mode }) => words.mode[mode] },
+  {
+    name: own.scopes,
+    isWide: true,
+    cell: ({ scopes }) => (
+      <span className="cut" title={scopeText(scopes, own)}>
+        {scopeText(scopes, own)}
+      </span>
+    ),
+  },
+  {
+    name: own.used,
+    isNamed: true,
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? own.never : <Moment at={lastUsedAt} />),
+  },
+  {
+    name: own.expires,
+    isNamed: true,
+    cell: ({ expiresAt }) => (expiresAt === null ? own.endless : <Moment at={expiresAt} />),
+  },
+  { name: own.owner, isWide: true, cell: ({ owner }) => owner },
+  { name: words.columns.created, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { name: words.columns.action, cell: act },
+];
+
+/** The part of the screen. */
+const KeysPart = ({
+  shop,
+  isLive,
+  again,
+}: {
+  readonly shop: DeveloperShop;
+  readonly isLive: boolean;
+  readonly again: () => void;
+}) => {
+  const words = useWords();
+  const own = useDeveloperWords();
+  const issue = usePermission('apiKeyIssue');
+  const [isIssuing, setIssuing] = useState(false);
+  const close = (): void => {
+    setIssuing(false);
+    again();
+  };
+  const keys = shop.apiKeys.nodes;
+  const act = (key: Key) => (
+    <KeyActs apiKey={{ ...key, merchantId: shop.merchantId }} again={again} />
+  );
+  return (
+    <>
+      <div className="acts">
+        <ActButton permission={issue} isMain onPress={() => setIssuing(true)}>
+          {own.issue}
+        </ActButton>
+      </div>
+      {keys.length === 0 ? (
+        <Empty title={own.noKeys}>
+          <p>{own.noKeysText}</p>
+        </Empty>
+      ) : (
+        <Table
+          label={own.tabs.keys}
+          columns={columnsOf(words, own, act)}
+          rows={keys}
+          keyOf={({ id }) => id}
+        />
+      )}
+      {isIssuing && <IssueDialog shop={shop} isLive={isLive} close={close} />}
+    </>
+  );
+};
 
 const tabs = ['keys', 'requests', 'events', 'security', 'clock', 'live'] as const;
 

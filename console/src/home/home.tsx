@@ -1,10 +1,17 @@
 /** Home: items that need attention, with links, and the latest activity. */
 import { Link } from '@tanstack/react-router';
-import { Payments, type PaymentRowFragment } from '../../../schema/generated/console.ts';
+import {
+  Payments,
+  type PaymentRowFragment,
+  type TodayQuery,
+  type TotalsOf,
+  Weeks,
+  Today,
+} from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
 import type { LiveChange } from '../graph/live.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Skeleton, Table } from '../parts/table.tsx';
+import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useLiveRows } from '../parts/use-live-rows.ts';
@@ -12,10 +19,317 @@ import { PaymentDrawer } from '../payments/drawer.tsx';
 import { firstPayment } from '../payments/first-payment.ts';
 import { paymentColumns, paymentKey } from '../payments/list.tsx';
 import { NeededList } from './needed.tsx';
-import { Numbers } from './numbers.tsx';
-import { Rates } from './rates.tsx';
-import { useToday } from './use-today.ts';
 import { useWords } from '../words/words.ts';
+import { wholeNumber } from '../format.ts';
+import { useReportWords } from '../words/reports.ts';
+import { FailureName } from '../words/failures.tsx';
+import { money, shortMoney } from '../amounts.ts';
+import { Sparkline } from '../parts/sparkline.tsx';
+import { dayBefore, ownZone, spanUpToNow, endOfHour, hoursBefore } from '../reports/spans.ts';
+import { sumOf } from '../reports/use-totals.ts';
+import { type Sums, sumUpTo } from './sum-up-to.ts';
+import { useFollow } from '../parts/use-follow.ts';
+
+/* The last days and hours on home, in one polled query. */
+
+/** The days in the lines of the tiles. */
+const shown_days = 14;
+const recent_hours = 24;
+const again_ms = 30_000;
+
+type DayTotals = TodayQuery['payment'];
+
+/** The values on home; undefined until they are loaded. */
+const useToday = (): TodayQuery | undefined => {
+  const { merchantId, mode } = useAddress();
+  const { data, again } = useAsk(Today, {
+    merchantId,
+    mode,
+    timeZone: ownZone(),
+    since: dayBefore(shown_days - 1),
+    to: endOfHour(),
+    recent: hoursBefore(recent_hours),
+    earlier: hoursBefore(2 * recent_hours),
+  });
+  useFollow(again, { events: false, every_ms: again_ms });
+  return data;
+};
+
+/*
+ * Four numbers of today next to the average of the same weekday up to the same time of day, each
+ * with its last two weeks.
+ */
+
+/* The same weekday of the last four weeks, up to the same time of day. */
+
+/** The sums of the four days in one query; undefined until they are loaded. */
+const useWeeks = (): Readonly<Record<TotalsOf, readonly Sums[]>> | undefined => {
+  const { merchantId, mode } = useAddress();
+  const spans = [1, 2, 3, 4].map((week) => spanUpToNow(7 * week));
+  const [one, two, three, four] = spans;
+  const { data } = useAsk(Weeks, {
+    merchantId,
+    mode,
+    timeZone: ownZone(),
+    from1: one?.from ?? '',
+    to1: one?.to ?? '',
+    from2: two?.from ?? '',
+    to2: two?.to ?? '',
+    from3: three?.from ?? '',
+    to3: three?.to ?? '',
+    from4: four?.from ?? '',
+    to4: four?.to ?? '',
+  });
+  if (!data) return undefined;
+  const passed_ms = Date.now() - Date.parse(dayBefore(0));
+  const sums = (weeks: readonly Parameters<typeof sumUpTo>[0][]): readonly Sums[] =>
+    weeks.map((week, index) => sumUpTo(week, Date.parse(spans[index]?.from ?? '') + passed_ms));
+  return {
+    payment: sums([data.payment1, data.payment2, data.payment3, data.payment4]),
+    refund: sums([data.refund1, data.refund2, data.refund3, data.refund4]),
+    payout: sums([data.payout1, data.payout2, data.payout3, data.payout4]),
+  };
+};
+
+type Part = DayTotals['parts'][number];
+
+const sumsOf = ({ rows }: Part): Sums => ({
+  succeeded: sumOf(rows, 'succeeded'),
+  failed: sumOf(rows, 'failed'),
+  moved: sumOf(rows, 'moved'),
+});
+
+interface NumberProps {
+  readonly name: string;
+  readonly parts: readonly Part[] | undefined;
+  /** The same weekday of earlier weeks, up to this time. */
+  readonly weeks: readonly Sums[] | undefined;
+  readonly valueOf: (sums: Sums) => number;
+  readonly textOf: (value: number) => string;
+  /** The same, unabbreviated. */
+  readonly exactOf?: (value: number) => string;
+  readonly to: '/payments' | '/refunds' | '/payouts';
+  readonly search: Search;
+}
+
+const NumberTile = ({
+  name,
+  parts,
+  weeks,
+  valueOf,
+  textOf,
+  exactOf = textOf,
+  to,
+  search,
+}: NumberProps) => {
+  const words = useReportWords();
+  const { locale } = useWords();
+  const values = parts?.map((part) => valueOf(sumsOf(part))) ?? [];
+  // A day without a value, such as a rate without payments, is left out of the average.
+  const before = (weeks ?? []).map(valueOf).filter((value) => !Number.isNaN(value));
+  // Four empty days mean that the merchant had not started yet.
+  const isNew = before.every((value) => value === 0) && values.slice(0, -1).every((one) => !one);
+  const average = before.reduce((sum, value) => sum + value, 0) / before.length;
+  const now = values.at(-1) ?? Number.NaN;
+  const weekday = new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: ownZone() }).format(
+    new Date(),
+  );
+  return (
+    <Link className="tile" to={to} search={search}>
+      <span>{name}</span>
+      <span className="tile-count" title={exactOf(now)}>
+        {parts ? textOf(now) : '…'}
+      </span>
+      <span className="quiet">
+        {!weeks && '…'}
+        {weeks && before.length === 0 && words.noUsual}
+        {weeks && before.length > 0 && !isNew && words.usual(weekday, textOf(average))}
+      </span>
+      <Sparkline values={values.map((value) => value || 0)} />
+    </Link>
+  );
+};
+
+const movedOf = ({ moved }: Sums): number => moved;
+const rateOf = ({ succeeded, failed }: Sums): number =>
+  succeeded + failed === 0 ? Number.NaN : succeeded / (succeeded + failed);
+
+/** The numbers. */
+const Numbers = ({ today }: { readonly today: TodayQuery | undefined }) => {
+  const words = useReportWords();
+  const { locale } = useWords();
+  const { search } = useAddress();
+  const weeks = useWeeks();
+  const of = (kind: TotalsOf) => ({ parts: today?.[kind].parts, weeks: weeks?.[kind] });
+  const payments = of('payment');
+  const currency = today?.payment.currency ?? 'RUB';
+  const moneyAs =
+    (format: typeof money) =>
+    (value: number): string =>
+      Number.isNaN(value) ? '—' : format(Math.round(value), currency, locale);
+  const percent = (value: number): string =>
+    Number.isNaN(value)
+      ? '—'
+      : value.toLocaleString(locale, { style: 'percent', maximumFractionDigits: 1 });
+  const ofToday = { ...kept(search), since: dayBefore(0) };
+  const number = {
+    textOf: moneyAs(shortMoney),
+    exactOf: moneyAs(money),
+    valueOf: movedOf,
+    search: ofToday,
+  } as const;
+  return (
+    <section>
+      <h2 className="part-title">{words.today}</h2>
+      <div className="numbers">
+        <NumberTile
+          {...number}
+          name={words.paid}
+          {...payments}
+          to="/payments"
+          search={{ ...ofToday, status: 'succeeded,refunded' }}
+        />
+        <NumberTile
+          {...number}
+          name={words.successRate}
+          {...payments}
+          valueOf={rateOf}
+          textOf={percent}
+          exactOf={percent}
+          to="/payments"
+          search={{ ...ofToday, status: 'failed' }}
+        />
+        <NumberTile {...number} name={words.refunded} {...of('refund')} to="/refunds" />
+        <NumberTile {...number} name={words.paidOut} {...of('payout')} to="/payouts" />
+      </div>
+      {today?.payment.complete === false && <p className="quiet">{words.incomplete}</p>}
+    </section>
+  );
+};
+
+/* Payment outcomes by bank and method, and failures that have increased. */
+
+type TotalsRow = DayTotals['parts'][number]['rows'][number];
+
+const codes_max = 8;
+
+const useColumns = (
+  name: string,
+  named: (group: string) => string,
+): readonly Column<TotalsRow>[] => {
+  const words = useReportWords();
+  const { locale } = useWords();
+  return [
+    { name, cell: ({ group }) => named(group ?? '') },
+    {
+      name: words.successRate,
+      isNumber: true,
+      isNamed: true,
+      cell: ({ succeeded, failed }) =>
+        succeeded + failed === 0
+          ? '—'
+          : (succeeded / (succeeded + failed)).toLocaleString(locale, {
+              style: 'percent',
+              maximumFractionDigits: 1,
+            }),
+    },
+    {
+      name: words.succeeded,
+      isNumber: true,
+      isNamed: true,
+      cell: ({ succeeded }) => wholeNumber(succeeded, locale),
+    },
+    {
+      name: words.failed,
+      isNumber: true,
+      isNamed: true,
+      cell: ({ failed }) => wholeNumber(failed, locale),
+    },
+  ];
+};
+
+const Divided = ({
+  by,
+  totals,
+}: {
+  readonly by: 'method' | 'bank';
+  readonly totals: DayTotals;
+}) => {
+  const words = useReportWords();
+  const { payment } = useWords();
+  const methods: Readonly<Record<string, string>> = payment.methods;
+  const name = by === 'method' ? words.byMethod : words.byBank;
+  const columns = useColumns(name, (group) =>
+    group === '' ? words.noBank : by === 'method' ? (methods[group] ?? group) : group,
+  );
+  const rows = totals.parts[0]?.rows ?? [];
+  if (rows.length === 0) return null;
+  return <Table label={name} columns={columns} rows={rows} keyOf={({ group }) => group ?? ''} />;
+};
+
+interface Code {
+  readonly code: string;
+  readonly now: number;
+  readonly earlier: number;
+}
+
+/** The codes with the largest increase come first. */
+const Codes = ({ today }: { readonly today: TodayQuery }) => {
+  const words = useReportWords();
+  const { locale } = useWords();
+  const now = today.codes.parts[0]?.rows ?? [];
+  const earlier = today.codesBefore.parts[0]?.rows ?? [];
+  const codes: readonly Code[] = now
+    .map(({ group, count }) => ({
+      code: group ?? '',
+      now: count,
+      earlier: earlier.find((row) => row.group === group)?.count ?? 0,
+    }))
+    .toSorted((one, other) => other.now - other.earlier - (one.now - one.earlier))
+    .slice(0, codes_max);
+  if (codes.length === 0) return null;
+  return (
+    <Table
+      label={words.codes}
+      columns={[
+        {
+          name: words.codes,
+          cell: ({ code }) => (code === '' ? words.noCode : <FailureName code={code} />),
+        },
+        {
+          name: words.now,
+          isNumber: true,
+          isNamed: true,
+          cell: (row) => wholeNumber(row.now, locale),
+        },
+        {
+          name: words.earlier,
+          isNumber: true,
+          isNamed: true,
+          cell: (row) => wholeNumber(row.earlier, locale),
+        },
+      ]}
+      rows={codes}
+      keyOf={({ code }) => code}
+    />
+  );
+};
+
+/** The section of home. */
+const Rates = ({ today }: { readonly today: TodayQuery | undefined }) => {
+  const words = useReportWords();
+  if (!today) return null;
+  return (
+    <section>
+      <h2 className="part-title">{words.rates}</h2>
+      <div className="rates">
+        <Divided by="method" totals={today.byMethod} />
+        <Divided by="bank" totals={today.byBank} />
+        <Codes today={today} />
+      </div>
+    </section>
+  );
+};
 
 type Row = PaymentRowFragment;
 const latest_rows = 10;

@@ -1,8 +1,15 @@
 /** A merchant's balance by shop, with every movement. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Balance, Ledger, type LedgerQuery } from '../../../schema/generated/console.ts';
-import { kept, useAddress, type Search } from '../address.ts';
+import {
+  Balance,
+  Ledger,
+  type LedgerQuery,
+  BalanceAt,
+  Closing,
+  type LedgerQueryVariables,
+} from '../../../schema/generated/console.ts';
+import { kept, useAddress, type Search, listOf } from '../address.ts';
 import { money } from '../amounts.ts';
 import { usePageArguments } from '../parts/pager.tsx';
 import { Listing } from '../parts/listing.tsx';
@@ -11,14 +18,164 @@ import type { Column } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { PaymentDrawer } from '../payments/drawer.tsx';
-import { isNarrowed } from '../payments/filters.tsx';
+import { isNarrowed, RangeFilters, rangeOf, StatusChips, textIn } from '../payments/filters.tsx';
 import { useViewer } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useLedgerWords, type LedgerWords } from '../words/ledger.ts';
 import { useWords } from '../words/words.ts';
-import { AtMoment } from './at-moment.tsx';
-import { LedgerFilters, RangeStrip, useNarrowing } from './filters.tsx';
 import { RecordActs } from './record.tsx';
+import { useReconciliationWords } from '../words/reconciliation.ts';
+import { fromZoneField, startOfDay } from '../zone.ts';
+import { useShopFilter } from '../payments/shop-filter.tsx';
+
+/* The filters of the ledger, and the balance at the ends of the range that they leave. */
+
+const types = [
+  'payment',
+  'fee',
+  'refund',
+  'payout',
+  'payout_fee',
+  'settlement',
+  'adjustment',
+] as const;
+
+/** What the address narrows the ledger to. */
+const useNarrowing = (
+  merchantId: string,
+): Pick<LedgerQueryVariables, 'merchantId' | 'mode' | 'filter'> => {
+  const { search, mode } = useAddress();
+  const { shop, payment, payout } = search;
+  const chosen = listOf(search.status, types);
+  const filter = {
+    mode: [mode],
+    ...rangeOf(search),
+    ...(chosen.length === 0 ? {} : { type: [...chosen] }),
+    ...(shop === undefined ? {} : { shopId: [shop] }),
+    ...(payment === undefined ? {} : { paymentId: payment }),
+    ...(payout === undefined ? {} : { payoutId: payout }),
+  };
+  return { merchantId, mode, filter };
+};
+
+/** The chips and the form. */
+const LedgerFilters = () => {
+  const { ledger } = useWords();
+  const own = useLedgerWords();
+  const { search } = useAddress();
+  const ofShop = useShopFilter();
+  const facts = ['payment', 'payout'] as const;
+  const more = {
+    fields: (
+      <fieldset>
+        <legend>{own.movement}</legend>
+        {ofShop.fields}
+        {facts.map((fact) => (
+          <label key={fact}>
+            {own[fact]}
+            <input name={fact} spellCheck={false} defaultValue={search[fact] ?? ''} />
+          </label>
+        ))}
+      </fieldset>
+    ),
+    read: (form: FormData) => ({
+      payment: textIn(form, 'payment').trim() || undefined,
+      payout: textIn(form, 'payout').trim() || undefined,
+      ...ofShop.read(form),
+    }),
+    shown: [
+      ...ofShop.shown,
+      ...facts.flatMap((fact) => {
+        const id = search[fact];
+        return id === undefined ? [] : [[fact, `${ledger.types[fact]} ${id}`] as const];
+      }),
+    ],
+  };
+  return (
+    <>
+      <StatusChips known={types} names={ledger.types} />
+      <RangeFilters more={more} />
+    </>
+  );
+};
+
+const Ends = ({ merchantId, from, to }: Readonly<Record<'merchantId' | 'from' | 'to', string>>) => {
+  const own = useLedgerWords();
+  const { search, mode } = useAddress();
+  const { data, error, again } = useAsk(Closing, { merchantId, mode, from, to });
+  if (error && !data) return <Failure error={error} again={again} />;
+  const { shop } = search;
+  const found =
+    shop === undefined ? data?.closing : data?.closing.shops.find(({ shopId }) => shopId === shop);
+  const currency = data?.closing.currency ?? '';
+  return (
+    <dl className="strip" aria-busy={!data}>
+      {(['opening', 'closing'] as const).map((end) => (
+        <div key={end}>
+          <dt>{own[end]}</dt>
+          <dd>{found ? <Money amount={found[end]} currency={currency} /> : '\u00a0'}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+};
+
+/** The balance at the beginning and at the end of the chosen range, of the chosen shop. */
+const RangeStrip = ({ merchantId }: { readonly merchantId: string }) => {
+  const { search, mode } = useAddress();
+  const { since, until } = search;
+  if (since === undefined && until === undefined) return null;
+  const from = since ?? new Date(0).toISOString();
+  const to = until ?? startOfDay(-1).toISOString();
+  return <Ends key={`${mode} ${from} ${to}`} merchantId={merchantId} from={from} to={to} />;
+};
+
+/* A merchant's balance at a moment. */
+
+/** The field for the moment, and the balance. */
+const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
+  const { ledger } = useWords();
+  const own = useReconciliationWords();
+  const { mode } = useAddress();
+  const [text, setText] = useState('');
+  const [at, setAt] = useState<string | null>(null);
+  const { data, error, again } = useAsk(
+    BalanceAt,
+    { merchantId, mode, at: at ?? new Date(0).toISOString() },
+    at === null,
+  );
+  const moment = fromZoneField(text);
+  return (
+    <section className="card">
+      <h2>{own.atMoment}</h2>
+      <form
+        className="find"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (moment) setAt(moment.toISOString());
+        }}
+      >
+        <input
+          type="datetime-local"
+          aria-label={own.atMoment}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+        <button type="submit" className="button" disabled={!moment}>
+          {own.show}
+        </button>
+      </form>
+      <p className="quiet">{own.atMomentText}</p>
+      {at !== null && error && !data && <Failure error={error} again={again} />}
+      {at !== null && data && (
+        <p role="status" className="amount-line">
+          {ledger.balance}{' '}
+          <Money amount={data.balanceAt.balance} currency={data.balanceAt.currency} />
+        </p>
+      )}
+    </section>
+  );
+};
 
 type Row = LedgerQuery['ledger']['nodes'][number];
 

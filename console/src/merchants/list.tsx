@@ -1,6 +1,12 @@
 /** Merchants, newest first, and onboarding. */
-import { useNavigate } from '@tanstack/react-router';
-import { Merchants, type MerchantsQuery } from '../../../schema/generated/console.ts';
+import { useNavigate, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  Merchants,
+  type MerchantsQuery,
+  OnboardMerchant,
+} from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { usePageArguments } from '../parts/pager.tsx';
@@ -8,12 +14,163 @@ import { Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
 import type { Column } from '../parts/table.tsx';
-import { Id, Moment } from '../parts/texts.tsx';
+import { Id, Moment, CopyBlock } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
-import { OnboardDialog } from './onboard.tsx';
+import { cabinetName_max_chars } from '../../../schema/limits.ts';
+import { Modal } from '../parts/modal.tsx';
+import { useRefusalText } from '../parts/refusal.tsx';
+import { firstPayment } from '../payments/first-payment.ts';
+import { useProfileWords } from '../words/merchant-profile.ts';
+import { givenProfile, noProfile, ProfileFields, type ProfileTexts } from './profile.tsx';
+
+/* Creates a merchant with its shop and a test key; the key is shown once. */
+
+interface Made {
+  readonly merchantId: string;
+  readonly name: string;
+  readonly secret: string;
+}
+
+/** Everything is created, or nothing. */
+const useOnboarding = () => {
+  const refusalText = useRefusalText();
+  const [, onboard] = useMutation(OnboardMerchant);
+  return async (name: string, shopName: string, texts: ProfileTexts): Promise<Made> => {
+    const profile = givenProfile(texts);
+    const { data, error } = await onboard({ name, shopName, profile });
+    const result = data?.merchantOnboard;
+    if (result?.__typename !== 'MerchantOnboarded') throw new Error(refusalText(result, error));
+    return { merchantId: result.merchant.id, name, secret: result.apiKey.secret };
+  };
+};
+
+const Result = ({ made, close }: { readonly made: Made; readonly close: () => void }) => {
+  const words = useWords();
+  const { merchants } = words;
+  return (
+    <>
+      <p className="note">{merchants.secretOnce}</p>
+      <CopyBlock text={made.secret} />
+      <h3>{merchants.tryIt}</h3>
+      <CopyBlock text={firstPayment(made.secret)} />
+      <footer className="dialog-foot">
+        <button type="button" className="button" onClick={close}>
+          {words.close}
+        </button>
+        <Link
+          className="button main"
+          to="/payments"
+          search={{ mode: 'test', merchant: made.merchantId }}
+          onClick={close}
+        >
+          {merchants.seePayments}
+        </Link>
+      </footer>
+    </>
+  );
+};
+
+const Fault = ({ text }: { readonly text: string }) => {
+  const { acts } = useWords();
+  return (
+    <p className="bad" role="alert">
+      {text !== '' && `${acts.refused}: ${text}`}
+    </p>
+  );
+};
+
+const Fields = ({
+  name,
+  shop,
+  setName,
+  setShop,
+}: Readonly<Record<'name' | 'shop', string>> &
+  Readonly<Record<'setName' | 'setShop', (text: string) => void>>) => {
+  const { merchants } = useWords();
+  return (
+    <>
+      <label className="field">
+        {merchants.name}
+        <input
+          value={name}
+          maxLength={cabinetName_max_chars}
+          autoFocus
+          onChange={(e) => setName(e.target.value)}
+        />
+      </label>
+      <label className="field">
+        {merchants.shopName}
+        <input
+          value={shop}
+          maxLength={cabinetName_max_chars}
+          onChange={(e) => setShop(e.target.value)}
+        />
+        <span className="quiet">{merchants.shopHint}</span>
+      </label>
+    </>
+  );
+};
+
+/** The dialog. */
+const OnboardDialog = ({ close }: { readonly close: () => void }) => {
+  const words = useWords();
+  const { merchants, acts } = words;
+  const details = useProfileWords();
+  const onboard = useOnboarding();
+  const [name, setName] = useState('');
+  const [shop, setShop] = useState('');
+  const [profile, setProfile] = useState(noProfile);
+  const [made, setMade] = useState<Made | null>(null);
+  const [state, setState] = useState<{ isRunning: boolean; fault: string }>({
+    isRunning: false,
+    fault: '',
+  });
+  const run = async (): Promise<void> => {
+    setState({ isRunning: true, fault: '' });
+    try {
+      setMade(await onboard(name.trim(), shop.trim(), profile));
+    } catch (error) {
+      setState({ isRunning: false, fault: error instanceof Error ? error.message : '' });
+    }
+  };
+  const isReady = name.trim() !== '' && shop.trim() !== '' && !state.isRunning;
+  return (
+    <Modal
+      title={made ? merchants.madeTitle(made.name) : merchants.add}
+      isOpen
+      onClose={close}
+      isHeld={made !== null}
+    >
+      {made ? (
+        <Result made={made} close={close} />
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (isReady) void run();
+          }}
+        >
+          <Fields name={name} shop={shop} setName={setName} setShop={setShop} />
+          <h3>{details.title}</h3>
+          <p className="quiet">{details.text}</p>
+          <ProfileFields texts={profile} set={setProfile} />
+          <Fault text={state.fault} />
+          <footer className="dialog-foot">
+            <button type="button" className="button" onClick={close}>
+              {words.cancel}
+            </button>
+            <button type="submit" className="button main" disabled={!isReady}>
+              {state.isRunning ? acts.running : merchants.create}
+            </button>
+          </footer>
+        </form>
+      )}
+    </Modal>
+  );
+};
 
 type Row = MerchantsQuery['merchants']['nodes'][number];
 

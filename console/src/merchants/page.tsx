@@ -1,7 +1,16 @@
 /** One merchant: who it is, its money, its shops with their fees, keys and webhook endpoints. */
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Merchant, type MerchantQuery } from '../../../schema/generated/console.ts';
+import { useMutation } from 'urql';
+import {
+  Merchant,
+  type MerchantQuery,
+  DisableLive,
+  EnableLive,
+  RenameShop,
+  RequireReceipts,
+  RotateShopSecret,
+} from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
@@ -13,14 +22,189 @@ import { usePermission } from '../viewer.tsx';
 import { usePeopleWords } from '../words/people.ts';
 import { useErasureWords } from '../words/erasure.ts';
 import { useWords } from '../words/words.ts';
-import { LiveSwitch } from './live-switch.tsx';
 import { MerchantSettings } from './merchant-settings.tsx';
-import { ShopSettings } from './shop-settings.tsx';
 import { AddEndpointDialog, EndpointLine } from '../webhooks/endpoint-acts.tsx';
 import { IssueDialog } from '../developers/issue-key.tsx';
 import { FeesTable, MoneyCard } from './money.tsx';
 import { ProfileCard } from './profile.tsx';
 import { KeyActs } from './key-dialogs.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.ts';
+import { usePolicyWords } from '../words/policies.ts';
+import { TextField } from '../parts/fields.tsx';
+import { PolicyForm } from '../policies/act.tsx';
+import { useSettingsWords } from '../words/merchant-settings.ts';
+import { RotateDialog } from './rotate.tsx';
+
+/* A shop's settings: its name, its receipts, its webhook secret. */
+
+interface OfShop {
+  readonly shop: {
+    readonly id: string;
+    readonly merchantId: string;
+    readonly name: string;
+    readonly receiptsRequired: boolean;
+  };
+}
+type DialogProps = OfShop & { readonly close: () => void };
+
+const RenameDialog = ({ shop: { id: shopId, merchantId, name }, close }: DialogProps) => {
+  const own = useSettingsWords();
+  const [text, setText] = useState(name);
+  const [, save] = useMutation(RenameShop);
+  return (
+    <PolicyForm
+      title={own.renameShop}
+      consequence={own.renameText}
+      isReady={text.trim() !== ''}
+      close={close}
+      act={async () =>
+        outcomeOf(await save({ merchantId, shopId, name: text.trim() }), (data) =>
+          ended(data.shopRename, own.done),
+        )
+      }
+    >
+      <TextField label={own.name} value={text} set={setText} hint={own.nameHint} />
+    </PolicyForm>
+  );
+};
+
+const ReceiptsDialog = ({ shop, close }: DialogProps) => {
+  const own = useSettingsWords();
+  const [, save] = useMutation(RequireReceipts);
+  const { id: shopId, merchantId, receiptsRequired } = shop;
+  return (
+    <PolicyForm
+      title={receiptsRequired ? own.receiptsLift : own.receiptsRequire}
+      consequence={receiptsRequired ? own.receiptsLiftText : own.receiptsRequireText}
+      close={close}
+      act={async () =>
+        outcomeOf(await save({ merchantId, shopId, required: !receiptsRequired }), (data) =>
+          ended(data.shopReceiptsRequire, own.done),
+        )
+      }
+    />
+  );
+};
+
+const SecretDialog = ({ shop: { id: shopId, merchantId }, close }: DialogProps) => {
+  const own = useSettingsWords();
+  const [, rotate] = useMutation(RotateShopSecret);
+  return (
+    <RotateDialog
+      of={own.rotateShop}
+      close={close}
+      rotate={async (overlapHours) => {
+        const { data, error } = await rotate({ merchantId, shopId, overlapHours });
+        return { result: data?.shopWebhookSecretRotate, error };
+      }}
+    />
+  );
+};
+
+const dialogs = { rename: RenameDialog, receipts: ReceiptsDialog, secret: SecretDialog } as const;
+
+/** The lines of the shop's card. */
+const ShopSettings = ({ shop, again }: OfShop & { readonly again: () => void }) => {
+  const own = useSettingsWords();
+  const rename = usePermission('shopRename');
+  const receipts = usePermission('shopReceiptsRequire');
+  const secret = usePermission('shopWebhookSecretRotate');
+  const [opened, setOpened] = useState<(OfShop & { readonly act: keyof typeof dialogs }) | null>(
+    null,
+  );
+  const Dialog = opened && dialogs[opened.act];
+  return (
+    <>
+      <h3>{own.receipts}</h3>
+      <p>{shop.receiptsRequired ? own.receiptsOn : own.receiptsOff}</p>
+      <div className="acts">
+        <ActButton permission={receipts} onPress={() => setOpened({ act: 'receipts', shop })}>
+          {shop.receiptsRequired ? own.receiptsLift : own.receiptsRequire}
+        </ActButton>
+      </div>
+      <h3>{own.secret}</h3>
+      <p>{own.secretText}</p>
+      <div className="acts">
+        <ActButton permission={secret} onPress={() => setOpened({ act: 'secret', shop })}>
+          {own.rotate}
+        </ActButton>
+        <ActButton permission={rename} onPress={() => setOpened({ act: 'rename', shop })}>
+          {own.renameShop}
+        </ActButton>
+      </div>
+      {opened && Dialog && (
+        <Dialog
+          shop={opened.shop}
+          close={() => {
+            setOpened(null);
+            again();
+          }}
+        />
+      )}
+    </>
+  );
+};
+
+/* Switches a merchant's live mode, for platform operators. */
+
+interface OfMerchant {
+  readonly merchant: {
+    readonly id: string;
+    readonly name: string;
+    readonly liveEnabled: boolean;
+  };
+}
+
+const LiveDialog = ({
+  merchant: { id: merchantId, name, liveEnabled },
+  close,
+}: OfMerchant & { readonly close: () => void }) => {
+  const own = usePolicyWords();
+  const [, enable] = useMutation(EnableLive);
+  const [, disable] = useMutation(DisableLive);
+  return (
+    <ActForm
+      title={liveEnabled ? own.liveOff : own.liveOn}
+      consequence={liveEnabled ? own.liveOffText(name) : own.liveOnText(name)}
+      close={close}
+      act={async () =>
+        liveEnabled
+          ? outcomeOf(await disable({ merchantId }), (data) =>
+              ended(data.merchantLiveDisable, own.done),
+            )
+          : outcomeOf(await enable({ merchantId }), (data) =>
+              ended(data.merchantLiveEnable, own.done),
+            )
+      }
+    />
+  );
+};
+
+/** The button, and its dialog. */
+const LiveSwitch = ({ merchant, again }: OfMerchant & { readonly again: () => void }) => {
+  const own = usePolicyWords();
+  const { liveEnabled } = merchant;
+  const permission = usePermission(liveEnabled ? 'merchantLiveDisable' : 'merchantLiveEnable');
+  // The dialog keeps the state from when it was opened.
+  const [opened, setOpened] = useState<typeof merchant | null>(null);
+  return (
+    <>
+      <ActButton permission={permission} onPress={() => setOpened(merchant)}>
+        {liveEnabled ? own.liveOff : own.liveOn}
+      </ActButton>
+      {opened && (
+        <LiveDialog
+          merchant={opened}
+          close={() => {
+            setOpened(null);
+            again();
+          }}
+        />
+      )}
+    </>
+  );
+};
 
 type Shop = NonNullable<MerchantQuery['merchant']>['shops'][number];
 type ApiKey = Shop['apiKeys']['nodes'][number];

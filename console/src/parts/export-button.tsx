@@ -4,11 +4,22 @@ import { operationsVersion } from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
 import { settingsNow } from '../settings.ts';
 import { useWords } from '../words/words.ts';
-import { openLineCount } from './count-lines.ts';
 import { Icon } from './icon.tsx';
 import type { Refusal } from './outcome.ts';
 import { useRefusalText } from './refusal.tsx';
 import type { AskedList } from './use-ask.ts';
+
+/** Counts the lines of a streamed CSV; a line break within quotes does not count. */
+const openLineCount = (): ((text: string) => number) => {
+  let isQuoted = false;
+  let lines = 0;
+  return (text) => {
+    for (const character of text)
+      if (character === '"') isQuoted = !isQuoted;
+      else if (character === '\n' && !isQuoted) lines += 1;
+    return lines;
+  };
+};
 
 type State =
   | { readonly kind: 'idle' }

@@ -1,9 +1,27 @@
 /** A dialog or a drawer: focus stays in it, and returns where it was before. */
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef, type RefObject } from 'react';
 import { Dialog, Heading, Modal as AriaModal, ModalOverlay } from 'react-aria-components';
 import { useWords } from '../words/words.ts';
 import { Icon } from './icon.tsx';
-import { useEscape } from './use-escape.ts';
+
+/* Escape closes the topmost dialog when nothing has the focus: the focused element may be gone. */
+
+/** Dialogs under another one are hidden and are ignored. */
+const COVERED = '[inert], [aria-hidden="true"]';
+
+/** Returns the ref of the dialog to close. */
+const useEscape = (onClose: () => void): RefObject<HTMLElement | null> => {
+  const ref = useRef<HTMLElement | null>(null);
+  useEffect(() => {
+    const end = ({ key }: KeyboardEvent): void => {
+      const isLost = document.activeElement === document.body;
+      if (key === 'Escape' && isLost && ref.current?.closest(COVERED) === null) onClose();
+    };
+    document.addEventListener('keydown', end);
+    return () => document.removeEventListener('keydown', end);
+  }, [onClose]);
+  return ref;
+};
 
 interface ModalProps {
   readonly title: string;

@@ -1,21 +1,295 @@
 /** One payment: its facts, its money, its timeline and its actions. */
-import { useEffect } from 'react';
-import { Payment } from '../../../schema/generated/console.ts';
+import { useEffect, useMemo, useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { useMutation } from 'urql';
+import { Payment, AddNote } from '../../../schema/generated/console.ts';
 import { useLive } from '../graph/live.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
-import { Money, Moment } from '../parts/texts.tsx';
+import { Money, Moment, Id } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { WaitingRefunds } from '../refunds/drafts.tsx';
 import { useWords } from '../words/words.ts';
 import { PaymentActs } from './acts.tsx';
-import { PaymentFacts } from './facts.tsx';
 import { ForBuyer } from './for-buyer.tsx';
 import { methodText } from './method.tsx';
-import { Notes } from './notes.tsx';
 import { PaymentStanding } from './standing.tsx';
-import { Timeline } from './timeline.tsx';
 import type { PaymentDetails } from './payment-details.ts';
+import { CustomerLink } from '../customers/link.tsx';
+import { Facts, type Fact } from '../parts/facts.tsx';
+import { useCustomerWords } from '../words/customers.ts';
+import { useRequestWords } from '../words/requests.ts';
+import { listOf, useAddress } from '../address.ts';
+import { useActionName } from '../audit/action-name.ts';
+import { Raw } from '../parts/raw.tsx';
+import { useFailureName } from '../words/failures.tsx';
+import { useTimelineWords } from '../words/timeline.ts';
+import { useWebhookWords } from '../words/webhooks.ts';
+import { lineKinds, linesOf, type Line, type LineKind } from './timeline-lines.ts';
+import { note_max_chars } from '../../../schema/limits.ts';
+import { wholeNumber } from '../format.ts';
+import { ended, outcomeOf, type Outcome } from '../parts/outcome.ts';
+import { OutcomeText } from '../parts/act-form.tsx';
+import { usePermission } from '../viewer.tsx';
+
+/* What people wrote about a payment, and the field to write more. */
+
+/** The text that an erasure of personal data leaves in place of a note. */
+const erased = 'erased';
+
+/** Writes a text once, however often it is sent. */
+const useWriting = ({ merchantId, id }: PaymentDetails, again: () => void) => {
+  const [text, setText] = useState('');
+  const [isRunning, setRunning] = useState(false);
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const [, add] = useMutation(AddNote);
+  const trimmed = text.trim();
+  const key = useMemo(() => `note-${trimmed && crypto.randomUUID()}`, [trimmed]);
+  const write = async (): Promise<void> => {
+    setRunning(true);
+    const answer = await add({ merchantId, id, text: trimmed, key });
+    const came = outcomeOf(answer, ({ paymentNoteAdd }) => ended(paymentNoteAdd, ''));
+    setRunning(false);
+    setOutcome('done' in came ? null : came);
+    if ('done' in came) setText('');
+    again();
+  };
+  const fits = trimmed !== '' && Array.from(trimmed).length <= note_max_chars;
+  return { text, setText, outcome, isReady: fits && !isRunning, write: () => void write() };
+};
+
+const NewNote = ({
+  payment,
+  again,
+}: {
+  readonly payment: PaymentDetails;
+  readonly again: () => void;
+}) => {
+  const words = useCustomerWords();
+  const { locale } = useWords();
+  const permission = usePermission('paymentNoteAdd');
+  const { text, setText, outcome, isReady, write } = useWriting(payment, again);
+  if (!permission.granted) return null;
+  return (
+    <div className="new-note">
+      <label className="field">
+        {words.note}
+        <textarea
+          rows={2}
+          value={text}
+          aria-describedby="note-hint"
+          onChange={({ target }) => setText(target.value)}
+        />
+        <span id="note-hint" className="quiet">
+          {words.noteHint(wholeNumber(note_max_chars, locale))}
+        </span>
+      </label>
+      <button type="button" className="button" disabled={!isReady} onClick={write}>
+        {words.add}
+      </button>
+      <div aria-live="polite">
+        {outcome && <OutcomeText outcome={outcome} isRepeated={false} />}
+      </div>
+    </div>
+  );
+};
+
+/** The block. */
+const Notes = ({
+  payment,
+  again,
+}: {
+  readonly payment: PaymentDetails;
+  readonly again: () => void;
+}) => {
+  const words = useCustomerWords();
+  return (
+    <section className="notes" aria-label={words.notes}>
+      <h2>{words.notes}</h2>
+      {payment.notes.length > 0 && (
+        <ul>
+          {payment.notes.map(({ id, author, createdAt, text }) => (
+            <li key={id}>
+              <p className="quiet line">
+                <span>{author}</span> <Moment at={createdAt} />
+              </p>
+              <p className={text === erased ? 'quiet' : 'break'}>
+                {text === erased ? words.erased : text}
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+      <NewNote payment={payment} again={again} />
+    </section>
+  );
+};
+
+/* Everything that happened to a payment, in order of time; each line opens to its record. */
+
+/** One press for each kind that has happened; the choice is in the address. */
+const KindChips = ({ lines }: { readonly lines: readonly Line[] }) => {
+  const words = useTimelineWords();
+  const { search, set } = useAddress();
+  const chosen = listOf(search.kinds, lineKinds);
+  const known = lineKinds.filter((kind) => lines.some((line) => line.kind === kind));
+  const press = (kind: LineKind): void => {
+    const next = chosen.includes(kind) ? chosen.filter((one) => one !== kind) : [...chosen, kind];
+    set({ kinds: next.join(',') || undefined });
+  };
+  return (
+    <div className="chips" role="group" aria-label={words.filter}>
+      <button
+        type="button"
+        className="chip"
+        aria-pressed={chosen.length === 0}
+        onClick={() => set({ kinds: undefined })}
+      >
+        {words.all}
+      </button>
+      {known.map((kind) => (
+        <button
+          key={kind}
+          type="button"
+          className="chip"
+          aria-pressed={chosen.includes(kind)}
+          onClick={() => press(kind)}
+        >
+          {words.kinds[kind]}
+          <span className="count">{lines.filter((line) => line.kind === kind).length}</span>
+        </button>
+      ))}
+    </div>
+  );
+};
+
+const LineText = ({ line: { text, aside, at } }: { readonly line: Line }) => (
+  <>
+    <span className="break">
+      {text} {aside !== '' && <span className="quiet">{aside}</span>}
+    </span>
+    <Moment at={at} />
+  </>
+);
+
+const LineOf = ({ line }: { readonly line: Line }) => {
+  const { kind, tone, records } = line;
+  return (
+    <li data-tone={tone} data-kind={kind}>
+      {records.length === 0 ? (
+        <div className="line">
+          <LineText line={line} />
+        </div>
+      ) : (
+        <Raw head={<LineText line={line} />} record={records.length === 1 ? records[0] : records} />
+      )}
+    </li>
+  );
+};
+
+/** The list. */
+const Timeline = ({ payment }: { readonly payment: PaymentDetails }) => {
+  const words = useWords();
+  const line = useTimelineWords();
+  const { search } = useAddress();
+  const actionName = useActionName();
+  const lines = linesOf(payment, {
+    words,
+    line,
+    actionName,
+    failureOf: useFailureName(),
+    faults: useWebhookWords().faults,
+  });
+  const chosen = listOf(search.kinds, lineKinds);
+  const shown = chosen.length === 0 ? lines : lines.filter(({ kind }) => chosen.includes(kind));
+  return (
+    <section>
+      <h2>{line.title}</h2>
+      <KindChips lines={lines} />
+      {shown.length === 0 && <p className="quiet">{line.nothing}</p>}
+      <ol className="timeline">
+        {shown.map((one, index) => (
+          <LineOf key={`${one.at} ${one.kind} ${index}`} line={one} />
+        ))}
+      </ol>
+    </section>
+  );
+};
+
+/* The facts of a payment other than its money. */
+
+const kept_ms = 7 * 86_400_000;
+
+/** The way to the call in the request log. */
+const CreatingCall = ({ payment }: { readonly payment: PaymentDetails }) => {
+  const own = useRequestWords();
+  const { merchantId, shopId, mode, id } = payment;
+  return (
+    <Link
+      to="/developers"
+      search={{ mode, merchant: merchantId, tab: 'requests', shop: shopId, of: id }}
+    >
+      {own.creating}
+    </Link>
+  );
+};
+
+/** Whether a key made the payment, so lately that its call is still kept. */
+const hasCall = ({ timeline, createdAt }: PaymentDetails): boolean =>
+  Date.now() - Date.parse(createdAt) < kept_ms &&
+  timeline.some(
+    (one) => one.__typename === 'TimelineCreated' && one.by === 'key' && one.makerId !== null,
+  );
+
+/** The list. */
+const PaymentFacts = ({ payment }: { readonly payment: PaymentDetails }) => {
+  const words = useWords();
+  const calls = useRequestWords();
+  const { payment: names, columns } = words;
+  const customers = useCustomerWords();
+  const customer = payment.metadata['customer_id'];
+  const card = [payment.customerCardBrand, payment.customerCardMask, payment.customerCardHolder];
+  const facts: readonly Fact[] = [
+    [names.id, <Id key="id" id={payment.id} whole />],
+    [columns.payment, <Id key="public" id={payment.publicId} whole />],
+    [columns.order, payment.orderId],
+    [names.merchantName, payment.merchant.name],
+    [columns.shop, payment.shopName],
+    [names.terminal, payment.terminalName],
+    [columns.method, methodText(payment, words)],
+    [names.card, card.filter(Boolean).join(' ')],
+    [names.phone, payment.customerPhoneMask],
+    [names.payerBank, payment.customerPayerBank],
+    [names.bank, payment.bankName],
+    [names.rrn, payment.rrn],
+    [names.description, payment.description],
+    [calls.madeBy, hasCall(payment) ? <CreatingCall key="call" payment={payment} /> : null],
+    [
+      customers.customer,
+      customer === undefined ? null : (
+        <CustomerLink key="customer" merchantId={payment.merchantId} customer={customer} />
+      ),
+    ],
+    [names.linkEnds, <Moment key="ends" at={payment.expiresAt} />],
+    [
+      names.captureBefore,
+      payment.captureBefore === null ? null : <Moment key="before" at={payment.captureBefore} />,
+    ],
+  ];
+  const pairs = Object.entries(payment.metadata);
+  return (
+    <section>
+      <h2>{names.facts}</h2>
+      <Facts facts={facts} />
+      {pairs.length > 0 && (
+        <details className="raw">
+          <summary>{names.metadata}</summary>
+          <pre tabIndex={0}>{JSON.stringify(payment.metadata, null, 2)}</pre>
+        </details>
+      )}
+    </section>
+  );
+};
 
 /** The poll interval of a payment while something of it is in progress. */
 const poll_ms = 4_000;

@@ -1,16 +1,96 @@
 /** The operator's policies: routes, accounts, rates, block lists and exchange rates. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
 import { usePermission } from '../viewer.tsx';
-import { usePolicyWords } from '../words/policies.ts';
+import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { AccountsPart } from './accounts.tsx';
 import { BlocksPart } from './blocks.tsx';
-import { ExchangePart } from './exchange.tsx';
 import { ForbiddenPart } from './forbidden.tsx';
 import { RatesPart } from './rates.tsx';
 import { RoutesPart } from './routes.tsx';
+import {
+  ExchangeRates,
+  SetExchangeRate,
+  type ExchangeRatesQuery,
+} from '../../../schema/generated/console.ts';
+import { ended, outcomeOf } from '../parts/outcome.ts';
+import { TextField } from '../parts/fields.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Empty } from '../parts/states.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { AddBar, PolicyForm } from './act.tsx';
+
+/* The exchange rates of each currency, as they were set. */
+
+type Row = ExchangeRatesQuery['exchangeRates']['nodes'][number];
+
+const columnsOf = (own: PolicyWords): readonly Column<Row>[] => [
+  { name: own.currency, cell: ({ currency }) => currency },
+  { name: own.usdt, isNumber: true, cell: ({ usdt }) => <span className="money">{usdt}</span> },
+  { name: own.since, cell: ({ since }) => <Moment at={since} /> },
+];
+
+const SetDialog = ({ close }: { readonly close: () => void }) => {
+  const own = usePolicyWords();
+  const [, set] = useMutation(SetExchangeRate);
+  const [currency, setCurrency] = useState('RUB');
+  const [usdt, setUsdt] = useState('');
+  const asked = {
+    currency: currency.trim().toUpperCase(),
+    usdt: usdt.trim().replace(',', '.'),
+  };
+  return (
+    <PolicyForm
+      title={own.exchangeAdd}
+      consequence={own.exchangeText}
+      isReady={/^[A-Z]{3}$/.test(asked.currency) && /^\d+(\.\d+)?$/.test(asked.usdt)}
+      close={close}
+      act={async () => outcomeOf(await set(asked), (data) => ended(data.exchangeRateSet, own.done))}
+    >
+      <TextField label={own.currency} value={currency} set={setCurrency} />
+      <TextField label={own.usdt} value={usdt} set={setUsdt} isNumber />
+    </PolicyForm>
+  );
+};
+
+/** The part of the screen. */
+const ExchangePart = () => {
+  const own = usePolicyWords();
+  const permission = usePermission('exchangeRateSet');
+  const [isOpen, setOpen] = useState(false);
+  const { data, error, again, list } = useAsk(ExchangeRates, usePageArguments());
+  const rates = data?.exchangeRates;
+  return (
+    <>
+      <AddBar permission={permission} onPress={() => setOpen(true)}>
+        {own.exchangeAdd}
+      </AddBar>
+      <Listing
+        name="exchange"
+        label={own.tabs.exchange}
+        asked={{ error, again, list, rows: rates?.nodes, pageInfo: rates?.pageInfo }}
+        columns={columnsOf(own)}
+        keyOf={({ id }) => id}
+        empty={<Empty title={own.exchangeEmpty} />}
+      />
+      {isOpen && (
+        <SetDialog
+          close={() => {
+            setOpen(false);
+            again();
+          }}
+        />
+      )}
+    </>
+  );
+};
 
 const tabs = ['routes', 'accounts', 'rates', 'blocks', 'words', 'exchange'] as const;
 

@@ -1,12 +1,270 @@
 /** Registries of acquirers, and their differences from our operations. */
+import { useState } from 'react';
+import { useClient, type Client } from 'urql';
 import { Empty } from '../parts/states.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { usePermission } from '../viewer.tsx';
-import { useReconciliationWords } from '../words/reconciliation.ts';
+import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { DifferencesPart } from './differences.tsx';
-import { RunsPart } from './runs.tsx';
+import {
+  Runs,
+  type RunRowFragment,
+  AddPart,
+  MatchRun,
+  OpenRun,
+} from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { plainMoment, wholeNumber } from '../format.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Status, type Tone } from '../parts/status.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
+import type { Words } from '../words/en.ts';
+import { ActForm } from '../parts/act-form.tsx';
+import type { Outcome, Refusal } from '../parts/outcome.ts';
+import { useRefusalText } from '../parts/refusal.tsx';
+import { PickField } from '../parts/fields.tsx';
+import { fromZoneField, startOfDay, toZoneField } from '../zone.ts';
+import { partsOfFile, referenceOf } from './parts-of-file.ts';
+
+/* The uploaded registries, and their results. */
+
+/* Uploads a registry part by part, with progress; the same file continues where it stopped. */
+
+interface Registry {
+  readonly file: File;
+  readonly connector: string;
+  readonly mode: 'test' | 'live';
+  readonly since: string;
+  readonly until: string;
+}
+
+type Run =
+  | { readonly __typename: 'ReconciliationRun'; readonly id: string; readonly lines: number }
+  | ({ readonly __typename: 'Refused' } & Refusal);
+
+type ReadRefusal = ReturnType<typeof useRefusalText>;
+
+/** The run of an answer; throws the refusal as text. */
+const runOf = (run: Run | undefined, error: Error | undefined, refusalText: ReadRefusal) => {
+  if (run?.__typename === 'ReconciliationRun') return run;
+  throw new Error(refusalText(run, error));
+};
+
+/** Sends all parts in order, then starts the matching. Returns the number of lines. */
+const upload = async (
+  client: Client,
+  { file, ...asked }: Registry,
+  progress: (done: number, all: number) => void,
+  refusalText: ReadRefusal,
+): Promise<number> => {
+  const text = await file.text();
+  const parts = partsOfFile(text);
+  const reference = await referenceOf(file.name, text);
+  const opened = await client.mutation(OpenRun, { ...asked, reference }).toPromise();
+  const { id: runId } = runOf(opened.data?.reconciliationOpen, opened.error, refusalText);
+  for (const [index, csv] of parts.entries()) {
+    progress(index + 1, parts.length);
+    const added = await client.mutation(AddPart, { runId, part: index + 1, csv }).toPromise();
+    runOf(added.data?.reconciliationPartAdd, added.error, refusalText);
+  }
+  const matched = await client.mutation(MatchRun, { runId }).toPromise();
+  return runOf(matched.data?.reconciliationMatch, matched.error, refusalText).lines;
+};
+
+/** A day of the person's zone as a field takes it. */
+const dayField = (daysAgo: number): string => toZoneField(startOfDay(daysAgo)).slice(0, 10);
+
+const startOf = (day: string): string => fromZoneField(`${day}T00:00`)?.toISOString() ?? '';
+
+/** Whose registries there are in a mode, the commonest first. */
+const connectorsIn = {
+  live: ['yookassa', 'tbank'],
+  test: ['simulator', 'yookassa', 'tbank'],
+} as const;
+type Connector = (typeof connectorsIn)['test'][number];
+
+/** The dialog. */
+const UploadDialog = ({ close }: { readonly close: () => void }) => {
+  const own = useReconciliationWords();
+  const { locale } = useWords();
+  const { mode } = useAddress();
+  const client = useClient();
+  const refusalText = useRefusalText();
+  const [file, setFile] = useState<File | null>(null);
+  const [connector, setConnector] = useState<Connector>(connectorsIn[mode][0]);
+  const [days, setDays] = useState({ since: dayField(1), until: dayField(0) });
+  const [done, setDone] = useState('');
+  const act = async (): Promise<Outcome> => {
+    if (!file) return { refused: own.fileHint };
+    const since = startOf(days.since);
+    const until = startOf(days.until);
+    const registry = { file, connector, mode, since, until };
+    const tell = (part: number, all: number): void => setDone(own.progress(part, all));
+    return upload(client, registry, tell, refusalText).then(
+      (lines) => ({ done: own.uploaded(wholeNumber(lines, locale)) }),
+      (error: unknown) => ({ refused: `${(error as Error).message} ${own.stopped}` }),
+    );
+  };
+  return (
+    <ActForm
+      title={own.upload}
+      consequence={own.uploadText}
+      isReady={file !== null && days.since < days.until}
+      close={close}
+      act={act}
+    >
+      <label className="field">
+        {own.file}
+        <input
+          type="file"
+          accept=".csv,text/csv"
+          onChange={({ target }) => setFile(target.files?.[0] ?? null)}
+        />
+        <span className="quiet">{own.fileHint}</span>
+      </label>
+      <PickField
+        label={own.connector}
+        value={connector}
+        set={setConnector}
+        options={connectorsIn[mode].map((name) => [name, own.connectors[name]] as const)}
+      />
+      {(['since', 'until'] as const).map((name) => (
+        <label key={name} className="field">
+          {own[name]}
+          <input
+            type="date"
+            value={days[name]}
+            onChange={({ target }) => setDays({ ...days, [name]: target.value })}
+          />
+        </label>
+      ))}
+      <p role="status">{done}</p>
+    </ActForm>
+  );
+};
+
+type Row = RunRowFragment;
+const runTones = { open: 'waiting', ready: 'moving', matched: 'good' } as const satisfies Readonly<
+  Record<Row['status'], Tone>
+>;
+
+const connectorName = (own: ReconciliationWords, connector: string): string =>
+  (own.connectors as Readonly<Record<string, string>>)[connector] ?? connector;
+
+const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>[] => [
+  {
+    name: words.columns.status,
+    // A registry agrees only when nothing of it is open.
+    cell: ({ status, openDifferences }) =>
+      status === 'matched' && openDifferences > 0 ? (
+        <Status tone="bad">{own.differs}</Status>
+      ) : (
+        <Status tone={runTones[status]}>{own.runStatuses[status]}</Status>
+      ),
+  },
+  { name: own.connector, cell: ({ connector }) => connectorName(own, connector) },
+  {
+    name: own.period,
+    isWide: true,
+    cell: ({ since, until }) => (
+      <span className="two">
+        <Moment at={since} />—<Moment at={until} />
+      </span>
+    ),
+  },
+  { name: own.lines, isNumber: true, cell: ({ lines }) => wholeNumber(lines, words.locale) },
+  {
+    name: own.matched,
+    isNumber: true,
+    isWide: true,
+    cell: ({ matched }) => wholeNumber(matched, words.locale),
+  },
+  {
+    name: own.differences,
+    isNumber: true,
+    cell: ({ differences, openDifferences }) => (
+      <span className={openDifferences > 0 ? 'bad' : undefined}>
+        {openDifferences > 0 && openDifferences < differences
+          ? own.openOf(
+              wholeNumber(openDifferences, words.locale),
+              wholeNumber(differences, words.locale),
+            )
+          : wholeNumber(differences, words.locale)}
+      </span>
+    ),
+  },
+  { name: own.by, isWide: true, cell: ({ createdBy }) => createdBy },
+  { name: words.columns.createdHer, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+];
+
+const day_ms = 86_400_000;
+
+/** What of ours is too young to be missed in the registry of the latest days, and when it will be looked for. */
+const Young = ({ rows }: { readonly rows: readonly Row[] }) => {
+  const own = useReconciliationWords();
+  const { locale } = useWords();
+  const [newest] = rows
+    .filter(({ status }) => status === 'matched')
+    .toSorted((one, other) => Date.parse(other.until) - Date.parse(one.until));
+  if (!newest || newest.lookedUntil === null || newest.lookedUntil >= newest.until) return null;
+  const { lookedUntil, until } = newest;
+  const countedFrom = new Date(Date.parse(until) + day_ms).toISOString();
+  return (
+    <p className="quiet">
+      {own.young(plainMoment(lookedUntil, locale), plainMoment(countedFrom, locale))}
+    </p>
+  );
+};
+
+/** The part of the screen. */
+const RunsPart = () => {
+  const words = useWords();
+  const own = useReconciliationWords();
+  const { set, mode } = useAddress();
+  const permission = usePermission('reconciliationOpen');
+  const [isOpen, setOpen] = useState(false);
+  const { data, error, again, list } = useAsk(Runs, { mode, ...usePageArguments() });
+  const runs = data?.reconciliationRuns;
+  useFollow(again, { lists: ['reconciliation_differences'] });
+  return (
+    <>
+      <div className="acts">
+        <ActButton permission={permission} isMain onPress={() => setOpen(true)}>
+          {own.upload}
+        </ActButton>
+      </div>
+      <Young rows={runs?.nodes ?? []} />
+      <Listing
+        name="runs"
+        label={own.tabs.runs}
+        asked={{ error, again, list, rows: runs?.nodes, pageInfo: runs?.pageInfo }}
+        columns={columnsOf(words, own)}
+        keyOf={({ id }) => id}
+        onOpen={({ id }) => set({ tab: undefined, code: id, after: undefined, before: undefined })}
+        empty={
+          <Empty title={own.runsEmpty}>
+            <p>{own.runsEmptyText}</p>
+          </Empty>
+        }
+      />
+      {isOpen && (
+        <UploadDialog
+          close={() => {
+            setOpen(false);
+            again();
+          }}
+        />
+      )}
+    </>
+  );
+};
 
 const tabs = ['differences', 'runs'] as const;
 

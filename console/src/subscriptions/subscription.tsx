@@ -1,7 +1,13 @@
 /** One subscription over its list: its terms, its charges, its next dates, and what may be done. */
 import { Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
-import { Subscription } from '../../../schema/generated/console.ts';
+import { useEffect, useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  Subscription,
+  PauseSubscription,
+  ResumeSubscription,
+  type SubscriptionQuery,
+} from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { useLive } from '../graph/live.tsx';
 import { Facts } from '../parts/facts.tsx';
@@ -16,8 +22,112 @@ import { useSharedWords } from '../words/shared.ts';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
 import { FailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
-import { SubscriptionActs } from './acts.tsx';
-import type { SubscriptionDetails } from './subscription-details.ts';
+import { reason_max_chars } from '../../../schema/limits.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { usePermission } from '../viewer.tsx';
+import { CancelDialog } from './cancel-dialogs.tsx';
+
+/* One subscription with everything about it, as its drawer asks for it. */
+
+type SubscriptionDetails = NonNullable<SubscriptionQuery['billingSubscription']>;
+
+/* What a person may do with a subscription. */
+
+interface ActProps {
+  readonly subscription: Pick<SubscriptionDetails, 'merchantId' | 'id' | 'status'>;
+}
+
+const PauseDialog = ({
+  subscription: { merchantId, id },
+  close,
+}: ActProps & { readonly close: () => void }) => {
+  const own = useSubscriptionWords();
+  const [reason, setReason] = useState('');
+  const [, pause] = useMutation(PauseSubscription);
+  return (
+    <ActForm
+      title={own.pause}
+      consequence={own.pauseText}
+      close={close}
+      act={async () =>
+        outcomeOf(
+          await pause({ merchantId, id, reason: reason.trim() || null }),
+          ({ subscriptionPause: result }) =>
+            result.__typename === 'Refused' ? refusedBy(result) : { done: own.pausedNow },
+        )
+      }
+    >
+      <label className="field">
+        {own.reason}
+        <input
+          value={reason}
+          maxLength={reason_max_chars}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <span className="quiet">{own.reasonHint}</span>
+      </label>
+    </ActForm>
+  );
+};
+
+const ResumeDialog = ({
+  subscription: { merchantId, id },
+  close,
+}: ActProps & { readonly close: () => void }) => {
+  const own = useSubscriptionWords();
+  const [, resume] = useMutation(ResumeSubscription);
+  return (
+    <ActForm
+      title={own.resume}
+      consequence={own.resumeText}
+      close={close}
+      act={async () =>
+        outcomeOf(await resume({ merchantId, id }), ({ subscriptionResume: result }) =>
+          result.__typename === 'Refused' ? refusedBy(result) : { done: own.resumed },
+        )
+      }
+    />
+  );
+};
+
+/** The buttons, and the dialog that is open. */
+const SubscriptionActs = ({ subscription, again }: ActProps & { readonly again: () => void }) => {
+  const own = useSubscriptionWords();
+  const [open, setOpen] = useState<'pause' | 'resume' | 'cancel' | null>(null);
+  const pause = usePermission('subscriptionPause');
+  const resume = usePermission('subscriptionResume');
+  const cancel = usePermission('subscriptionCancel');
+  const close = (): void => {
+    setOpen(null);
+    again();
+  };
+  const { status } = subscription;
+  if (status === 'cancelled') return null;
+  return (
+    <div className="acts">
+      {(status === 'active' || status === 'past_due') && (
+        <ActButton permission={pause} onPress={() => setOpen('pause')}>
+          {own.pause}
+        </ActButton>
+      )}
+      {status === 'paused' && (
+        <ActButton permission={resume} isMain onPress={() => setOpen('resume')}>
+          {own.resume}
+        </ActButton>
+      )}
+      <ActButton permission={cancel} onPress={() => setOpen('cancel')}>
+        {own.cancel}
+      </ActButton>
+      {open === 'cancel' && (
+        <CancelDialog merchantId={subscription.merchantId} id={subscription.id} close={close} />
+      )}
+      {open === 'pause' && <PauseDialog subscription={subscription} close={close} />}
+      {open === 'resume' && <ResumeDialog subscription={subscription} close={close} />}
+    </div>
+  );
+};
 
 type Charge = SubscriptionDetails['charges'][number];
 

@@ -21,8 +21,33 @@ import { useSettingsWords } from '../words/merchant-settings.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { RotateDialog } from '../merchants/rotate.tsx';
-import { SchemeField } from './scheme-field.tsx';
 import { eventName, webhookEvents } from './webhook-events.ts';
+
+/* The choice of an endpoint's signature scheme. */
+
+const schemes = ['v2', 'standard', 'stripe', 'legacy'] as const satisfies WebhookSignature[];
+
+/** The field, with the consequences of the choice. */
+const SchemeField = ({
+  value,
+  set,
+}: {
+  readonly value: WebhookSignature;
+  readonly set: (value: WebhookSignature) => void;
+}) => {
+  const own = useSettingsWords();
+  return (
+    <>
+      <PickField
+        label={own.signature}
+        value={value}
+        set={set}
+        options={schemes.map((scheme) => [scheme, own.schemes[scheme]] as const)}
+      />
+      <p className="quiet">{value === 'legacy' ? own.schemeLegacy : own.schemeHint}</p>
+    </>
+  );
+};
 
 /** The settings of an endpoint. */
 export interface Endpoint {

@@ -1,21 +1,259 @@
 /** Webhook deliveries: their results, attempts, and resending. */
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
+import { useMutation } from 'urql';
 import { later } from '../parts/later.tsx';
-import { Deliveries, type DeliveriesQuery } from '../../../schema/generated/console.ts';
+import {
+  Deliveries,
+  type DeliveriesQuery,
+  Endpoints,
+  RetryPending,
+  TestEndpoint,
+  type EndpointsQuery,
+} from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { usePageArguments } from '../parts/pager.tsx';
 import { Listing } from '../parts/listing.tsx';
-import { Empty } from '../parts/states.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
 import { Status, tones } from '../parts/status.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import type { Column } from '../parts/table.tsx';
+import { type Column, Skeleton } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { DayFilters, StatusChips } from '../payments/filters.tsx';
-import { useViewer } from '../viewer.tsx';
+import { useViewer, usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
-import { EndpointCards } from './endpoints.tsx';
+import { useRefusalText } from '../parts/refusal.tsx';
+import { duration, wholeNumber } from '../format.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { useWebhookWords } from '../words/webhooks.ts';
+import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
+import { failedSince, ReplayDialog } from './replay.tsx';
+
+/* The endpoints of a merchant: their settings, delivery health, samples, replaying failures. */
+
+type Merchant = NonNullable<EndpointsQuery['merchant']>;
+type Endpoint = Merchant['shops'][number]['webhookEndpoints'][number];
+/** Failures of the last days, counted as on the home screen. */
+type Failed = EndpointsQuery['webhookFailures']['nodes'][number];
+
+const Health = ({ health }: Pick<Endpoint, 'health'>) => {
+  const { locale } = useWords();
+  const words = useWebhookWords();
+  const { delivered, failed, pending, failing, oldestPendingAt, nextAttemptAt } = health;
+  // One that has been tried in vain is no delivery, though it is tried again.
+  const ended = delivered + failed + failing;
+  const share = (delivered / ended).toLocaleString(locale, {
+    style: 'percent',
+    maximumFractionDigits: 1,
+  });
+  return (
+    <div className="found quiet">
+      <span className={failed + failing > 0 ? 'bad' : undefined}>
+        {ended === 0 ? words.noRate : words.rate(share)}
+      </span>
+      {pending > 0 && <span>{words.pending(wholeNumber(pending, locale))}</span>}
+      {failing > 0 && <span className="bad">{words.failing(wholeNumber(failing, locale))}</span>}
+      {oldestPendingAt !== null && (
+        <span>
+          {words.oldest} <Moment at={oldestPendingAt} />
+        </span>
+      )}
+      {nextAttemptAt !== null && (
+        <span>
+          {words.next} <Moment at={nextAttemptAt} />
+        </span>
+      )}
+    </div>
+  );
+};
+
+/** What the buttons do at once: a sample event, and the pending deliveries; the outcome in words. */
+const useAtOnce = (merchantId: string, id: string, again: () => void) => {
+  const { locale } = useWords();
+  const words = useWebhookWords();
+  const refusalText = useRefusalText();
+  const [outcome, setOutcome] = useState('');
+  const [{ fetching: isTesting }, send] = useMutation(TestEndpoint);
+  const [{ fetching: isRetrying }, retryPending] = useMutation(RetryPending);
+  const test = async (): Promise<void> => {
+    setOutcome(words.testing);
+    const { data, error } = await send({ merchantId, id });
+    const result = data?.webhookEndpointTest;
+    if (result?.__typename !== 'WebhookEndpointTested')
+      return setOutcome(refusalText(result, error));
+    const { status, durationMs } = result;
+    return setOutcome(
+      status === null
+        ? words.noAnswer(words.faults[result.fault ?? 'other'])
+        : words.answered(status, duration(durationMs, locale)),
+    );
+  };
+  const retry = async (): Promise<void> => {
+    let count = 0;
+    for (let hasMore = true; hasMore;) {
+      const { data, error } = await retryPending({ merchantId, endpointId: id });
+      const result = data?.webhookDeliveriesRetry;
+      if (result?.__typename !== 'WebhookDeliveriesResent')
+        return setOutcome(refusalText(result, error));
+      count += result.count;
+      hasMore = result.hasMore;
+    }
+    setOutcome(words.retried(wholeNumber(count, locale)));
+    return again();
+  };
+  return {
+    outcome,
+    test: () => !isTesting && void test(),
+    retry: () => !isRetrying && void retry(),
+  };
+};
+
+interface CardProps {
+  readonly merchantId: string;
+  readonly shopName: string;
+  readonly endpoint: Endpoint;
+  readonly failed: Failed | null;
+  readonly again: () => void;
+}
+
+/** The buttons that send something now, before those of the settings. */
+const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 'shopName'>) => {
+  const { locale } = useWords();
+  const words = useWebhookWords();
+  const mayTest = usePermission('webhookEndpointTest');
+  const mayReplay = usePermission('webhookDeliveriesResendFailed');
+  const mayRetry = usePermission('webhookDeliveriesRetry');
+  const [replayed, setReplayed] = useState<Failed | null>(null);
+  const { id, active, health } = endpoint;
+  const { outcome, test, retry } = useAtOnce(merchantId, id, again);
+  const count =
+    failed && wholeNumber(failed.count.count, locale) + (failed.count.isExact ? '' : '+');
+  const barred = active ? words.replayNone : words.replayDisabled;
+  return (
+    <>
+      <EndpointActs merchantId={merchantId} endpoint={endpoint} again={again}>
+        <ActButton permission={mayTest} onPress={test}>
+          {words.test}
+        </ActButton>
+        <ActButton
+          permission={mayReplay}
+          {...(failed && active ? {} : { barred })}
+          onPress={() => setReplayed(failed)}
+        >
+          {count === null ? words.replay : words.replayCount(count)}
+        </ActButton>
+        <ActButton
+          permission={mayRetry}
+          {...(health.pending > 0 ? {} : { barred: words.retryNone })}
+          onPress={retry}
+        >
+          {words.retry}
+        </ActButton>
+      </EndpointActs>
+      <p role="status">{outcome}</p>
+      {replayed && (
+        <ReplayDialog
+          merchantId={merchantId}
+          endpointId={id}
+          from={replayed.oldestAt}
+          close={() => {
+            setReplayed(null);
+            again();
+          }}
+        />
+      )}
+    </>
+  );
+};
+
+const EndpointCard = ({ shopName, ...of }: CardProps) => {
+  const { disabled } = useWebhookWords();
+  const { endpoint } = of;
+  const { url, active, health } = endpoint;
+  return (
+    <li className="card" data-over={!active}>
+      <div className="line">
+        <strong className="cut">{url}</strong>
+        <span className="quiet">{active ? shopName : disabled}</span>
+      </div>
+      <span className="stack">
+        <EndpointTerms endpoint={endpoint} />
+      </span>
+      <Health health={health} />
+      <SendingActs {...of} />
+    </li>
+  );
+};
+
+const AddEndpoint = ({
+  shops,
+  again,
+}: {
+  readonly shops: Merchant['shops'];
+  readonly again: () => void;
+}) => {
+  const { merchants } = useWords();
+  const permission = usePermission('webhookEndpointCreate');
+  const [isAdding, setAdding] = useState(false);
+  const [first, ...others] = shops;
+  if (!first) return null;
+  return (
+    <div className="acts">
+      <ActButton permission={permission} isMain onPress={() => setAdding(true)}>
+        {merchants.addEndpoint}
+      </ActButton>
+      {isAdding && (
+        <AddEndpointDialog
+          shops={[first, ...others]}
+          close={() => {
+            setAdding(false);
+            again();
+          }}
+        />
+      )}
+    </div>
+  );
+};
+
+/** The endpoints. */
+const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
+  const words = useWebhookWords();
+  const { mode } = useAddress();
+  const { data, error, again } = useAsk(Endpoints, {
+    merchantId,
+    mode,
+    failedSince: failedSince(),
+  });
+  useFollow(again, { lists: ['webhook_deliveries', 'webhook_failures'], events: true });
+  if (error && !data) return <Failure error={error} again={again} />;
+  if (!data) return <Skeleton />;
+  const shops = data.merchant?.shops ?? [];
+  const all = shops.flatMap(({ name, webhookEndpoints }) =>
+    webhookEndpoints.map((endpoint) => ({ name, endpoint })),
+  );
+  return (
+    <>
+      <AddEndpoint shops={shops} again={again} />
+      {all.length === 0 && <p className="quiet">{words.noEndpoints}</p>}
+      <ul className="cards" aria-label={words.endpoints}>
+        {all.map(({ name, endpoint }) => (
+          <EndpointCard
+            key={endpoint.id}
+            merchantId={merchantId}
+            shopName={name}
+            endpoint={endpoint}
+            failed={
+              data.webhookFailures.nodes.find(({ endpointId }) => endpointId === endpoint.id) ??
+              null
+            }
+            again={again}
+          />
+        ))}
+      </ul>
+    </>
+  );
+};
 
 /** Loaded on first use. */
 const LaterDrawer = later(() =>

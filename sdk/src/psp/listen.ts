@@ -3,17 +3,134 @@
  * by id and keeps how far it came, so that every event arrives at least once, whatever happens to
  * it. An event that is not answered is tried again beside those that follow it.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command, Context } from './command.ts';
 import { Failure } from './failure.ts';
 import { eventsOption, readEventNames } from './event-names.ts';
 import { followLog, readNewestId } from './follow-log.ts';
-import { forward, type Forwarded } from './forward.ts';
 import type { LoggedText } from './log-text.ts';
 import { row } from './output.ts';
-import { openPosition, type Position } from './position.ts';
 import { printEvent } from './print-event.ts';
-import { changeFile, readFile } from './settings.ts';
+import {
+  changeFile,
+  readFile,
+  settingsFolder,
+  writePrivate,
+  type Environment,
+} from './settings.ts';
+import { wait } from '../retry.ts';
+import { signWebhook } from '../webhooks.ts';
+import { version } from '../version.ts';
+
+/* Sends an event to a local program, as the service sends a webhook. */
+
+/** The receiver's answer; null while there is none. */
+interface Forwarded {
+  readonly status: number | null;
+  readonly took_ms: number;
+  readonly attempt: number;
+}
+
+/** The same deadline as the service's deliveries. */
+const timeout_ms = 15_000;
+/** How often an answer other than 2xx is retried. */
+const refusals_max = 3;
+const longest_ms = 5_000;
+
+const post = async (
+  url: string,
+  secret: string,
+  event: LoggedText,
+  stopped: AbortSignal,
+): Promise<number | null> => {
+  const signature = await signWebhook(event.text, secret);
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': `psp-listen/${version}`,
+    'x-psp-event-id': event.id,
+    'x-psp-signature': signature,
+    'x-psp-timestamp': /^t=(\d+)/.exec(signature)?.[1] ?? '',
+  };
+  try {
+    const signal = AbortSignal.any([AbortSignal.timeout(timeout_ms), stopped]);
+    const response = await fetch(url, {
+      method: 'POST',
+      headers,
+      body: event.text,
+      redirect: 'manual',
+      signal,
+    });
+    await response.body?.cancel();
+    return response.status;
+  } catch {
+    return null;
+  }
+};
+
+const isTaken = (status: number | null): boolean =>
+  status !== null && status >= 200 && status < 300;
+
+/**
+ * Sends an event until it is accepted: forever without an answer, since the receiver may be
+ * restarting, and three times when the answer is not 2xx. `report` receives each answer, and the
+ * first attempt without one. False when it was stopped before.
+ */
+const forward = async (
+  url: string,
+  secret: string,
+  event: LoggedText,
+  {
+    stopped,
+    report,
+  }: { readonly stopped: AbortSignal; readonly report: (forwarded: Forwarded) => void },
+): Promise<boolean> => {
+  let refusals = 0;
+  for (let attempt = 1; !stopped.aborted; attempt++) {
+    const began_ms = performance.now();
+    const status = await post(url, secret, event, stopped);
+    if (stopped.aborted) return false;
+    if (status !== null || attempt === 1)
+      report({ status, took_ms: Math.round(performance.now() - began_ms), attempt });
+    if (isTaken(status)) return true;
+    if (status !== null && ++refusals >= refusals_max) return true;
+    await wait(Math.min(longest_ms, 250 * 2 ** Math.min(attempt, 6)), stopped).catch(() => {});
+  }
+  return false;
+};
+
+/* Where `psp listen` is in the event log: kept on disk, so that it continues there after any end. */
+
+/** The last event that was dealt with, or when listening began before the first one. */
+interface Place {
+  readonly last: string | null;
+  /** Null where listening began with an empty log. */
+  readonly since: string | null;
+}
+
+/** The place of one listener: a key's log and the address to which it is forwarded. */
+interface Position {
+  read(): Place | null;
+  write(place: Place): void;
+}
+
+/** Opens the position of a key, an address and a choice of events. Nothing of the key is kept. */
+const openPosition = (env: Environment, ...of: readonly string[]): Position => {
+  const name = createHash('sha256').update(of.join('\n')).digest('hex').slice(0, 16);
+  const path = join(settingsFolder(env), `listen-${name}.json`);
+  return {
+    read: () => {
+      try {
+        const { last, since } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Place>;
+        return since === undefined ? null : { last: last ?? null, since };
+      } catch {
+        return null;
+      }
+    },
+    write: (place) => writePrivate(path, `${JSON.stringify(place)}\n`),
+  };
+};
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 

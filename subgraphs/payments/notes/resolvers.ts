@@ -1,13 +1,114 @@
 /** Notes on payments: from GraphQL to a verb, and back. */
+import type pg from 'pg';
 import type { MutationResolvers } from '../../../schema/generated/payments.ts';
-import { isRefusal } from '../../rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { refusal } from '../../platform/access/reach.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf, type PersonCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentsDeps } from '../parts.ts';
-import { addNote, findNotes } from './add-note.ts';
-import type { PaymentNote } from './entities.ts';
+import { type PaymentNote, PaymentNoteEntity } from './entities.ts';
+import { note_max_chars } from '../../../schema/limits.ts';
+import { writeEntry, type Acting } from '../../platform/database/audit.ts';
+import {
+  claimOf,
+  createOnce,
+  type Created,
+  type IdempotencyArgument,
+} from '../../platform/database/idempotency.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
+import { runSharded, shardedByKey } from '../../platform/database/sharding.ts';
+import {
+  columns,
+  propertyNames,
+  run,
+  type Runner,
+  type Statement,
+} from '../../platform/database/statement.ts';
+import { textMistake } from '../../rules/text-mistake.ts';
+import { lockPayment } from '../lock-payment.ts';
+
+/* Adds a person's note to a payment, and reads the notes of payments. */
+
+/** Notes of one payment; also a constraint of the table. */
+const notes_max = 100;
+
+const noteColumns = columns(propertyNames(PaymentNoteEntity));
+
+const byPayments = shardedByKey(
+  'payment_note.of_payments',
+  'payment_id',
+  (ofKeys) => `select ${noteColumns} from payment_note where ${ofKeys} order by number limit $3`,
+);
+
+/** The notes of payments, oldest first, at most so many of all together; null: all of them. */
+const findNotes = async (
+  runner: Runner,
+  payments: readonly { readonly merchantId: string; readonly id: string }[],
+  limit: number | null = null,
+): Promise<PaymentNote[]> => {
+  type Key = (typeof payments)[number];
+  const notes = await runSharded<PaymentNote, Key>(runner, byPayments, payments, (own) => [
+    own.map(({ id }) => id),
+    limit,
+  ]);
+  return limit === null ? notes : notes.slice(0, limit);
+};
+
+const insert: Statement = {
+  name: 'payment_note.add',
+  text: `insert into payment_note (merchant_id, payment_id, number, id, author, created_at, text)
+    select $1::uuid, $2::uuid, count(*) + 1, $3::uuid, $4::text, $5::timestamptz, $6::text
+    from payment_note where merchant_id = $1 and payment_id = $2 having count(*) < ${notes_max}
+    returning ${noteColumns}`,
+};
+
+interface NoteRequest {
+  readonly paymentId: string;
+  readonly text: string;
+  readonly requestId: string;
+  readonly idempotency: IdempotencyArgument;
+}
+
+/**
+ * Adds a note, or finds the one that an earlier call with the same idempotency key added. Refuses
+ * with `not_found`, `bad_request` (the text, too many notes), or about the key.
+ */
+const addNote = async (
+  pool: pg.Pool,
+  caller: PersonCaller,
+  { paymentId, text, requestId, idempotency }: NoteRequest,
+  at: Temporal.Instant,
+): Promise<Created<PaymentNote> | Refusal> => {
+  const { merchantId, principal } = caller;
+  const claim = claimOf(idempotency, 'paymentNoteAdd', { paymentId, text });
+  if (claim && isRefusal(claim)) return claim;
+  const mistake = textMistake('text', text.trim(), 1, note_max_chars);
+  if (mistake) return refuse('bad_request', mistake);
+  const key = { merchantId, paymentId };
+  const find = async (id: string): Promise<PaymentNote | null> =>
+    (await findNotes(pool, [{ merchantId, id: paymentId }])).find((note) => note.id === id) ?? null;
+  const creation = { caller, claim, resourceId: newRowId(), at, find };
+  return createOnce(pool, creation, async (client): Promise<PaymentNote | Refusal> => {
+    // Under the payment's lock: its notes are counted one after the other.
+    const locked = await lockPayment(client, key, at);
+    if (!locked) return refuse('not_found', 'there is no such payment');
+    const id = creation.resourceId;
+    const values = [merchantId, paymentId, id, principal.subject, at, text.trim()];
+    const [note] = await run<PaymentNote>(client, insert, values);
+    if (!note) return refuse('bad_request', `a payment has at most ${notes_max} notes`);
+    const acting: Acting = { principal, requestId, now: () => at };
+    const action = { merchantId, subject: { kind: 'payment', id: paymentId } };
+    const after = { payment: locked.payment.publicId, number: note.number };
+    await writeEntry(
+      client,
+      acting,
+      { ...action, action: 'payment.note' },
+      { before: null, after },
+    );
+    return note;
+  });
+};
 
 /** The notes of a payment, for all payments of a list at once. */
 export const notesOf = ({ database }: Pick<PaymentsDeps, 'database'>) =>
