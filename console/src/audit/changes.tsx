@@ -13,7 +13,7 @@ interface Row {
 
 const textOf = (value: unknown): string => {
   if (value === undefined || value === null) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 };
 
 /** Every field of both states; those that differ come first. */
