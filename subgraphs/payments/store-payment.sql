@@ -1,5 +1,6 @@
 -- Moves payments of a merchant to their next state, each with its postings, balance deltas, events,
--- refunds and receipts.
+-- refunds and receipts. A refund is made, moved and booked here too: `refunded` writes its row,
+-- `booked` its postings.
 -- $1 the merchant.
 -- $2 the changes: [{merchant_id, id, version, columns that change, shop_id, read_method, rate_bps,
 --    postings, deltas, events, refunds, receipts}], one of each payment. Its version proves that its

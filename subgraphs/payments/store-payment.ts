@@ -36,7 +36,7 @@ export interface PaymentKey {
   readonly paymentId: string;
 }
 
-/** The payment as the background sets it aside. */
+/** The payment as the subject of a dead letter. */
 export const subjectOfPayment = ({ merchantId, paymentId }: PaymentKey): Subject => ({
   merchantId,
   subjectId: paymentId,

@@ -2,7 +2,8 @@
  * Claims due deliveries for this process, for a limited time.
  *
  * A claimed row is leased: if the process dies, the row is due again when the lease ends, under the
- * same event id. The lease's end also proves ownership when the result is stored. Leases use the
+ * same event id. So a webhook arrives twice if it was sent before the crash and its result was not
+ * stored. The lease's end also proves ownership when the result is stored. Leases use the
  * database's clock.
  *
  * A lane is the unit of isolation: an endpoint, by its id, or the origin of payments' own addresses
@@ -97,7 +98,7 @@ const withMessage = ({
       : null,
 });
 
-/** The task under which deliveries are set aside. */
+/** The task of dead letters that are deliveries. */
 export const task = 'deliver-webhooks';
 /** SQL: `delivery` is pending, due by `now`, and not leased. */
 const isDue = (delivery: string, now: string, merchant: string): string =>
@@ -210,7 +211,7 @@ const firstDue: Statement = {
 /**
  * Claims due deliveries of distinct lanes, oldest first, within each lane's room and its limit of
  * deliveries in flight over all processes. With a single lane, a delivery that makes the claim fail
- * is set aside.
+ * becomes a dead letter.
  */
 export const claimDeliveries = async (
   deps: ClaimDeps,

@@ -158,7 +158,6 @@ export const deliveryLimits: DeliveryLimits = {
 };
 
 export interface DeliveryDeps extends ClaimDeps {
-  /** `openAttemptStore`. */
   /** Connections to receivers: `openTargets`. */
   readonly targets: Dispatcher;
   /** Opens the sealed webhook secrets. */

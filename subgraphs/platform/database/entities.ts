@@ -1,6 +1,6 @@
 /**
- * Kernel tables: events and the outbox, idempotency keys, shops. Their keys start with the
- * merchant, so that a merchant's rows share a shard.
+ * Tables of the platform: events and the outbox, idempotency keys, shops. Their keys start with
+ * the merchant, so that a merchant's rows share a shard.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from './instant.ts';
