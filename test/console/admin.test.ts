@@ -160,7 +160,7 @@ describe('an administrator', { skip: noChromium }, () => {
     await money.getByText('₽500.00').first().waitFor();
     await money.getByText('Payments in 30 days').waitFor();
     const fees = page.getByRole('table', { name: /Fees that are in force/ });
-    await fees.getByRole('row', { name: /2\.80%.*the platform/ }).waitFor();
+    await fees.getByRole('row', { name: /^Cards 2\.80%.*the platform/ }).waitFor();
     assert.deepEqual(complaints, []);
   });
 

@@ -268,14 +268,4 @@ describe('an event of the stream', () => {
     const equal = Array.from({ length: 40 }, () => whole);
     assert.equal(await statementsOfEvent(t, equal), one);
   });
-
-  test('is read once for 50 subscriptions that each select something else', async (t) => {
-    const one = await statementsOfEvent(t, [whole]);
-    const different = Array.from({ length: 50 }, (_, index) =>
-      index % 2 === 0
-        ? `${whole} at${index}: at`
-        : `payment { id sum${index}: amount ${payment} } id`,
-    );
-    assert.equal(await statementsOfEvent(t, different), one);
-  });
 });

@@ -87,7 +87,7 @@ const sum = (counts: readonly (readonly [string, number])[]): number =>
 
 /** What a step causes itself, and not who works beside it. */
 const ofSteps =
-  /^(?:payments\/|kernel\/banks\/simulator\/|(?:payment|simulator|idempotency|simulator_callback|refund)\.)/;
+  /^(?:payments\/|acquirers\/simulator\/|(?:payment|simulator|idempotency|simulator_callback|refund)\.)/;
 
 const sideOf = (name: string): Side => {
   if (ofSteps.test(name)) return 'own';
