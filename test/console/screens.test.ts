@@ -33,6 +33,8 @@ before(async () => {
   service = await openPlainService();
   merchant = await makeMerchant(service);
   cookie = await makeSession(service, 'admin');
+  // People of a chosen merchant are its own.
+  await makeSession(service, 'viewer', merchant.id);
   // An address without a listener: its webhooks stay pending.
   await merchant.endpoint('http://127.0.0.1:1/');
   for (const order_id of ['order-1', 'order-2', 'order-3']) {
@@ -288,7 +290,13 @@ describe('every screen', { skip: noChromium }, () => {
         if (!first) continue;
         await show(page, first);
         await goTo(path);
-        await page.locator(ready).first().waitFor();
+        await page
+          .locator(ready)
+          .first()
+          .waitFor()
+          .catch((cause: unknown) =>
+            assert.fail(`${language} ${path} shows no ${ready}: ${String(cause)}`),
+          );
         await look(page, views, `${language} ${path}`);
       }
       assert.deepEqual(complaints, []);

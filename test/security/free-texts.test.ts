@@ -101,7 +101,7 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   ShopSigningSecretRotated: ['secret'],
   WebhookEndpointCreated: ['secret', 'standardSecret'],
   WebhookSecretRotated: ['secret', 'standardSecret'],
-  AuditEntry: ['actor', 'actorName', 'role', 'action', 'subjectKind', 'subjectId', 'subjectName'],
+  AuditEntry: ['actor', 'role', 'action', 'subjectKind', 'subjectId'],
   MerchantProfile: ['legalName', 'inn', 'contactEmail', 'contactPhone', 'siteUrl', 'offerUrl'],
   PersonInvitation: ['subject', 'invitedBy'],
   PersonInvited: ['url'],

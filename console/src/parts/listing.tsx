@@ -47,13 +47,11 @@ export const Listing = <Row extends object>({
   return (
     <>
       {/* It has its place before the rows come, so that they do not move down. */}
-      {rows?.length !== 0 && (
-        <div className="part-head">
-          {tools}
-          <ColumnsButton {...choice} />
-          {list && <ExportButton {...list} />}
-        </div>
-      )}
+      <div className="part-head">
+        {tools}
+        <ColumnsButton {...choice} />
+        {list && <ExportButton {...list} />}
+      </div>
       {!rows && <Skeleton />}
       {rows?.length === 0 && empty}
       {rows && rows.length > 0 && (
