@@ -338,7 +338,7 @@ export const ru: Words = {
     open: (name) => `Открыть «${name}»`,
   },
   home: {
-    hello: 'Где нужен человек',
+    hello: 'Требует внимания',
     latest: 'Последние платежи',
     see: 'Смотреть все',
   },
