@@ -190,7 +190,7 @@ const printSkipped = ({ skipped }: Outcome, missing: readonly string[]): void =>
   for (const text of skipped) print(`  skipped: ${text}`);
 };
 
-// The same lines that Node prints in TAP, last, so that whoever reads them by program finds them.
+// The same lines that Node prints in TAP, last, so that programs find them.
 const printCounts = ({ summary: { counts, duration_ms } }: Outcome): void => {
   const {
     tests = 0,

@@ -7,8 +7,8 @@
  *     ```sh create PAYMENT_ID=payment.id
  *
  * takes a value out of the answer for what follows; `refused=<code>` is a call that the service
- * refuses; `background` continues beside what follows. A line `<!-- run: ... -->` is what somebody
- * else does in between, as the test that runs them all reads it.
+ * refuses; `background` continues during what follows. A line `<!-- run: ... -->` is what another
+ * person does in between, as the test that runs them all reads it.
  */
 export type SnippetLanguage = 'sh' | 'ts' | 'py' | 'php' | 'go' | 'json';
 

@@ -2716,7 +2716,7 @@ export type Mutation = {
    */
   webhookDeliveriesResendFailed: WebhookDeliveriesResendResult;
   /**
-   * Has the pending deliveries of an endpoint that wait for their next attempt tried at once; their schedule of retries goes on. At most `limit` of them, 1 to
+   * Has the pending deliveries of an endpoint that wait for their next attempt tried at once; their schedule of retries continues. At most `limit` of them, 1 to
    * 1,000: call again while `hasMore` is true.
    */
   webhookDeliveriesRetry: WebhookDeliveriesResendResult;

@@ -6,7 +6,7 @@
 --    asks_later, terms}]. Without a key, nothing is claimed. Where the tables are sharded,
 --    `public_number` and `position` come with each; else they are drawn here.
 -- $3 whether it waits for the holder of a key, five seconds at most; else it leaves out a payment
---    whose key somebody holds, and waits for a row a tenth of a second at most.
+--    whose key another call holds, and waits for a row a tenth of a second at most.
 -- Gives what the caller does not know of the payments that were created. A payment is not created
 -- when its key is taken, its id exists or its shop does not. `rate_bps` is of a saved method's.
 with sent as materialized (

@@ -84,7 +84,7 @@ const sentRow = ({ payment, claim, terms }: Insertion): object => ({
   ...(terms && { terms }),
 });
 
-/** What a payment has that nobody has chosen yet. */
+/** What a payment has before anything is chosen. */
 const blank: object = {
   ...Object.fromEntries(propertyNames(PaymentEntity).map((name) => [name, null])),
   version: 1,

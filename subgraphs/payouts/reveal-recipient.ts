@@ -9,7 +9,7 @@ import { loadPayouts } from './find-payouts.ts';
 import { maskedRecipient, recipientView } from './payout-view.ts';
 
 /**
- * The recipient, once its entry is committed: nobody sees it without a trace. A payout has the id of
+ * The recipient, once its entry is committed: no one sees it without a trace. A payout has the id of
  * its draft. A card's number is stored nowhere, so it cannot be revealed.
  */
 export const revealRecipient = (

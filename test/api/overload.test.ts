@@ -168,7 +168,7 @@ describe('requests whose body does not come', () => {
     ['many addresses', (nth: number) => `10.0.${Math.floor(nth / 250)}.${nth % 250}`, 100],
   ] as const;
   for (const [where, addressOf, cut] of isLong ? places : places.slice(0, 1)) {
-    test(`take nobody's place, sent from ${where}`, async (t) => {
+    test(`take no other call’s place, sent from ${where}`, async (t) => {
       const { url } = await startOverloadable(t, { ...calm, IN_FLIGHT: '20' });
       for (let nth = 0; nth < 600; nth += 1) leaveUnfinished(t, url, addressOf(nth));
       await comesTo(cut, () => cutBy(url));

@@ -7,7 +7,7 @@ import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 const log = openLog({ logLevel: 'silent' }, 'test');
 const stopping = new AbortController().signal;
 
-/** Checks the merchants whose turn it is; gives whose it was, null when nobody's. */
+/** Checks the merchants whose turn it is; gives whose it was, null when there was none. */
 export const takeTurn = async (pool: pg.Pool, rows?: number): Promise<string | null> => {
   const { rows: due } = await pool.query<{ id: string }>(
     'select merchant_id as id from books_check where due_at <= now() order by due_at limit 1',

@@ -217,7 +217,7 @@ const write = ({ owner }: Pick<ServerHouse, 'owner'>, path: string, text: string
 };
 
 /**
- * Starts a backup as a standby that streams from its primary, on a port that somebody has had
+ * Starts a backup as a standby that streams from its primary, on a port that another server has had
  * before or on a new one.
  */
 export const startStandby = async (

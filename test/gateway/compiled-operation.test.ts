@@ -116,7 +116,7 @@ const callerOf = (document: DocumentNode): Principal => {
   const caller = principals.find((principal) =>
     fields.every((field) => accessRefusal(field, principal) === null),
   );
-  assert(caller, `nobody may call ${fields.join(', ')}`);
+  assert(caller, `no caller may call ${fields.join(', ')}`);
   return caller;
 };
 

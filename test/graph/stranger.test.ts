@@ -272,7 +272,7 @@ describe('the walk over every field', () => {
       }
       watched.end();
       assert.deepEqual(
-        // Whether the tables are sharded is asked once, whoever calls first.
+        // Whether the tables are sharded is asked once, by the first call.
         watched.outside.filter((text) => isOfCall(text) && !text.includes("'citus'")),
         [],
       );

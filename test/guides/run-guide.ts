@@ -150,7 +150,7 @@ export const programOf = ({ steps }: Guide): string => {
   return `${acting}\n${hasClient ? '' : opening}\n${whole}\nprocess.exit();\n`;
 };
 
-/** How a program in Python or PHP asks somebody else to act, and shows its answer. */
+/** How a program in Python or PHP has another person act, and shows its answer. */
 const otherActing = {
   py: `import json, os, sys, urllib.request
 sys.path.insert(0, os.environ["SDK"] + "/python")

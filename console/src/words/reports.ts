@@ -41,7 +41,8 @@ const en = {
   measure: 'Show',
   measures: { count: 'Count', money: 'Money' },
   totals: 'Totals',
-  before: (days: string) => `Second line: the preceding period of the same length (${days}) and the change.`,
+  before: (days: string) =>
+    `Second line: the preceding period of the same length (${days}) and the change.`,
   count: 'Count',
   amount: 'Ordered',
   money: 'Completed',

@@ -5,7 +5,7 @@ import { listenForStop } from './stop.ts';
 
 const line = process.argv.slice(2);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever reads us may have had enough: `psp payments list | head`.
+  // The reader may close the pipe early: `psp payments list | head`.
   if (error.code !== 'EPIPE')
     process.exitCode = fail(process, new Error(`cannot write: ${error.code}`), isJson(line), false);
   process.exit();

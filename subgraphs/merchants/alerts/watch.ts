@@ -35,7 +35,7 @@ const successFall_points = 20;
 const endpointSpan_h = 24;
 const payoutSpan_h = 3;
 const keyEnds_days = 7;
-/** A key that nobody has used for so long is not missed. */
+/** A key that was not used for so long is not missed. */
 const keyUsed_days = 30;
 
 /** Of one kind, found at once. */

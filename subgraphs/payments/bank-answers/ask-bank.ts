@@ -74,7 +74,7 @@ const isOrderedAgain = (
   Temporal.Instant.compare(now, processingUntil) < 0;
 
 /**
- * The question to the bank, with what was ordered. A session is ordered when its time begins, a
+ * The query to the bank, with what was ordered. A session is ordered when its time begins, a
  * charge until its time ends.
  */
 const questionAbout = (payment: Payment, bank: Bank, now: Temporal.Instant): PaymentQuestion => {

@@ -64,7 +64,7 @@ const recordLink = (
 
 /**
  * Makes a link of the seller's shop, or finds the one that an earlier call with the same idempotency
- * key made. Refuses with `bad_request`, as a payment would be by the operator's lists, where nobody
+ * key made. Refuses with `bad_request`, as a payment would be by the operator's lists, where no bank
  * serves the method, or about the key; nothing was made then.
  */
 export const createLink = async (

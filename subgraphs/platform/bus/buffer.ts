@@ -1,5 +1,5 @@
 /**
- * Writes what nobody waits for: items gather in this process and are written in batches about once
+ * Writes what no call waits for: items gather in this process and are written in batches about once
  * a second. What a killed process has gathered is lost, and a batch that cannot be written is
  * dropped: people only look at these items, and no money depends on them.
  */

@@ -1,7 +1,7 @@
 /**
  * Micro-batches: concurrent calls share one statement, like a database's group commit. A call never
  * waits for others to join: calls that arrive while both slots are taken leave with the first free
- * slot. A batch of one call may wait for what somebody else holds; one of several must not.
+ * slot. A batch of one call may wait for what another transaction holds; one of several must not.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LRUCache } from 'lru-cache';

@@ -3,7 +3,7 @@
  * head comment names the parameters and the result. Nothing is put together at run time.
  *
  * A statement that writes rows of one merchant takes the merchant, a JSON array of rows, and whether
- * it may wait for what somebody else holds: one call may, a batch must not.
+ * it may wait for what another transaction holds: one call may, a batch must not.
  *
  * Citus sends a statement that inserts into several tables over the coordinator. There the file
  * runs as a function that is distributed by merchant, with the same parameters, and its rows come

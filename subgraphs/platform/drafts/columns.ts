@@ -52,7 +52,7 @@ export const draftIndexes = (table: string): DraftIndex[] => [
   { name: `${table}_ends`, properties: ['expiresAt'], where: pending },
 ];
 
-/** The checks of amount, status and decision: nobody approves a proposal of their own. */
+/** The checks of amount, status and decision: no person approves their own proposal. */
 export const draftChecks = (table: string) => [
   { name: `${table}_amount`, expression: 'amount >= 1 and amount <= 9007199254740991' },
   {

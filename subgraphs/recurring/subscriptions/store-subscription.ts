@@ -1,8 +1,8 @@
 /**
  * How subscriptions and their charges are written. `storeSubscriptions` is the only writer of an
  * existing subscription: one statement moves as many as it is given, each with the charge that the
- * same fact begins or settles and the event of a new status, and leaves out those that somebody
- * else has written since they were read (their version has grown). Rows are locked in the order of
+ * same fact begins or settles and the event of a new status, and leaves out those that were
+ * written since they were read (their version has grown). Rows are locked in the order of
  * their keys, so that two of these never wait for each other.
  */
 import type pg from 'pg';
