@@ -160,7 +160,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'watch.endpoints',
     'watch.payouts',
     'watch.successes',
-    'watch.unresolved',
+    'watch.passed',
   ],
   'finds the alerts that a channel has not had, a page at most': [
     'alert.not_mailed_at',

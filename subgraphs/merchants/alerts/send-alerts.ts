@@ -8,7 +8,7 @@ import { rfc3339 } from '../../../schema/rfc3339.ts';
 import type { Alert } from '../../platform/alerts/entities.ts';
 import { alertColumns } from '../../platform/alerts/find-alerts.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
-import { done, retryIn, type Job } from '../../platform/queue/run-job.ts';
+import { done, type Job } from '../../platform/queue/run-job.ts';
 import { alertSeverities, placeOf } from '../../rules/alert.ts';
 import { platformMerchantId } from '../../rules/platform.ts';
 import type { AlertChannels } from '../../platform/config/config.ts';
@@ -46,7 +46,6 @@ const batch_max = 20;
 /** An older one is not sent any more: a channel that is new does not begin with the past. */
 const sent_max_h = 24;
 const sendDeadline_ms = 10_000;
-const rest_ms = 30_000;
 
 type Row = Alert & { readonly merchantName: string | null };
 
@@ -124,23 +123,19 @@ const mail = ({ smtpUrl, from, to }: NonNullable<AlertChannels['mail']>): Channe
   };
 };
 
-/** Sends what a channel has not had, oldest first; false when it does not take it now. */
+/** Sends what a channel has not had, oldest first. Rejects when it does not take one. */
 const sendOver = async (
   { pool, now, publicUrl }: ChannelDeps,
   { column, send }: Channel,
-): Promise<boolean> => {
+): Promise<void> => {
   for (;;) {
     const alerts = await run<Row>(pool, unsentOf[column], [now().subtract({ hours: sent_max_h })]);
     for (const alert of alerts) {
-      try {
-        await send(noticeOf(alert, publicUrl));
-      } catch {
-        return false;
-      }
+      await send(noticeOf(alert, publicUrl));
       // Raised anew meanwhile, it is sent again.
       await run(pool, markOf[column], [alert.merchantId, alert.id, now(), alert.raisedAt]);
     }
-    if (alerts.length < batch_max) return true;
+    if (alerts.length < batch_max) return;
   }
 };
 
@@ -157,6 +152,9 @@ export const channelJobs = (deps: ChannelDeps): readonly Job[] => {
     due: [
       `exists (select 1 from alert where ${channel.column} is null and raised_at > $1::timestamptz - interval '${sent_max_h} hours')`,
     ],
-    run: async () => ((await sendOver(deps, channel)) ? done : retryIn(rest_ms)),
+    run: async () => {
+      await sendOver(deps, channel);
+      return done;
+    },
   }));
 };

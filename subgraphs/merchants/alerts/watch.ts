@@ -38,8 +38,11 @@ const keyEnds_days = 7;
 /** A key that was not used for so long is not missed. */
 const keyUsed_days = 30;
 
-/** Of one kind, found at once. */
+/** Of one kind, found at once; of one merchant, so that its own do not hide those of others. */
 const found_max = 200;
+const foundOfMerchant_max = 5;
+/** Deliveries of a merchant that are looked at for one that succeeded, the newest first. */
+const looked_max = 10_000;
 
 interface Found {
   /** Null: it is about the platform. */
@@ -56,17 +59,21 @@ interface Watch {
   readonly values: (now: Temporal.Instant) => readonly unknown[];
 }
 
-const shop0 = platformMerchantId;
+/** SQL: what is found, first one of each merchant, then the next. */
+const inTurns = (text: string): string => `
+    select "merchantId", "shopId", mode, "subjectId", detail from (
+      select found.*, row_number() over (partition by "merchantId" order by "subjectId") as place from (${text}) as found
+    ) as ranked where place <= ${foundOfMerchant_max} order by place limit ${found_max}`;
 
 const watches: readonly Watch[] = [
   {
     kind: 'bank_degraded',
     statement: {
       name: 'watch.banks',
-      text: `select null as "merchantId", null as "shopId", mode, concat(connector, '/', mode) as "subjectId",
+      text: inTurns(`select null as "merchantId", null as "shopId", mode, concat(connector, '/', mode) as "subjectId",
           concat(sum(failures), ' of ', sum(calls), ' calls to ', connector, ' failed in ${bankSpan_min} minutes') as detail
         from bank_health where at >= $1 group by connector, mode
-        having sum(calls) >= ${bankCalls_min} and sum(failures) * 100 >= sum(calls) * ${bankFailures_percent} limit ${found_max}`,
+        having sum(calls) >= ${bankCalls_min} and sum(failures) * 100 >= sum(calls) * ${bankFailures_percent}`),
     },
     values: (now) => [now.subtract({ minutes: bankSpan_min })],
   },
@@ -74,17 +81,17 @@ const watches: readonly Watch[] = [
     kind: 'success_falls',
     statement: {
       name: 'watch.successes',
-      text: `select merchant_id as "merchantId", null as "shopId", mode, concat('payments/', mode) as "subjectId",
+      text: inTurns(`select merchant_id as "merchantId", null as "shopId", mode, concat('payments/', mode) as "subjectId",
           concat(paid * 100 / ended, ' % of ', ended, ' payments succeeded lately, ', paid_before * 100 / ended_before, ' % in the ${successBefore_h} hours before') as detail
         from (select merchant_id, mode,
             sum(count_succeeded + count_refunded + count_authorized) filter (where hour >= $1) as paid,
             sum(count_succeeded + count_refunded + count_authorized + count_failed) filter (where hour >= $1) as ended,
             sum(count_succeeded + count_refunded + count_authorized) filter (where hour < $1) as paid_before,
             sum(count_succeeded + count_refunded + count_authorized + count_failed) filter (where hour < $1) as ended_before
-          from hourly_total where kind = 'payment' and hour >= $2 and shop_id = '${shop0}' and merchant_id <> '${platformMerchantId}'
+          from hourly_total where kind = 'payment' and mode = 'live' and hour >= $2 and shop_id = '${platformMerchantId}' and merchant_id <> '${platformMerchantId}'
           group by merchant_id, mode) as sums
         where ended >= ${successPayments_min} and ended_before >= ${successPayments_min}
-          and paid * 100 < ended * (paid_before * 100 / ended_before - ${successFall_points}) limit ${found_max}`,
+          and paid * 100 < ended * (paid_before * 100 / ended_before - ${successFall_points})`),
     },
     values: (now) => [
       now.subtract({ hours: successSpan_h + 1 }),
@@ -95,15 +102,17 @@ const watches: readonly Watch[] = [
     kind: 'endpoint_fails',
     statement: {
       name: 'watch.endpoints',
-      text: `select endpoint.merchant_id as "merchantId", endpoint.shop_id as "shopId", null as mode, endpoint.id::text as "subjectId",
+      text: inTurns(`select endpoint.merchant_id as "merchantId", endpoint.shop_id as "shopId", null as mode, endpoint.id::text as "subjectId",
           concat('nothing has been delivered to ', endpoint.url, ' for ${endpointSpan_h} hours') as detail
         from webhook_endpoint as endpoint where endpoint.active
           and exists (select 1 from webhook_delivery as late where late.merchant_id = endpoint.merchant_id and late.shop_id = endpoint.shop_id
             and late.endpoint_id = endpoint.id and late.status <> 'delivered' and late.attempts > 0
             and late.created_at between $1::timestamptz - interval '${endpointSpan_h} hours' and $1::timestamptz)
-          and not exists (select 1 from webhook_delivery as recent where recent.merchant_id = endpoint.merchant_id and recent.shop_id = endpoint.shop_id
-            and recent.endpoint_id = endpoint.id and recent.delivered_at > $1 and recent.created_at > $1::timestamptz - interval '${endpointSpan_h} hours')
-        limit ${found_max}`,
+          and not exists (select 1 from (
+              select endpoint_id, delivered_at from webhook_delivery where merchant_id = endpoint.merchant_id and created_at > $1::timestamptz - interval '${endpointSpan_h} hours'
+              order by created_at desc, id desc limit ${looked_max}
+            ) as recent where recent.endpoint_id = endpoint.id and recent.delivered_at > $1)
+       `),
     },
     values: (now) => [now.subtract({ hours: endpointSpan_h })],
   },
@@ -111,9 +120,9 @@ const watches: readonly Watch[] = [
     kind: 'payout_stuck',
     statement: {
       name: 'watch.payouts',
-      text: `select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
+      text: inTurns(`select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
           'the payout has had no result for ${payoutSpan_h} hours' as detail
-        from payout where status = 'pending' and created_at < $1 order by created_at limit ${found_max}`,
+        from payout where status = 'pending' and mode = 'live' and created_at < $1 order by created_at`),
     },
     values: (now) => [now.subtract({ hours: payoutSpan_h })],
   },
@@ -121,9 +130,9 @@ const watches: readonly Watch[] = [
     kind: 'key_expires',
     statement: {
       name: 'watch.keys',
-      text: `select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
+      text: inTurns(`select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
           concat('the key ', prefix, '... ends at ', to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), ' UTC') as detail
-        from api_key where expires_at > $1 and expires_at < $2 and last_used_at > $3 and revoked_at is null limit ${found_max}`,
+        from api_key where expires_at > $1 and expires_at < $2 and last_used_at > $3 and revoked_at is null`),
     },
     values: (now) => [
       now,
@@ -133,9 +142,10 @@ const watches: readonly Watch[] = [
   },
 ];
 
-const unresolved: Statement = {
-  name: 'watch.unresolved',
-  text: `select merchant_id as "merchantId", id, subject_id as "subjectId" from alert where kind = $1 and resolved_at is null
+const passed: Statement = {
+  name: 'watch.passed',
+  text: `select merchant_id as "merchantId", id from alert where kind = $1 and resolved_at is null and merchant_id <> all($2)
+      and (merchant_id, subject_id) not in (select * from unnest($3::uuid[], $4::text[]))
     order by raised_at limit ${found_max}`,
 };
 const clear: Statement = {
@@ -144,19 +154,24 @@ const clear: Statement = {
     where merchant_id = $1 and id = $2 and resolved_at is null`,
 };
 
-/** Resolves the alerts of a kind whose subject is well again. */
+/**
+ * Resolves the alerts of a kind whose subject is well again. What is found may leave out more of a
+ * merchant who has the most: its alerts stay.
+ */
 const clearPassed = async (
   pool: pg.Pool,
   kind: AlertKind,
   found: readonly Found[],
   at: Temporal.Instant,
 ): Promise<void> => {
-  const nameOf = (merchantId: string | null, subjectId: string): string =>
-    `${merchantId ?? platformMerchantId}/${subjectId}`;
-  const still = new Set(found.map(({ merchantId, subjectId }) => nameOf(merchantId, subjectId)));
-  type Raised = Readonly<Record<'merchantId' | 'id' | 'subjectId', string>>;
-  for (const { merchantId, id, subjectId } of await run<Raised>(pool, unresolved, [kind])) {
-    if (still.has(nameOf(merchantId, subjectId))) continue;
+  const owners = found.map(({ merchantId }) => merchantId ?? platformMerchantId);
+  const counts = Map.groupBy(owners, (owner) => owner);
+  const full = [...counts].flatMap(([owner, of]) =>
+    of.length < foundOfMerchant_max ? [] : [owner],
+  );
+  const values = [kind, full, owners, found.map(({ subjectId }) => subjectId)];
+  type Raised = Readonly<Record<'merchantId' | 'id', string>>;
+  for (const { merchantId, id } of await run<Raised>(pool, passed, values)) {
     await run(pool, clear, [merchantId, id, at]);
     noteListChange(pool, { list: 'alerts', merchantId });
   }

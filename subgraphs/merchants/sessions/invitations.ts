@@ -18,7 +18,7 @@ import { invitationLife_h } from './rules.ts';
 export interface InvitationDeps {
   readonly database: Pick<Database, 'pool'>;
   readonly publicUrl: string;
-  /** Who says who people are; null: nobody, they are invited. */
+  /** Where people log in; null: they are invited. */
   readonly issuer: string | null;
 }
 

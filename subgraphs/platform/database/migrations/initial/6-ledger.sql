@@ -199,6 +199,8 @@ create table hourly_total (
   fee numeric not null,
   primary key (merchant_id, shop_id, mode, currency, kind, hour, method, bank, failure_code)
 ) with (fillfactor = 80);
+create index hourly_total_lately on hourly_total (hour)
+  where kind = 'payment' and mode = 'live' and shop_id = '00000000-0000-0000-0000-000000000000';
 
 -- As what a payment, refund or payout is counted in the totals: what is taken off when it changes.
 create table counted_fact (

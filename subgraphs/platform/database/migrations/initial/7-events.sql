@@ -113,6 +113,9 @@ create index webhook_delivery_clocked on webhook_delivery (merchant_id, shop_id,
   where status = 'pending' and due_at is null;
 create index webhook_delivery_leased on webhook_delivery (lane) where lease_until is not null;
 create index webhook_delivery_subject on webhook_delivery (merchant_id, subject_id, created_at);
+-- Deliveries that fail at present or failed: a healthy one never enters it.
+create index webhook_delivery_tried on webhook_delivery (merchant_id, endpoint_id, created_at)
+  where status <> 'delivered' and attempts > 0;
 create index webhook_delivery_list on webhook_delivery (merchant_id, created_at, id);
 create index webhook_delivery_failed on webhook_delivery (merchant_id, created_at, id)
   where status = 'failed';
