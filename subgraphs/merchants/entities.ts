@@ -181,6 +181,11 @@ export const WebhookDeliveryEntity = defineEntity({
       where: "status = 'failed'",
     },
     { name: 'webhook_delivery_subject', properties: ['merchantId', 'subjectId', 'createdAt'] },
+    {
+      name: 'webhook_delivery_tried',
+      properties: ['merchantId', 'endpointId', 'createdAt'],
+      where: "status <> 'delivered' and attempts > 0",
+    },
   ],
 });
 export type WebhookDelivery = Row<InferEntity<typeof WebhookDeliveryEntity>>;

@@ -70,6 +70,14 @@ const HourlyTotal = defineEntity({
     moved: sum(),
     fee: sum(),
   },
+  indexes: [
+    {
+      name: 'hourly_total_lately',
+      properties: ['hour'],
+      where:
+        "kind = 'payment' and mode = 'live' and shop_id = '00000000-0000-0000-0000-000000000000'",
+    },
+  ],
 });
 
 /** The counted state of a payment, refund or payout: subtracted when it changes. */
