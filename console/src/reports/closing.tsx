@@ -2,23 +2,27 @@
 import { Closing, type ClosingQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
-import { offer } from '../parts/export-button.tsx';
 import { PickField } from '../parts/fields.tsx';
-import { Icon } from '../parts/icon.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { settingsNow } from '../settings.ts';
 import { useViewer } from '../viewer.tsx';
 import { useClosingWords, type ClosingWords } from '../words/closing-report.ts';
 import { useWords } from '../words/words.ts';
 import { zoneName } from '../zone.ts';
-import { closingCsv, type ClosingLine } from './closing-csv.ts';
 import { DaysForm } from './days-form.tsx';
 import { isDay, isSame, momentsOf, monthAgo, today, type Days } from './days.ts';
+import { SaveCsv } from './save-csv.tsx';
 
 type Found = ClosingQuery['closing'];
+type Shop = Found['shops'][number];
+
+/** The closing of a shop, or of all of them. */
+interface ClosingLine extends Pick<Shop, 'opening' | 'turnover' | 'closing'> {
+  readonly id: string;
+  readonly name: string;
+}
 
 /** More shops than this have no columns of their own beside each other. */
 const columns_max = 3;
@@ -111,19 +115,23 @@ const Drawn = ({ found, days }: { readonly found: Found; readonly days: Days }) 
   const daysText = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' });
   const reserved = found.closing - found.closingAvailable;
   const text = (amount: number): string => money(amount, currency, locale);
-  const save = (): void => {
-    const { language } = settingsNow();
-    const csv = closingCsv([...shops, all], { days, zone: zoneName(), currency, language }, words);
-    offer(new Blob([csv], { type: 'text/csv;charset=utf-8' }), `${days.first}_${days.last}.csv`);
-  };
+  const zone = zoneName();
   return (
     <section className="closing" data-columns={columns.length}>
       <h2 className="part-title">
         {daysText.formatRange(new Date(days.first), new Date(days.last))}
-        <button type="button" className="button" aria-label={words.saveLabel} onClick={save}>
-          <Icon name="save" />
-          {words.save}
-        </button>
+        <SaveCsv
+          label={words.saveLabel}
+          name={`${days.first}_${days.last}`}
+          columns={[
+            { name: words.shop, text: ({ name }) => name },
+            { name: words.firstDay(zone), text: () => days.first },
+            { name: words.lastDay(zone), text: () => days.last },
+            ...linesOf(words).map(({ name, amountIn: amount }) => ({ name, amount })),
+          ]}
+          lines={[...shops, all]}
+          currency={currency}
+        />
       </h2>
       {!isBackground && <ShopPick shops={shops} />}
       <Table

@@ -5,6 +5,8 @@ import { Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useReportWords, type ReportWords } from '../words/reports.ts';
 import { useWords } from '../words/words.ts';
+import { useShops } from '../payments/shop-filter.tsx';
+import { SaveCsv, type CsvColumn } from './save-csv.tsx';
 import { earlierOf, type Cut } from './spans.ts';
 import { sumOf, useTotals, type TotalsRow } from './use-totals.ts';
 
@@ -66,6 +68,12 @@ const Compared = ({ value, was }: { readonly value: ReactNode; readonly was: Rea
     <span className="quiet">{was}</span>
   </span>
 );
+
+interface Saved {
+  readonly asked: Asked;
+  readonly cut: Cut;
+  readonly shopName: string;
+}
 
 interface Shown {
   readonly words: ReportWords;
@@ -148,6 +156,49 @@ const columnsOf = (shown: Shown): Column<Line>[] => {
   ];
 };
 
+/** The columns of the file: each number of the period, then that of the preceding one. */
+const csvColumnsOf = (
+  { words, nameOf, groupName }: Shown,
+  { asked: { of, timeZone, shopId }, cut, shopName }: Saved,
+): readonly CsvColumn<Line>[] => {
+  const moments = new Intl.DateTimeFormat('sv-SE', {
+    dateStyle: 'short',
+    timeStyle: 'short',
+    timeZone,
+  });
+  const moment = (name: string, at: string) => ({
+    name,
+    text: () => moments.format(new Date(at)),
+  });
+  const earlier = earlierOf(cut);
+  const [from, until] = [words.from(timeZone), words.until(timeZone)];
+  const count = (name: string, read: (sums: Sums) => number) => [
+    { name, count: ({ now }: Line) => read(now) },
+    { name: words.preceding(name), count: ({ before }: Line) => read(before) },
+  ];
+  const amount = (name: string, read: (sums: Sums) => number | null) => [
+    { name, amount: ({ now }: Line) => read(now) },
+    { name: words.preceding(name), amount: ({ before }: Line) => read(before) },
+  ];
+  return [
+    {
+      name: [words.ofs[of], groupName].filter(Boolean).join(': '),
+      text: ({ group }) => (group === null ? words.all : nameOf(group)),
+    },
+    ...(shopId === null ? [] : [{ name: words.bys.shop, text: () => shopName }]),
+    moment(from, cut.from),
+    moment(until, cut.to),
+    moment(words.preceding(from), earlier.from),
+    moment(words.preceding(until), earlier.to),
+    ...count(words.count, (sums) => sums.count),
+    ...count(words.succeeded, ({ succeeded }) => succeeded),
+    ...count(words.failed, ({ failed }) => failed),
+    ...amount(words.amount, (sums) => sums.amount),
+    ...amount(words.money, ({ moved }) => moved),
+    ...amount(words.fee, ({ fee }) => fee),
+  ];
+};
+
 /** The table. */
 export const Summary = ({
   asked,
@@ -162,6 +213,7 @@ export const Summary = ({
 }) => {
   const words = useReportWords();
   const { locale } = useWords();
+  const shops = useShops();
   const { from, to } = cut;
   const earlier = earlierOf(cut);
   const { totals: now } = useTotals({ ...asked, from, to, interval: null });
@@ -178,13 +230,27 @@ export const Summary = ({
   // The end of a span does not belong to it.
   const text = day.formatRange(new Date(earlier.from), new Date(Date.parse(earlier.to) - 1));
   const { currency } = now;
+  const shown = { words, locale, currency, nameOf, groupName };
+  const { of, shopId, timeZone } = asked;
+  const shopName = shops.find(({ id }) => id === shopId)?.name ?? '';
+  const dayOf = (at: number): string =>
+    new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeZone }).format(at);
   return (
     <section>
-      <h2 className="part-title">{words.totals}</h2>
+      <h2 className="part-title">
+        {words.totals}
+        <SaveCsv
+          label={words.saveLabel}
+          name={`${of}_${dayOf(Date.parse(from))}_${dayOf(Date.parse(to) - 1)}`}
+          columns={csvColumnsOf(shown, { asked, cut, shopName })}
+          lines={lines}
+          currency={currency}
+        />
+      </h2>
       <p className="quiet">{words.before(text)}</p>
       <Table
         label={words.totals}
-        columns={columnsOf({ words, locale, currency, nameOf, groupName })}
+        columns={columnsOf(shown)}
         rows={lines}
         keyOf={({ group }) => group ?? 'all'}
       />

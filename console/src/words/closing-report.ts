@@ -27,7 +27,6 @@ const en = {
   reserved: (available: string, reserved: string) =>
     `Of the closing balance ${available} were available; ${reserved} were reserved for refunds and payouts under way.`,
   underWay: 'The last day has not ended: the numbers still change.',
-  save: 'CSV',
   saveLabel: 'Save the closing as CSV',
   firstDay: (zone: string) => `First day (${zone})`,
   lastDay: (zone: string) => `Last day (${zone})`,
@@ -61,7 +60,6 @@ const ru: typeof en = {
   reserved: (available, reserved) =>
     `Из исходящего остатка доступно ${available}; ${reserved} отложено под возвраты и выплаты, которые ещё идут.`,
   underWay: 'Последний день ещё не кончился: числа изменятся.',
-  save: 'CSV',
   saveLabel: 'Сохранить закрытие в CSV',
   firstDay: (zone) => `Первый день (${zone})`,
   lastDay: (zone) => `Последний день (${zone})`,
