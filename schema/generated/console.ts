@@ -368,6 +368,8 @@ export type PayoutDraftFilter = {
   method?: Array<PayoutMethod> | null | undefined;
   /** Proposed by one of these people. */
   createdBy?: Array<string> | null | undefined;
+  /** Proposed together, under this id. */
+  batchId?: string | number | null | undefined;
   /** Proposed by the caller; false: by others, which the caller may approve. */
   isMine?: boolean | null | undefined;
   /** At least so much, minor units. */
@@ -416,6 +418,16 @@ export type PayoutMethod =
   | 'payouts_card'
   | 'payouts_account';
 
+/** A payout that is not made yet, of a merchant's shop. */
+export type PayoutQuoteItem = {
+  /** The shop whose payout it would be. */
+  shopId: string | number;
+  /** How the money would be sent: each method has its own rate. */
+  method: PayoutMethod;
+  /** From 1, minor units. */
+  amount: number;
+};
+
 /** pending, then one final status. */
 export type PayoutStatus =
   | 'pending'
@@ -443,6 +455,8 @@ export type Permission =
   | 'payoutDraftCreate'
   | 'payoutDraftApprove'
   | 'payoutDraftReject'
+  | 'payoutDraftsApprove'
+  | 'payoutDraftsReject'
   | 'payoutRecipientReveal'
   | 'sbpBanksRefresh'
   | 'subscriptionCancel'
@@ -1274,7 +1288,7 @@ export type MakeTestPaymentMutation = { paymentCreate:
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
-export type DraftRowFragment = { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } };
+export type DraftRowFragment = { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } };
 
 export type DraftsQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
@@ -1287,7 +1301,7 @@ export type DraftsQueryVariables = Exact<{
 }>;
 
 
-export type DraftsQuery = { payoutDrafts: { nodes: Array<{ id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
+export type DraftsQuery = { payoutDrafts: { nodes: Array<{ id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type DraftsToDecideQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
@@ -1303,7 +1317,7 @@ export type DraftQueryVariables = Exact<{
 }>;
 
 
-export type DraftQuery = { payoutDraft: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } } | null };
+export type DraftQuery = { payoutDraft: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } } | null };
 
 export type PayoutFormQueryVariables = Exact<{
   merchantId: string | number;
@@ -1324,13 +1338,14 @@ export type CreateDraftMutationVariables = Exact<{
   mode: Mode;
   input: PayoutCreateInput;
   recipientOf?: string | number | null | undefined;
+  batchId?: string | number | null | undefined;
   reason?: string | null | undefined;
   key: string;
 }>;
 
 
 export type CreateDraftMutation = { payoutDraftCreate:
-    | { __typename: 'PayoutDraftCreated', draft: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } } }
+    | { __typename: 'PayoutDraftCreated', draft: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
@@ -1357,6 +1372,47 @@ export type RejectDraftMutation = { payoutDraftReject:
     | { __typename: 'PayoutDraftRejected', draft: { id: string, status: PayoutDraftStatus } }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
+
+export type PayoutQuoteQueryVariables = Exact<{
+  merchantId: string | number;
+  mode: Mode;
+  items: Array<PayoutQuoteItem> | PayoutQuoteItem;
+}>;
+
+
+export type PayoutQuoteQuery = { payoutQuote: { currency: string, amount: number, fee: number, withheld: number, balance: number, available: number, remaining: number } };
+
+export type ApproveDraftsMutationVariables = Exact<{
+  merchantId: string | number;
+  ids: Array<string | number> | string | number;
+}>;
+
+
+export type ApproveDraftsMutation = { payoutDraftsApprove:
+    | { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string }> } | null }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
+export type RejectDraftsMutationVariables = Exact<{
+  merchantId: string | number;
+  ids: Array<string | number> | string | number;
+  reason: string;
+}>;
+
+
+export type RejectDraftsMutation = { payoutDraftsReject:
+    | { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string }> } | null }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string }
+   };
+
+type DraftDecisions_PayoutDraftsDecided_Fragment = { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string }> } | null }> };
+
+type DraftDecisions_Refused_Fragment = { __typename: 'Refused', code: RefusalCode, message: string };
+
+export type DraftDecisionsFragment =
+  | DraftDecisions_PayoutDraftsDecided_Fragment
+  | DraftDecisions_Refused_Fragment
+;
 
 export type EraseDataMutationVariables = Exact<{
   merchantId: string | number;
@@ -1752,7 +1808,7 @@ export type NeededQueryVariables = Exact<{
 }>;
 
 
-export type NeededQuery = { mine?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, critical?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, alerts?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, reconciliationDifferences?: { nodes: Array<{ id: string, merchantId: string | null, runId: string, kind: ReconciliationDifferenceKind, detail: string, foundAt: string }>, pageInfo: { hasNextPage: boolean } }, webhookFailures: { hasMore: boolean, nodes: Array<{ merchantId: string, shopId: string, endpointId: string | null, url: string, oldestAt: string, count: { count: number, isExact: boolean } }> }, payoutDrafts?: { nodes: Array<{ id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean } }, refundDrafts?: { nodes: Array<{ id: string, merchantId: string, paymentId: string, mode: Mode, amount: number, currency: string, status: RefundDraftStatus, reason: string, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, lastRefusal: { code: RefusalCode, message: string, at: string } | null, payment: { id: string, publicId: string, orderId: string, shopName: string, customerCardMask: string | null, customerPhoneMask: string | null } }>, pageInfo: { hasNextPage: boolean } } };
+export type NeededQuery = { mine?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, critical?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, alerts?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, reconciliationDifferences?: { nodes: Array<{ id: string, merchantId: string | null, runId: string, kind: ReconciliationDifferenceKind, detail: string, foundAt: string }>, pageInfo: { hasNextPage: boolean } }, webhookFailures: { hasMore: boolean, nodes: Array<{ merchantId: string, shopId: string, endpointId: string | null, url: string, oldestAt: string, count: { count: number, isExact: boolean } }> }, payoutDrafts?: { nodes: Array<{ id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean } }, refundDrafts?: { nodes: Array<{ id: string, merchantId: string, paymentId: string, mode: Mode, amount: number, currency: string, status: RefundDraftStatus, reason: string, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, lastRefusal: { code: RefusalCode, message: string, at: string } | null, payment: { id: string, publicId: string, orderId: string, shopName: string, customerCardMask: string | null, customerPhoneMask: string | null } }>, pageInfo: { hasNextPage: boolean } } };
 
 export type PaymentRowFragment = { id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean };
 
@@ -1877,7 +1933,7 @@ export type PayoutQueryVariables = Exact<{
 }>;
 
 
-export type PayoutQuery = { payout: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, shop: { id: string, merchantId: string, name: string }, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, fullName: string | null } } | null, payoutDraft: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } } | null, webhookDeliveries: { nodes: Array<{ id: string, merchantId: string, event: WebhookEvent, url: string, status: DeliveryStatus, attempts: number, createdAt: string }> } };
+export type PayoutQuery = { payout: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, shop: { id: string, merchantId: string, name: string }, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, fullName: string | null } } | null, payoutDraft: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } } | null, webhookDeliveries: { nodes: Array<{ id: string, merchantId: string, event: WebhookEvent, url: string, status: DeliveryStatus, attempts: number, createdAt: string }> } };
 
 export type PayoutLedgerQueryVariables = Exact<{
   merchantId: string | number;
@@ -2679,7 +2735,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '5a8aece13ba3ca4d';
+export const operationsVersion = 'bccbf5f741d78bfd';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2757,13 +2813,13 @@ export const MakeTestPayment = typed<MakeTestPaymentMutation, MakeTestPaymentMut
   "mutation MakeTestPayment($merchantId: ID!, $shopId: ID!, $input: PaymentCreateInput!, $idempotency: Idempotency!) {\n  paymentCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    input: $input\n    idempotency: $idempotency\n  ) {\n    __typename\n    ... on PaymentCreated {\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      paymentUrl\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Drafts = typed<DraftsQuery, DraftsQueryVariables>(
-  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nquery Drafts($merchantId: ID, $status: [PayoutDraftStatus!], $filter: PayoutDraftFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payoutDrafts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nquery Drafts($merchantId: ID, $status: [PayoutDraftStatus!], $filter: PayoutDraftFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payoutDrafts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const DraftsToDecide = typed<DraftsToDecideQuery, DraftsToDecideQueryVariables>(
   "query DraftsToDecide($merchantId: ID, $filter: PayoutDraftFilter) {\n  payoutDrafts(\n    first: 1\n    merchantId: $merchantId\n    status: [pending]\n    filter: $filter\n  ) {\n    totalCount {\n      count\n      isExact\n    }\n  }\n}",
 );
 export const Draft = typed<DraftQuery, DraftQueryVariables>(
-  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nquery Draft($merchantId: ID!, $id: ID!) {\n  payoutDraft(merchantId: $merchantId, id: $id) {\n    ...DraftRow\n  }\n}",
+  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nquery Draft($merchantId: ID!, $id: ID!) {\n  payoutDraft(merchantId: $merchantId, id: $id) {\n    ...DraftRow\n  }\n}",
 );
 export const PayoutForm = typed<PayoutFormQuery, PayoutFormQueryVariables>(
   "query PayoutForm($merchantId: ID!, $mode: Mode!) {\n  merchant(id: $merchantId) {\n    id\n    name\n    shops {\n      id\n      name\n    }\n  }\n  paidRecipients(merchantId: $merchantId, mode: $mode) {\n    id\n    merchantId\n    method\n    recipient {\n      phone\n      bankId\n      accountNumber\n      bik\n      fullName\n    }\n    createdAt\n  }\n}",
@@ -2772,13 +2828,22 @@ export const SbpBanks = typed<SbpBanksQuery, SbpBanksQueryVariables>(
   "query SbpBanks {\n  sbpBanks {\n    memberId\n    name\n    nameEn\n  }\n}",
 );
 export const CreateDraft = typed<CreateDraftMutation, CreateDraftMutationVariables>(
-  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nmutation CreateDraft($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PayoutCreateInput!, $recipientOf: ID, $reason: String, $key: String!) {\n  payoutDraftCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    recipientOf: $recipientOf\n    reason: $reason\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PayoutDraftCreated {\n      draft {\n        ...DraftRow\n      }\n    }\n    ... on Refused {\n      code\n      message\n      fields {\n        path\n      }\n    }\n  }\n}",
+  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nmutation CreateDraft($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PayoutCreateInput!, $recipientOf: ID, $batchId: ID, $reason: String, $key: String!) {\n  payoutDraftCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    recipientOf: $recipientOf\n    batchId: $batchId\n    reason: $reason\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PayoutDraftCreated {\n      draft {\n        ...DraftRow\n      }\n    }\n    ... on Refused {\n      code\n      message\n      fields {\n        path\n      }\n    }\n  }\n}",
 );
 export const ApproveDraft = typed<ApproveDraftMutation, ApproveDraftMutationVariables>(
   "mutation ApproveDraft($merchantId: ID!, $id: ID!, $cardPan: String) {\n  payoutDraftApprove(merchantId: $merchantId, id: $id, cardPan: $cardPan) {\n    __typename\n    ... on PayoutDraftApproved {\n      payout {\n        id\n        status\n        failReason\n      }\n    }\n    ... on Refused {\n      code\n      message\n      fields {\n        path\n      }\n    }\n  }\n}",
 );
 export const RejectDraft = typed<RejectDraftMutation, RejectDraftMutationVariables>(
   "mutation RejectDraft($merchantId: ID!, $id: ID!, $reason: String!) {\n  payoutDraftReject(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ... on PayoutDraftRejected {\n      draft {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+);
+export const PayoutQuote = typed<PayoutQuoteQuery, PayoutQuoteQueryVariables>(
+  "query PayoutQuote($merchantId: ID!, $mode: Mode!, $items: [PayoutQuoteItem!]!) {\n  payoutQuote(merchantId: $merchantId, mode: $mode, items: $items) {\n    currency\n    amount\n    fee\n    withheld\n    balance\n    available\n    remaining\n  }\n}",
+);
+export const ApproveDrafts = typed<ApproveDraftsMutation, ApproveDraftsMutationVariables>(
+  "mutation ApproveDrafts($merchantId: ID!, $ids: [ID!]!) {\n  payoutDraftsApprove(merchantId: $merchantId, ids: $ids) {\n    ...DraftDecisions\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecideResult {\n  __typename\n  ... on PayoutDraftsDecided {\n    decisions {\n      id\n      draft {\n        status\n      }\n      refusal {\n        code\n        message\n        fields {\n          path\n        }\n      }\n    }\n  }\n  ... on Refused {\n    code\n    message\n  }\n}",
+);
+export const RejectDrafts = typed<RejectDraftsMutation, RejectDraftsMutationVariables>(
+  "mutation RejectDrafts($merchantId: ID!, $ids: [ID!]!, $reason: String!) {\n  payoutDraftsReject(merchantId: $merchantId, ids: $ids, reason: $reason) {\n    ...DraftDecisions\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecideResult {\n  __typename\n  ... on PayoutDraftsDecided {\n    decisions {\n      id\n      draft {\n        status\n      }\n      refusal {\n        code\n        message\n        fields {\n          path\n        }\n      }\n    }\n  }\n  ... on Refused {\n    code\n    message\n  }\n}",
 );
 export const EraseData = typed<EraseDataMutation, EraseDataMutationVariables>(
   "mutation EraseData($merchantId: ID!, $subject: PersonalDataSubject!, $id: String!, $reason: String!) {\n  personalDataErase(\n    merchantId: $merchantId\n    subject: $subject\n    id: $id\n    reason: $reason\n  ) {\n    __typename\n    ... on PersonalDataErased {\n      payments\n      payouts\n      tokens\n      subscriptions\n      left\n      hasMore\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2883,7 +2948,7 @@ export const AddEndpoint = typed<AddEndpointMutation, AddEndpointMutationVariabl
   "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!, $events: [WebhookEvent!]!, $signature: WebhookSignature!) {\n  webhookEndpointCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpointCreated {\n      endpoint {\n        id\n      }\n      secret\n      standardSecret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Needed = typed<NeededQuery, NeededQueryVariables>(
-  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment NeededAlert on Alert {\n  id\n  kind\n  merchantId\n  subjectId\n  detail\n  place\n  raisedAt\n  severity\n  assignee\n  payment {\n    id\n    merchantId\n    publicId\n  }\n}\n\nquery Needed($merchantId: ID, $mode: Mode!, $me: String!, $failedSince: DateTime!, $platform: Boolean!, $decides: Boolean!, $decidesRefunds: Boolean!) {\n  mine: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    assignee: $me\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  critical: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    severity: critical\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      id\n      merchantId\n      runId\n      kind\n      detail\n      foundAt\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      merchantId\n      shopId\n      endpointId\n      url\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  payoutDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decides) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  refundDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decidesRefunds) {\n    nodes {\n      ...RefundDraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}\n\nfragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}",
+  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment NeededAlert on Alert {\n  id\n  kind\n  merchantId\n  subjectId\n  detail\n  place\n  raisedAt\n  severity\n  assignee\n  payment {\n    id\n    merchantId\n    publicId\n  }\n}\n\nquery Needed($merchantId: ID, $mode: Mode!, $me: String!, $failedSince: DateTime!, $platform: Boolean!, $decides: Boolean!, $decidesRefunds: Boolean!) {\n  mine: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    assignee: $me\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  critical: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    severity: critical\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      id\n      merchantId\n      runId\n      kind\n      detail\n      foundAt\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      merchantId\n      shopId\n      endpointId\n      url\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  payoutDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decides) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  refundDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decidesRefunds) {\n    nodes {\n      ...RefundDraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}\n\nfragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}",
 );
 export const Payments = typed<PaymentsQuery, PaymentsQueryVariables>(
   "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payments($merchantId: ID, $status: [PaymentStatus!], $filter: PaymentFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payments(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    includeTest: true\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...PaymentRow\n      fee\n      net\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
@@ -2913,7 +2978,7 @@ export const Payouts = typed<PayoutsQuery, PayoutsQueryVariables>(
   "fragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nquery Payouts($merchantId: ID, $status: [PayoutStatus!], $filter: PayoutFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payouts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...PayoutRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const Payout = typed<PayoutQuery, PayoutQueryVariables>(
-  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nquery Payout($merchantId: ID!, $id: ID!) {\n  payout(id: $id, merchantId: $merchantId) {\n    ...PayoutRow\n    shop {\n      id\n      merchantId\n      name\n    }\n  }\n  payoutDraft(id: $id, merchantId: $merchantId) {\n    ...DraftRow\n  }\n  webhookDeliveries(merchantId: $merchantId, subjectId: $id, first: 50) {\n    nodes {\n      id\n      merchantId\n      event\n      url\n      status\n      attempts\n      createdAt\n    }\n  }\n}",
+  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nquery Payout($merchantId: ID!, $id: ID!) {\n  payout(id: $id, merchantId: $merchantId) {\n    ...PayoutRow\n    shop {\n      id\n      merchantId\n      name\n    }\n  }\n  payoutDraft(id: $id, merchantId: $merchantId) {\n    ...DraftRow\n  }\n  webhookDeliveries(merchantId: $merchantId, subjectId: $id, first: 50) {\n    nodes {\n      id\n      merchantId\n      event\n      url\n      status\n      attempts\n      createdAt\n    }\n  }\n}",
 );
 export const PayoutLedger = typed<PayoutLedgerQuery, PayoutLedgerQueryVariables>(
   "query PayoutLedger($merchantId: ID!, $payoutId: ID!, $mode: Mode!, $since: DateTime!, $until: DateTime) {\n  ledger(\n    merchantId: $merchantId\n    mode: $mode\n    filter: {payoutId: $payoutId, mode: [$mode], since: $since, until: $until}\n    first: 20\n  ) {\n    nodes {\n      id\n      type\n      amount\n      currency\n      description\n      createdAt\n    }\n  }\n}",

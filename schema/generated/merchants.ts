@@ -1880,6 +1880,8 @@ export type Permission =
   | 'payoutDraftCreate'
   | 'payoutDraftApprove'
   | 'payoutDraftReject'
+  | 'payoutDraftsApprove'
+  | 'payoutDraftsReject'
   | 'payoutRecipientReveal'
   | 'sbpBanksRefresh'
   | 'subscriptionCancel'

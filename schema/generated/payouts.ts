@@ -18,6 +18,8 @@ export type Scalars = {
   Float: { input: number; output: number; }
   /** Money in minor currency units (kopecks, cents): an integer from 0 to 2^53-1. */
   MinorUnits: { input: bigint; output: bigint; }
+  /** Money with a sign, in minor units: credit positive, withholding negative. */
+  SignedMinorUnits: { input: bigint; output: bigint; }
   /** A moment: RFC 3339 in UTC with milliseconds. */
   DateTime: { input: Temporal.Instant; output: Temporal.Instant; }
   /** A map of string to string. */
@@ -400,6 +402,8 @@ export type PayoutDraft = {
   recipient: PayoutDraftRecipient;
   /** Its purpose, as the proposer wrote it. */
   reason: Maybe<Scalars['String']['output']>;
+  /** Shared by drafts that were proposed together, such as the lines of a file; null when it was proposed alone. */
+  batchId: Maybe<Scalars['ID']['output']>;
   /** The person who proposed it, who may not approve it: the subject of their identity. */
   createdBy: Scalars['String']['output'];
   /** Whether the caller is that person. */
@@ -448,6 +452,8 @@ export type PayoutDraftFilter = {
   method?: InputMaybe<Array<PayoutMethod>>;
   /** Proposed by one of these people. */
   createdBy?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Proposed together, under this id. */
+  batchId?: InputMaybe<Scalars['ID']['input']>;
   /** Proposed by the caller; false: by others, which the caller may approve. */
   isMine?: InputMaybe<Scalars['Boolean']['input']>;
   /** At least so much, minor units. */
@@ -490,6 +496,52 @@ export type PayoutRecipientRevealed = {
   recipient: PayoutRecipient;
 };
 
+/** A payout that is not made yet, of a merchant's shop. */
+export type PayoutQuoteItem = {
+  /** The shop whose payout it would be. */
+  shopId: Scalars['ID']['input'];
+  /** How the money would be sent: each method has its own rate. */
+  method: PayoutMethod;
+  /** From 1, minor units. */
+  amount: Scalars['MinorUnits']['input'];
+};
+
+/** What payouts would take from the balance if they were made now. */
+export type PayoutQuote = {
+  /** ISO 4217. */
+  currency: Scalars['String']['output'];
+  /** The amounts together. */
+  amount: Scalars['SignedMinorUnits']['output'];
+  /** The fees together, each as the payout would be charged. */
+  fee: Scalars['SignedMinorUnits']['output'];
+  /** What would be withheld: amounts and fees. */
+  withheld: Scalars['SignedMinorUnits']['output'];
+  /** The merchant's balance, over all its shops. */
+  balance: Scalars['SignedMinorUnits']['output'];
+  /** What can be paid out of it now. */
+  available: Scalars['SignedMinorUnits']['output'];
+  /** What would remain available; below 0 when so much is missing. */
+  remaining: Scalars['SignedMinorUnits']['output'];
+};
+
+/** What became of one draft: it is decided, or refused and as it was. */
+export type PayoutDraftDecision = {
+  /** As asked. */
+  id: Scalars['ID']['output'];
+  /** The draft as it is now; null when there is none. */
+  draft: Maybe<PayoutDraft>;
+  /** Why it was not decided. */
+  refusal: Maybe<Refused>;
+};
+
+/** What a decision of several drafts came to, in the order asked. */
+export type PayoutDraftsDecided = {
+  /** One for each draft. */
+  decisions: Array<PayoutDraftDecision>;
+};
+
+export type PayoutDraftsDecideResult = PayoutDraftsDecided | Refused;
+
 export type PayoutRecipientRevealResult = PayoutRecipientRevealed | Refused;
 
 export type PayoutDraftCreateResult = PayoutDraftCreated | Refused;
@@ -519,6 +571,11 @@ export type Query = {
    * need not name the merchant.
    */
   paidRecipients: Array<Payout>;
+  /**
+   * What up to 1,000 payouts would take, and what would remain available. It reserves nothing: the balance and a rate may change before they are made. Refuses
+   * with bad_request, or not_found (a shop).
+   */
+  payoutQuote: PayoutQuote;
   /** One draft of a payout. Null when there is none. An operator of the platform names the merchant. */
   payoutDraft: Maybe<PayoutDraft>;
   /** Drafts of payouts, newest first, of both modes by a filter; operators who name no merchant read those of all merchants. */
@@ -564,6 +621,13 @@ export type QuerypaidRecipientsArgs = {
 };
 
 
+export type QuerypayoutQuoteArgs = {
+  merchantId: Scalars['ID']['input'];
+  mode: Mode;
+  items: Array<PayoutQuoteItem>;
+};
+
+
 export type QuerypayoutDraftArgs = {
   id: Scalars['ID']['input'];
   merchantId: InputMaybe<Scalars['ID']['input']>;
@@ -602,6 +666,13 @@ export type Mutation = {
   payoutDraftApprove: PayoutDraftApproveResult;
   /** Rejects a pending draft, with a reason of 1 to 1,000 characters; the proposer withdraws it in this way. Refuses with not_pending. */
   payoutDraftReject: PayoutDraftRejectResult;
+  /**
+   * Approves 1 to 50 drafts of a merchant, one after another in this order, each as `payoutDraftApprove` does: one that is refused does not hinder the others.
+   * Repeated, it makes no payout twice. A card's draft is refused: its number comes with an approval of its own. Refuses as a whole with bad_request.
+   */
+  payoutDraftsApprove: PayoutDraftsDecideResult;
+  /** Rejects 1 to 50 drafts of a merchant with one reason, each as `payoutDraftReject` does. Refuses as a whole with bad_request. */
+  payoutDraftsReject: PayoutDraftsDecideResult;
   /** Shows a person the whole recipient of a payout, or of the draft with this id, and writes it to the audit log. Refuses with not_found. */
   payoutRecipientReveal: PayoutRecipientRevealResult;
   /** Takes the SBP directory over from the bank behind a connector; participants that it does not name stay. Every process has it within a minute. */
@@ -634,6 +705,7 @@ export type MutationpayoutDraftCreateArgs = {
   mode: Mode;
   input: PayoutCreateInput;
   recipientOf: InputMaybe<Scalars['ID']['input']>;
+  batchId: InputMaybe<Scalars['ID']['input']>;
   reason: InputMaybe<Scalars['String']['input']>;
   idempotency: InputMaybe<Idempotency>;
 };
@@ -649,6 +721,19 @@ export type MutationpayoutDraftApproveArgs = {
 export type MutationpayoutDraftRejectArgs = {
   merchantId: Scalars['ID']['input'];
   id: Scalars['ID']['input'];
+  reason: Scalars['String']['input'];
+};
+
+
+export type MutationpayoutDraftsApproveArgs = {
+  merchantId: Scalars['ID']['input'];
+  ids: Array<Scalars['ID']['input']>;
+};
+
+
+export type MutationpayoutDraftsRejectArgs = {
+  merchantId: Scalars['ID']['input'];
+  ids: Array<Scalars['ID']['input']>;
   reason: Scalars['String']['input'];
 };
 
@@ -755,6 +840,10 @@ export type FederationReferenceTypes = {
 
 /** Mapping of union types */
 export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
+  PayoutDraftsDecideResult:
+    | ( Omit<PayoutDraftsDecided, 'decisions'> & { decisions: Array<_RefType['PayoutDraftDecision']> } )
+    | ( Refused )
+  ;
   PayoutRecipientRevealResult:
     | ( PayoutRecipientRevealed )
     | ( Refused )
@@ -789,6 +878,7 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
   MinorUnits: ResolverTypeWrapper<Scalars['MinorUnits']['output']>;
+  SignedMinorUnits: ResolverTypeWrapper<Scalars['SignedMinorUnits']['output']>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   StringMap: ResolverTypeWrapper<Scalars['StringMap']['output']>;
   Mode: Mode;
@@ -831,6 +921,11 @@ export type ResolversTypes = {
   PayoutDraftApproved: ResolverTypeWrapper<Omit<PayoutDraftApproved, 'draft' | 'payout'> & { draft: ResolversTypes['PayoutDraft'], payout: ResolversTypes['Payout'] }>;
   PayoutDraftRejected: ResolverTypeWrapper<Omit<PayoutDraftRejected, 'draft'> & { draft: ResolversTypes['PayoutDraft'] }>;
   PayoutRecipientRevealed: ResolverTypeWrapper<PayoutRecipientRevealed>;
+  PayoutQuoteItem: PayoutQuoteItem;
+  PayoutQuote: ResolverTypeWrapper<PayoutQuote>;
+  PayoutDraftDecision: ResolverTypeWrapper<Omit<PayoutDraftDecision, 'draft'> & { draft?: Maybe<ResolversTypes['PayoutDraft']> }>;
+  PayoutDraftsDecided: ResolverTypeWrapper<Omit<PayoutDraftsDecided, 'decisions'> & { decisions: Array<ResolversTypes['PayoutDraftDecision']> }>;
+  PayoutDraftsDecideResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PayoutDraftsDecideResult']>;
   PayoutRecipientRevealResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PayoutRecipientRevealResult']>;
   PayoutDraftCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PayoutDraftCreateResult']>;
   PayoutDraftApproveResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['PayoutDraftApproveResult']>;
@@ -846,6 +941,7 @@ export type ResolversTypes = {
 /** Mapping between all available schema types and the resolvers parents */
 export type ResolversParentTypes = {
   MinorUnits: Scalars['MinorUnits']['output'];
+  SignedMinorUnits: Scalars['SignedMinorUnits']['output'];
   DateTime: Scalars['DateTime']['output'];
   StringMap: Scalars['StringMap']['output'];
   FieldMistake: FieldMistake;
@@ -881,6 +977,11 @@ export type ResolversParentTypes = {
   PayoutDraftApproved: Omit<PayoutDraftApproved, 'draft' | 'payout'> & { draft: ResolversParentTypes['PayoutDraft'], payout: ResolversParentTypes['Payout'] };
   PayoutDraftRejected: Omit<PayoutDraftRejected, 'draft'> & { draft: ResolversParentTypes['PayoutDraft'] };
   PayoutRecipientRevealed: PayoutRecipientRevealed;
+  PayoutQuoteItem: PayoutQuoteItem;
+  PayoutQuote: PayoutQuote;
+  PayoutDraftDecision: Omit<PayoutDraftDecision, 'draft'> & { draft?: Maybe<ResolversParentTypes['PayoutDraft']> };
+  PayoutDraftsDecided: Omit<PayoutDraftsDecided, 'decisions'> & { decisions: Array<ResolversParentTypes['PayoutDraftDecision']> };
+  PayoutDraftsDecideResult: ResolversUnionTypes<ResolversParentTypes>['PayoutDraftsDecideResult'];
   PayoutRecipientRevealResult: ResolversUnionTypes<ResolversParentTypes>['PayoutRecipientRevealResult'];
   PayoutDraftCreateResult: ResolversUnionTypes<ResolversParentTypes>['PayoutDraftCreateResult'];
   PayoutDraftApproveResult: ResolversUnionTypes<ResolversParentTypes>['PayoutDraftApproveResult'];
@@ -902,6 +1003,10 @@ export type apiKeyDirectiveResolver<Result, Parent, ContextType = SubgraphContex
 
 export interface MinorUnitsScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['MinorUnits'], any> {
   name: 'MinorUnits';
+}
+
+export interface SignedMinorUnitsScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['SignedMinorUnits'], any> {
+  name: 'SignedMinorUnits';
 }
 
 export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
@@ -1067,6 +1172,7 @@ export type PayoutDraftResolvers<ContextType = SubgraphContext, ParentType exten
   status?: Resolver<ResolversTypes['PayoutDraftStatus'], ParentType, ContextType>;
   recipient?: Resolver<ResolversTypes['PayoutDraftRecipient'], ParentType, ContextType>;
   reason?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  batchId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   createdBy?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   isMine?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   createdAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
@@ -1115,6 +1221,31 @@ export type PayoutRecipientRevealedResolvers<ContextType = SubgraphContext, Pare
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
+export type PayoutQuoteResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutQuote'] = ResolversParentTypes['PayoutQuote']> = {
+  currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  amount?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  fee?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  withheld?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  balance?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  available?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+  remaining?: Resolver<ResolversTypes['SignedMinorUnits'], ParentType, ContextType>;
+};
+
+export type PayoutDraftDecisionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutDraftDecision'] = ResolversParentTypes['PayoutDraftDecision']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  draft?: Resolver<Maybe<ResolversTypes['PayoutDraft']>, ParentType, ContextType>;
+  refusal?: Resolver<Maybe<ResolversTypes['Refused']>, ParentType, ContextType>;
+};
+
+export type PayoutDraftsDecidedResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutDraftsDecided'] = ResolversParentTypes['PayoutDraftsDecided']> = {
+  decisions?: Resolver<Array<ResolversTypes['PayoutDraftDecision']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type PayoutDraftsDecideResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutDraftsDecideResult'] = ResolversParentTypes['PayoutDraftsDecideResult']> = {
+  __resolveType: TypeResolveFn<'PayoutDraftsDecided' | 'Refused', ParentType, ContextType>;
+};
+
 export type PayoutRecipientRevealResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PayoutRecipientRevealResult'] = ResolversParentTypes['PayoutRecipientRevealResult']> = {
   __resolveType: TypeResolveFn<'PayoutRecipientRevealed' | 'Refused', ParentType, ContextType>;
 };
@@ -1148,6 +1279,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   payouts?: Resolver<ResolversTypes['PayoutConnection'], ParentType, ContextType, Partial<QuerypayoutsArgs>>;
   payoutSearch?: Resolver<ResolversTypes['PayoutConnection'], ParentType, ContextType, RequireFields<QuerypayoutSearchArgs, 'search'>>;
   paidRecipients?: Resolver<Array<ResolversTypes['Payout']>, ParentType, ContextType, RequireFields<QuerypaidRecipientsArgs, 'mode'>>;
+  payoutQuote?: Resolver<ResolversTypes['PayoutQuote'], ParentType, ContextType, RequireFields<QuerypayoutQuoteArgs, 'merchantId' | 'mode' | 'items'>>;
   payoutDraft?: Resolver<Maybe<ResolversTypes['PayoutDraft']>, ParentType, ContextType, RequireFields<QuerypayoutDraftArgs, 'id'>>;
   payoutDrafts?: Resolver<ResolversTypes['PayoutDraftConnection'], ParentType, ContextType, Partial<QuerypayoutDraftsArgs>>;
   sbpBanks?: Resolver<Array<ResolversTypes['SbpBank']>, ParentType, ContextType>;
@@ -1160,12 +1292,15 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   payoutDraftCreate?: Resolver<ResolversTypes['PayoutDraftCreateResult'], ParentType, ContextType, RequireFields<MutationpayoutDraftCreateArgs, 'merchantId' | 'shopId' | 'mode' | 'input'>>;
   payoutDraftApprove?: Resolver<ResolversTypes['PayoutDraftApproveResult'], ParentType, ContextType, RequireFields<MutationpayoutDraftApproveArgs, 'merchantId' | 'id'>>;
   payoutDraftReject?: Resolver<ResolversTypes['PayoutDraftRejectResult'], ParentType, ContextType, RequireFields<MutationpayoutDraftRejectArgs, 'merchantId' | 'id' | 'reason'>>;
+  payoutDraftsApprove?: Resolver<ResolversTypes['PayoutDraftsDecideResult'], ParentType, ContextType, RequireFields<MutationpayoutDraftsApproveArgs, 'merchantId' | 'ids'>>;
+  payoutDraftsReject?: Resolver<ResolversTypes['PayoutDraftsDecideResult'], ParentType, ContextType, RequireFields<MutationpayoutDraftsRejectArgs, 'merchantId' | 'ids' | 'reason'>>;
   payoutRecipientReveal?: Resolver<ResolversTypes['PayoutRecipientRevealResult'], ParentType, ContextType, RequireFields<MutationpayoutRecipientRevealArgs, 'merchantId' | 'id'>>;
   sbpBanksRefresh?: Resolver<ResolversTypes['SbpBanksRefreshResult'], ParentType, ContextType, RequireFields<MutationsbpBanksRefreshArgs, 'connector'>>;
 };
 
 export type Resolvers<ContextType = SubgraphContext> = {
   MinorUnits?: GraphQLScalarType;
+  SignedMinorUnits?: GraphQLScalarType;
   DateTime?: GraphQLScalarType;
   StringMap?: GraphQLScalarType;
   FieldMistake?: FieldMistakeResolvers<ContextType>;
@@ -1193,6 +1328,10 @@ export type Resolvers<ContextType = SubgraphContext> = {
   PayoutDraftApproved?: PayoutDraftApprovedResolvers<ContextType>;
   PayoutDraftRejected?: PayoutDraftRejectedResolvers<ContextType>;
   PayoutRecipientRevealed?: PayoutRecipientRevealedResolvers<ContextType>;
+  PayoutQuote?: PayoutQuoteResolvers<ContextType>;
+  PayoutDraftDecision?: PayoutDraftDecisionResolvers<ContextType>;
+  PayoutDraftsDecided?: PayoutDraftsDecidedResolvers<ContextType>;
+  PayoutDraftsDecideResult?: PayoutDraftsDecideResultResolvers<ContextType>;
   PayoutRecipientRevealResult?: PayoutRecipientRevealResultResolvers<ContextType>;
   PayoutDraftCreateResult?: PayoutDraftCreateResultResolvers<ContextType>;
   PayoutDraftApproveResult?: PayoutDraftApproveResultResolvers<ContextType>;

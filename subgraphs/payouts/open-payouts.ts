@@ -23,7 +23,7 @@ import { refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
 import { createdEvent, statusEvent } from './payout-view.ts';
-import { reserveEach, type PayoutTerms, type Reservation } from './rules/create.ts';
+import { chargedRate, reserveEach, type PayoutTerms, type Reservation } from './rules/create.ts';
 import { lostCard_s, type PayoutMethod } from './rules/payout.ts';
 import { payoutDescription, payoutOpened } from './rules/postings.ts';
 
@@ -248,7 +248,7 @@ export const openPayouts = async (
   if (!found) return refuse('not_found', 'the shop of this key no longer exists');
   const { terminalId } = found;
   // A payout that is already refused must be covered too, but takes nothing from those after it.
-  const rate_bps = mode === 'test' ? 0 : found.rateBps;
+  const rate_bps = chargedRate(mode, found.rateBps);
   const reservations = reserveEach(
     BigInt(found.available),
     rate_bps,

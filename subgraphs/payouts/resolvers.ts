@@ -25,6 +25,7 @@ import { personOf } from '../platform/drafts/decide-draft.ts';
 import { maskedRecipient, recipientView } from './payout-view.ts';
 import { revealRecipient } from './reveal-recipient.ts';
 import { findPaidRecipients } from './paid-recipients.ts';
+import { quotePayouts } from './quote-payouts.ts';
 import { refreshSbpBanks } from './refresh-sbp-banks.ts';
 import { searchPayouts } from './search-payouts.ts';
 import type { Database } from '../platform/database/orm.ts';
@@ -128,6 +129,10 @@ const queries = (
   },
   paidRecipients: (_, { merchantId, mode }, { principal }) =>
     findPaidRecipients(pool, { merchantId: merchantOf(principal, merchantId), mode }),
+  payoutQuote: async (_, { merchantId, mode, items }, { principal, now }) => {
+    const asked = { merchantId: merchantOf(principal, merchantId), mode, items };
+    return orThrow(await quotePayouts(pool, asked, now()));
+  },
   sbpBanks: async () => [...(await directory.current())],
 });
 

@@ -34,12 +34,17 @@ const person = (subject: string, role: Role = 'finance', of: string | null = nul
 
 const masked = '+7 *** ***-45-67';
 const drafted = `draft { id status isMine createdBy amount recipient { phoneMask bankId } lastRefusal { code } }`;
+const decisions = 'decisions { id draft { status payout { id } } refusal { code } }';
 const refusedTo = '... on Refused { code message }';
 const documents = {
-  create: `mutation ($m: ID!, $s: ID!, $phone: String) { done: payoutDraftCreate(merchantId: $m, shopId: $s, mode: test, reason: "September",
+  create: `mutation ($m: ID!, $s: ID!, $phone: String, $batch: ID) { done: payoutDraftCreate(merchantId: $m, shopId: $s, mode: test, reason: "September", batchId: $batch,
     input: { amount: 600, phone: $phone, bankId: "100000000111", fullName: "Petrov Ivan" }) { ... on PayoutDraftCreated { ${drafted} } ${refusedTo} } }`,
   approve: `mutation ($m: ID!, $id: ID!) { done: payoutDraftApprove(merchantId: $m, id: $id) { ... on PayoutDraftApproved { ${drafted} payout { id status recipient { phone } } } ${refusedTo} } }`,
   reject: `mutation ($m: ID!, $id: ID!) { done: payoutDraftReject(merchantId: $m, id: $id, reason: "No") { ... on PayoutDraftRejected { ${drafted} } ${refusedTo} } }`,
+  approveAll: `mutation ($m: ID!, $ids: [ID!]!) { done: payoutDraftsApprove(merchantId: $m, ids: $ids) { ... on PayoutDraftsDecided { ${decisions} } ${refusedTo} } }`,
+  rejectAll: `mutation ($m: ID!, $ids: [ID!]!, $reason: String = "No") { done: payoutDraftsReject(merchantId: $m, ids: $ids, reason: $reason) { ... on PayoutDraftsDecided { ${decisions} } ${refusedTo} } }`,
+  ofBatch: `query ($batch: ID) { done: payoutDrafts(filter: { mode: [test], batchId: $batch }) { nodes { id batchId } } }`,
+  quote: `query ($m: ID!, $items: [PayoutQuoteItem!]!) { done: payoutQuote(merchantId: $m, mode: test, items: $items) { fee withheld available remaining } }`,
   read: `query ($m: ID, $id: ID!) { done: payoutDraft(id: $id, merchantId: $m) { id status shop { id name } payout { id status } } }`,
   issue: `mutation ($m: ID!, $s: ID!, $mode: Mode = live, $scopes: [String!]) { done: apiKeyIssue(merchantId: $m, shopId: $s, mode: $mode, scopes: $scopes) { ... on ApiKeyIssued { id secret status } ${refusedTo} } }`,
   rotateKey: `mutation ($m: ID!, $id: ID!, $hours: Int!) { done: apiKeyRotate(merchantId: $m, apiKeyId: $id, overlapHours: $hours) { ... on ApiKeyIssued { id secret status } ${refusedTo} } }`,
@@ -140,6 +145,59 @@ test('people of finance propose, approve and reject; lower roles, keys and other
   );
   assert.doesNotMatch(JSON.stringify(rows), /9161234567|Petrov/, 'the log has masks alone');
   assert.match(rows[0].after, /"fullName": "P\*\*\* I\*\*\*"/);
+});
+
+test('drafts of one file are found by their batch, and decided together under the rules of each', async () => {
+  const anna = person('anna', 'finance', own.id('merchant'));
+  const boris = person('boris', 'finance', own.id('merchant'));
+  const batch = randomUUID();
+  const ids: string[] = [];
+  for (let line = 0; line < 3; line += 1) ids.push((await ask('create', anna, { batch })).draft.id);
+  assert.equal(await ask('create', anna, { batch: 'a file' }), 'bad_request');
+  const found = await ask('ofBatch', boris, { batch });
+  assert.deepEqual(found.nodes.map(({ id }: { id: string }) => id).toSorted(), ids.toSorted());
+  const stranger = person('boris', 'admin', other.id('merchant'));
+  assert.deepEqual((await ask('ofBatch', stranger, { batch })).nodes, []);
+  assert.equal(await ask('ofBatch', boris, { batch: 'a file' }), 'bad_request');
+
+  for (const name of ['approveAll', 'rejectAll'] as const) {
+    assert.equal(await ask(name, stranger, { ids }), 'not_found');
+    assert.equal(await ask(name, person('s', 'support'), { ids }), 'forbidden');
+    for (const wrong of [[], [ids[0], ids[0]], Array.from({ length: 51 }, () => randomUUID())])
+      assert.equal(await ask(name, boris, { ids: wrong }), 'bad_request');
+    // Another merchant's, named by a person of the platform.
+    const { decisions: none } = await ask(name, person('o'), { ids, m: other.id('merchant') });
+    assert.deepEqual(
+      none,
+      ids.map((id) => ({ id, draft: null, refusal: { code: 'not_found' } })),
+    );
+  }
+  const { decisions: mine } = await ask('approveAll', anna, { ids });
+  assert.deepEqual(mine[0].refusal, { code: 'scope_required' });
+  const [first, ...rest] = ids;
+  const no = { ids: [first], reason: '' };
+  assert.equal((await ask('rejectAll', boris, no)).decisions[0].refusal?.code, 'bad_request');
+  const { decisions: rejected } = await ask('rejectAll', anna, { ids: [first] });
+  assert.deepEqual(rejected, [
+    { id: first, draft: { status: 'rejected', payout: null }, refusal: null },
+  ]);
+  const { decisions: decided } = await ask('approveAll', boris, { ids });
+  assert.deepEqual(decided, [
+    { id: first, draft: { status: 'rejected', payout: null }, refusal: { code: 'not_pending' } },
+    ...rest.map((id) => ({ id, draft: { status: 'approved', payout: { id } }, refusal: null })),
+  ]);
+  assert.deepEqual((await ask('approveAll', boris, { ids })).decisions, decided, 'a second press');
+});
+
+test('a quote is for people of the merchant, of its shops alone', async () => {
+  const items = [{ shopId: own.id('shop'), method: 'payouts_sbp', amount: 600 }];
+  const viewer = person('v', 'viewer', own.id('merchant'));
+  const { fee, withheld, available, remaining } = await ask('quote', viewer, { items });
+  assert.deepEqual([fee, withheld, remaining], [0, 600, available - 600]);
+  const stranger = person('v', 'viewer', other.id('merchant'));
+  assert.equal(await ask('quote', stranger, { items }), 'not_found');
+  const foreign = items.map((item) => ({ ...item, shopId: other.id('shop') }));
+  assert.equal(await ask('quote', viewer, { items: foreign }), 'not_found');
 });
 
 test('a recipient is masked for every person wherever they look; finance reveals it, and the log has each look', async () => {

@@ -235,7 +235,8 @@ test('a process killed between any two statements of an approval leaves a draft 
     const { id } = await history.pay(key, 1_000n);
     drafts.push(await proposed(key, id, 300n));
   }
-  const seen = await killBetween(migrated.database, 'refund', drafts);
+  const calls = drafts.map(({ merchantId, id }) => ({ merchantId, ids: [id] }));
+  const seen = await killBetween(migrated.database, 'refund', calls);
   const cut = seen.filter((line) => line.startsWith('here')).length;
   assert.ok(cut >= 12 && cut < moments, seen.join());
   for (const [place, draft] of drafts.entries()) {

@@ -6,7 +6,11 @@ import { noPolicies } from '../support/no-policies.ts';
 import type { Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { CreatingDeps } from '../../subgraphs/payouts/create-payout.ts';
-import { approveDraft, type ApprovedDraft } from '../../subgraphs/payouts/drafts/approve-draft.ts';
+import {
+  approveDraft,
+  approveDrafts,
+  type ApprovedDraft,
+} from '../../subgraphs/payouts/drafts/approve-draft.ts';
 import { createDraft, type DraftDeps } from '../../subgraphs/payouts/drafts/create-draft.ts';
 import type { PayoutDraft } from '../../subgraphs/payouts/drafts/entities.ts';
 import { payoutDrafts } from '../../subgraphs/payouts/drafts/store-draft.ts';
@@ -47,6 +51,7 @@ export class Drafts {
       mode,
       input,
       recipientOf: null,
+      batchId: null,
       reason: 'September',
       idempotency: null,
     };
@@ -70,6 +75,16 @@ export class Drafts {
   ): Promise<ApprovedDraft | Refusal> {
     const asked = { merchantId, id, cardPan, policies };
     return approveDraft(partsAt(parts, at), person(subject, at), asked);
+  }
+
+  /** Approves drafts of one merchant by one call. */
+  approveAll(
+    drafts: readonly Pick<PayoutDraft, 'merchantId' | 'id'>[],
+    subject: string,
+  ): Promise<readonly (ApprovedDraft | Refusal)[]> {
+    const ids = drafts.map(({ id }) => id);
+    const asked = { merchantId: drafts[0]?.merchantId ?? '', ids, policies: noPolicies };
+    return approveDrafts(partsAt(this.harness.parts), person(subject), asked);
   }
 
   reject(

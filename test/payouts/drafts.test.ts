@@ -7,6 +7,9 @@ import { createDraft } from '../../subgraphs/payouts/drafts/create-draft.ts';
 import { expireDrafts } from '../../subgraphs/platform/drafts/expire-drafts.ts';
 import { pendingDrafts_max } from '../../subgraphs/platform/drafts/rules.ts';
 import { payoutDrafts } from '../../subgraphs/payouts/drafts/store-draft.ts';
+import type { PayoutDraft } from '../../subgraphs/payouts/drafts/entities.ts';
+import { quotePayouts } from '../../subgraphs/payouts/quote-payouts.ts';
+import type { PayoutMethod } from '../../subgraphs/payouts/rules/payout.ts';
 import { codeOf, granted } from '../support/granted.ts';
 import { Drafts, partsAt, person } from './drafts-harness.ts';
 import { account, at, card, cardNumber, openHarness, sbp, start, type Harness } from './harness.ts';
@@ -19,7 +22,7 @@ before(async () => {
 });
 after(() => harness.migrated.close());
 
-const bare = { recipientOf: null, reason: null, idempotency: null } as const;
+const bare = { recipientOf: null, batchId: null, reason: null, idempotency: null } as const;
 const over = start.add({ hours: 72 });
 
 test('one person proposes and another approves; the payout has the draft’s id, and is paid once', async () => {
@@ -105,6 +108,118 @@ test('drafts approved at once never take more than there is', async () => {
     [(await drafts.payouts(key)).length, (await harness.books(key)).reserved],
     [3, 900n],
   );
+});
+
+describe('several drafts', () => {
+  test('that are approved by many calls at once, alone and together, are paid once each and never more than there is', async () => {
+    const key = await harness.funded(1_000n);
+    const proposed: PayoutDraft[] = [];
+    for (let line = 0; line < 6; line += 1)
+      proposed.push(await drafts.proposed(key, { amount: 300n, ...sbp }));
+    const [first] = proposed;
+    const answers = await Promise.all([
+      drafts.approveAll(proposed, 'boris'),
+      // A second press, another person from the end, and one draft on its own.
+      drafts.approveAll(proposed, 'boris'),
+      drafts.approveAll(proposed.toReversed(), 'clara'),
+      drafts.approve(first ?? assert.fail(), 'dora').then((one) => [one]),
+    ]);
+    const made = answers.flat().filter((one) => !isRefusal(one) && !one.replayed);
+    const paid = await drafts.payouts(key);
+    assert.deepEqual([made.length, paid.length], [3, 3], 'as many were answered as are made');
+    await harness.send(at(1));
+    const after = { available: 100n, reserved: 0n, paid: 900n, fees: 0n };
+    assert.deepEqual(await harness.books(key), after);
+    // Pressed again: those that were paid are answered as they are, the others are refused again.
+    for (const one of await drafts.approveAll(proposed, 'boris'))
+      assert.ok(isRefusal(one) || one.replayed);
+    assert.deepEqual(await harness.books(key), after);
+  });
+
+  test('are each answered by line: one that is refused does not hinder the others', async () => {
+    const key = await harness.funded(1_000n);
+    const stranger = await drafts.proposed(await harness.funded(1_000n), { amount: 1n, ...sbp });
+    const good = await drafts.proposed(key, { amount: 400n, ...sbp });
+    const decided = await drafts.proposed(key, { amount: 1n, ...sbp });
+    granted(await drafts.reject(decided, 'clara'));
+    const byCard = await drafts.proposed(key, { amount: 1n, ...card });
+    const dear = await drafts.proposed(key, { amount: 601n, ...sbp });
+    const last = await drafts.proposed(key, { amount: 600n, ...account });
+    const lines = [good, stranger, decided, byCard, dear, last];
+    const codes = (await drafts.approveAll(lines, 'boris')).map(codeOf);
+    assert.deepEqual(codes, [
+      'not refused',
+      'not_found',
+      'not_pending',
+      'bad_request',
+      'insufficient_balance',
+      'not refused',
+    ]);
+    assert.equal((await drafts.find(dear)).refusalCode, 'insufficient_balance');
+    assert.equal((await drafts.find(stranger)).status, 'pending');
+    const own = (await drafts.approveAll([byCard, dear], 'anna')).map(codeOf);
+    assert.deepEqual(own, ['scope_required', 'scope_required'], 'maker and checker of each');
+    assert.deepEqual((await harness.books(key)).reserved, 1_000n);
+  });
+});
+
+test('what a payout will take is told before to the last kopeck, as it is charged then', async () => {
+  const live = await harness.migrated.merchant('live');
+  const { merchantId, shopId, mode } = live;
+  await harness.credit(live, 100_000n);
+  const quote = async (items: readonly (readonly [PayoutMethod, bigint])[], whose = live) =>
+    quotePayouts(
+      harness.pool,
+      {
+        merchantId: whose.merchantId,
+        mode: whose.mode,
+        items: items.map(([method, amount]) => ({ shopId: whose.shopId, method, amount })),
+      },
+      start,
+    );
+  const sums = async (...asked: Parameters<typeof quote>): Promise<bigint[]> => {
+    const { amount, fee, withheld, available, remaining } = granted(await quote(...asked));
+    return [amount, fee, withheld, available, remaining];
+  };
+  const free = [12_345n, 0n, 12_345n, 100_000n, 87_655n];
+  assert.deepEqual(await sums([['payouts_sbp', 12_345n]]), free, 'no rate is set');
+  await harness.pool.query(
+    `insert into rate (id, merchant_id, shop_id, method, rate_bps, since) values
+      (gen_random_uuid(), $1, null, 'payouts_sbp', 900, $3), (gen_random_uuid(), $1, $2, 'payouts_sbp', 133, $3), (gen_random_uuid(), $1, $2, 'payouts_account', 77, $3)`,
+    [merchantId, shopId, at(-10).toString()],
+  );
+  const items = [
+    ['payouts_sbp', 12_345n],
+    ['payouts_sbp', 150n],
+    ['payouts_account', 9_999n],
+  ] as const;
+  const [, fee = 0n, withheld = 0n] = await sums(items);
+  await harness.pool.query(
+    `insert into bank_route (merchant_id, id, shop_id, mode, operation, method, connector, priority, active, created_at)
+     select $1, gen_random_uuid(), $2, $3, 'payout', way, 'simulator', 1, true, now() from unnest(array['sbp', 'account']) as way`,
+    [merchantId, shopId, mode],
+  );
+  const parts = harness.liveParts();
+  const charged: bigint[] = [];
+  for (const [method, amount] of items) {
+    const to = method === 'payouts_sbp' ? sbp : account;
+    const draft = await drafts.proposed(live, { method, amount, ...to });
+    charged.push(granted(await drafts.approve(draft, 'boris', { parts })).payout.fee);
+  }
+  assert.deepEqual([charged, fee], [[164n, 2n, 77n], 243n]);
+  const { available, reserved } = await harness.books(live);
+  assert.deepEqual([reserved, available], [withheld, 100_000n - withheld]);
+  const [, , , now, below] = await sums([['payouts_sbp', 100_000n]]);
+  assert.deepEqual([now, below], [available, available - 101_330n], 'less than nothing remains');
+  const test = await harness.funded(1n);
+  assert.deepEqual((await sums([['payouts_sbp', 12_345n]], test))[1], 0n, 'test mode is free');
+  assert.deepEqual(await sums([]), [0n, 0n, 0n, available, available]);
+
+  const foreign = { ...live, shopId: test.shopId };
+  assert.equal(codeOf(await quote([['payouts_sbp', 1n]], foreign)), 'not_found');
+  assert.equal(codeOf(await quote([['payouts_sbp', 0n]])), 'bad_request');
+  const many = Array.from({ length: 1_001 }, () => ['payouts_sbp', 1n] as const);
+  assert.equal(codeOf(await quote(many)), 'bad_request');
 });
 
 describe('what stands against the payout', () => {
@@ -212,6 +327,7 @@ test('a repeated proposal is one draft, and its terms are those of a payout', as
       mode,
       input: { amount, ...sbp },
       recipientOf: null,
+      batchId: null,
       reason,
       idempotency: { key: 'k-1' },
     });

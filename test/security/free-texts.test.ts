@@ -71,6 +71,7 @@ const ours: Readonly<Record<string, readonly string[]>> = {
   PayoutDraft: ['currency', 'createdBy', 'decidedBy'],
   PayoutDraftRecipient: ['phoneMask', 'bankId', 'accountMask', 'bik', 'innMask', 'cardMask'],
   Payout: ['currency', 'failReason', 'recipientCardMask', 'bankRef'],
+  PayoutQuote: ['currency'],
   SbpBank: ['memberId', 'name', 'nameEn'],
   PayoutCreated: ['bank', 'bankRef', 'failureReason'],
   PayoutBatchItem: ['code'],

@@ -1,6 +1,6 @@
 /**
- * A process that approves drafts and is killed by the test between two statements of each:
- * `node doomed-approval.ts <payout or refund> <database> <drafts, JSON>`. Of the n-th draft, from 0, it prints
+ * A process that approves drafts and is killed by the test between two statements of each call:
+ * `node doomed-approval.ts <payout or refund> <database> <calls, JSON>`. Of the n-th call, from 0, it prints
  * `here n` before the statement behind n others, and goes no further; it prints `done n` when there
  * were no more.
  */
@@ -13,12 +13,13 @@ import { openDatabase } from '../../subgraphs/platform/database/orm.ts';
 import { noPolicies } from './no-policies.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { approveRefundDraft } from '../../subgraphs/payments/refund-drafts/approve-draft.ts';
-import { approveDraft } from '../../subgraphs/payouts/drafts/approve-draft.ts';
+import { approveDrafts } from '../../subgraphs/payouts/drafts/approve-draft.ts';
+import type { ApprovedTogether } from './kill-approvals.ts';
 import { partsAt, person } from '../payouts/drafts-harness.ts';
 
 const [, , kind = '', url = '', given = '[]'] = process.argv;
-const drafts = JSON.parse(given) as readonly { readonly merchantId: string; readonly id: string }[];
-const database = await openDatabase({ url, entities, pool: drafts.length });
+const calls = JSON.parse(given) as readonly ApprovedTogether[];
+const database = await openDatabase({ url, entities, pool: calls.length });
 const stop = (word: string, place: number): Promise<never> => {
   process.stdout.write(`${word} ${place}\n`);
   // The open connection keeps the process alive until it is killed.
@@ -54,11 +55,12 @@ const parts = {
   fingerprintKey: randomBytes(32),
 };
 await Promise.all(
-  drafts.map(({ merchantId, id }, place) =>
+  calls.map(({ merchantId, ids }, place) =>
     approvals.run({ place, left: place }, async () => {
-      const asked = { merchantId, id, cardPan: null, policies: noPolicies };
-      if (kind === 'payout') await approveDraft(partsAt(parts), person('boris'), asked);
-      else await approveRefundDraft(partsAt(parts), person('boris'), asked);
+      const asked = { merchantId, ids, policies: noPolicies };
+      if (kind === 'payout') await approveDrafts(partsAt(parts), person('boris'), asked);
+      for (const id of kind === 'refund' ? ids : [])
+        await approveRefundDraft(partsAt(parts), person('boris'), { merchantId, id });
       await stop('done', place);
     }),
   ),

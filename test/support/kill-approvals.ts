@@ -3,22 +3,26 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { RowKey } from '../../subgraphs/platform/database/load-by-key.ts';
 import type { Database } from '../../subgraphs/platform/database/orm.ts';
 import { eventually } from './eventually.ts';
 
+/** Drafts of a merchant that are approved by one call; of refunds, one. */
+export interface ApprovedTogether {
+  readonly merchantId: string;
+  readonly ids: readonly string[];
+}
+
 /**
- * Approves drafts in a process that is killed when each has come as far as it may: the n-th, from 0,
+ * Makes approvals in a process that is killed when each has come as far as it may: the n-th, from 0,
  * has sent n statements. Gives what it printed of each, in their order.
  */
 export const killBetween = async (
   { url }: Pick<Database, 'url'>,
   kind: 'payout' | 'refund',
-  approved: readonly RowKey[],
+  approved: readonly ApprovedTogether[],
 ): Promise<readonly string[]> => {
   const script = join(import.meta.dirname, 'doomed-approval.ts');
-  const given = JSON.stringify(approved.map(({ merchantId, id }) => ({ merchantId, id })));
-  const child = spawn(process.execPath, [script, kind, url, given], {
+  const child = spawn(process.execPath, [script, kind, url, JSON.stringify(approved)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');

@@ -34,6 +34,8 @@ export const permissions = [
   'payoutDraftCreate',
   'payoutDraftApprove',
   'payoutDraftReject',
+  'payoutDraftsApprove',
+  'payoutDraftsReject',
   'payoutRecipientReveal',
   'sbpBanksRefresh',
   'subscriptionCancel',

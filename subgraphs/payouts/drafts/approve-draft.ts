@@ -1,7 +1,7 @@
 /**
- * Approves a draft and creates its payout. The payout has the draft's id and is created in the
- * transaction that decides the draft, under its row's lock, so concurrent approvals create one
- * payout. A refusal is stored with the draft, which stays pending.
+ * Approves drafts and creates their payouts. A payout has its draft's id and is created in the
+ * transaction that decides this draft, under its row's lock, so concurrent and repeated approvals
+ * create one payout. A refusal is stored with the draft, which stays pending.
  */
 import { isSameRequest, type ClaimingCaller } from '../../platform/database/idempotency.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
@@ -124,17 +124,21 @@ const again = async ({ database }: DraftDeps, draft: PayoutDraft): Promise<Appro
   return { draft, payout, replayed: true };
 };
 
-/**
- * Approves a draft; returns it with its payout. Repeated by the same person, it returns the current
- * payout. Refuses with `not_found`, `scope_required` (the proposer), `not_pending`, `bad_request`
- * (a card's number), and, leaving the draft pending with the refusal: `aml_blocked`,
- * `live_not_enabled`, `route_not_configured`, `method_unsupported`, `insufficient_balance`.
- */
-export const approveDraft = async (
+/** A draft whose approval was checked outside of its transaction. */
+interface Ready {
+  readonly approving: Approving;
+  readonly draft: PayoutDraft;
+  readonly recipient: Recipient;
+  readonly checked: Checked;
+  readonly since_ms: number;
+}
+
+/** Checks an approval: the draft, its recipient, the lists and the bank. Nothing is written but a refusal. */
+const prepare = async (
   deps: DraftDeps,
   acting: PersonActing,
   { merchantId, id, cardPan, policies }: ApprovalRequest,
-): Promise<ApprovedDraft | Refusal> => {
+): Promise<Ready | ApprovedDraft | Refusal> => {
   const since_ms = performance.now();
   const [draft] = await payoutDrafts.load(deps.database.pool, [{ merchantId, id }]);
   if (!draft) return noDraft;
@@ -149,18 +153,71 @@ export const approveDraft = async (
   const bank = await payoutBank(deps.banks, draft, draft.method);
   const checking = { policies, merchantId, bank, log: deps.log };
   const checked = await checkRecipient(checking, recipient);
-  const { pool } = deps.database;
-  if (isRefusal(checked)) return noteRefusal(payoutDrafts, pool, approving, draft, checked);
+  if (isRefusal(checked))
+    return noteRefusal(payoutDrafts, deps.database.pool, approving, draft, checked);
+  return { approving, draft, recipient, checked, since_ms };
+};
+
+/** Decides a checked draft and makes its payout; a card's goes to the bank at once. */
+const settle = async (
+  deps: DraftDeps,
+  { approving, draft, recipient, checked, since_ms }: Ready,
+): Promise<ApprovedDraft | Refusal> => {
+  const { acting, at } = approving;
   const terms = termsOf(draft, recipient);
   const opened = await withinBound(open(deps, approving, draft, { terms, checked }), beyondBound);
   // The balance's bound was reached, and the transaction was rolled back.
-  if (isRefusal(opened)) return noteRefusal(payoutDrafts, pool, approving, draft, opened);
+  if (isRefusal(opened))
+    return noteRefusal(payoutDrafts, deps.database.pool, approving, draft, opened);
   if ('refusal' in opened) return opened.refusal;
   if (!opened.payout) return again(deps, opened.draft);
-  const now = mode === 'live' ? acting.now : () => at;
+  const now = draft.mode === 'live' ? acting.now : () => at;
   const payout =
     recipient.way === 'card' && opened.payout.status === 'pending'
       ? await payCard(deps, checked.bank, { payout: opened.payout, recipient, since_ms, now })
       : opened.payout;
   return { draft: opened.draft, payout, replayed: false };
+};
+
+/**
+ * Approves a draft; returns it with its payout. Repeated by the same person, it returns the current
+ * payout. Refuses with `not_found`, `scope_required` (the proposer), `not_pending`, `bad_request`
+ * (a card's number), and, leaving the draft pending with the refusal: `aml_blocked`,
+ * `live_not_enabled`, `route_not_configured`, `method_unsupported`, `insufficient_balance`.
+ */
+export const approveDraft = async (
+  deps: DraftDeps,
+  acting: PersonActing,
+  request: ApprovalRequest,
+): Promise<ApprovedDraft | Refusal> => {
+  const ready = await prepare(deps, acting, request);
+  return 'checked' in ready ? settle(deps, ready) : ready;
+};
+
+/** Drafts whose recipients are checked at once: each may need a bank query. */
+const checked_max = 20;
+
+/**
+ * Approves drafts of a merchant in their order, each in a transaction of its own; returns for each
+ * what `approveDraft` returns. A draft of a card is refused: its number is not given.
+ */
+export const approveDrafts = async (
+  deps: DraftDeps,
+  acting: PersonActing,
+  {
+    ids,
+    ...request
+  }: Omit<ApprovalRequest, 'id' | 'cardPan'> & { readonly ids: readonly string[] },
+): Promise<readonly (ApprovedDraft | Refusal)[]> => {
+  const answers: (ApprovedDraft | Refusal)[] = [];
+  for (let from = 0; from < ids.length; from += checked_max) {
+    const some = ids.slice(from, from + checked_max);
+    const prepared = await Promise.all(
+      some.map((id) => prepare(deps, acting, { ...request, id, cardPan: null })),
+    );
+    // One after another: the first ones are paid where the balance does not cover all.
+    for (const ready of prepared)
+      answers.push('checked' in ready ? await settle(deps, ready) : ready);
+  }
+  return answers;
 };

@@ -35,6 +35,8 @@ interface DraftRequest {
   readonly input: PayoutInput;
   /** An earlier payout, whose recipient is paid again; null: the input has the recipient. */
   readonly recipientOf: string | null;
+  /** What it has in common with others that are proposed together; null: nothing. */
+  readonly batchId: string | null;
   /** Its purpose, for the approver. */
   readonly reason: string | null;
   readonly idempotency: IdempotencyArgument;
@@ -50,7 +52,7 @@ export const cardDigests = (
 const draftOf = (
   deps: DraftDeps,
   { principal }: PersonActing,
-  { merchantId, shopId, mode, reason }: DraftRequest,
+  { merchantId, shopId, mode, batchId, reason }: DraftRequest,
   terms: PayoutTerms,
   at: Temporal.Instant,
 ): PayoutDraft => {
@@ -67,6 +69,7 @@ const draftOf = (
     recipientCardDigest:
       recipient.way === 'card' ? cardDigests(deps, id, recipient.cardNumber).fingerprint : null,
     reason,
+    batchId,
     createdBy: principal.subject,
     createdAt: at,
     expiresAt: at.add({ hours: draftLife_h }),
@@ -81,7 +84,8 @@ const draftOf = (
 
 /**
  * Proposes a payout of a merchant's shop, or finds the draft that an earlier call with the same
- * idempotency key created. Refuses with `bad_request` (the terms, the reason, too many pending),
+ * idempotency key created. Refuses with `bad_request` (the terms, the batch, the reason, too many
+ * pending),
  * `not_found` (the shop), `live_not_enabled`, or about the key.
  */
 export const createDraft = async (
@@ -89,9 +93,12 @@ export const createDraft = async (
   acting: PersonActing,
   request: DraftRequest,
 ): Promise<Created<PayoutDraft> | Refusal> => {
-  const { merchantId, shopId, mode, recipientOf, reason, idempotency } = request;
+  const { merchantId, shopId, mode, recipientOf, batchId, reason, idempotency } = request;
   const noShop = refuse('not_found', 'there is no such shop');
   if (!isUuid(merchantId) || !isUuid(shopId)) return noShop;
+  if (batchId !== null && !isUuid(batchId))
+    return refuse('bad_request', 'batchId: expected a UUID');
+  // The batch is no part of it: a line that is sent again from a reloaded page finds its draft.
   const claim = claimOf(idempotency, 'payoutDraftCreate', {
     shopId,
     mode,

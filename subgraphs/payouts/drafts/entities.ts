@@ -33,9 +33,18 @@ export const PayoutDraftEntity = defineEntity({
     recipientBik: p.text().nullable(),
     recipientInn: p.text().nullable(),
     reason: p.text().nullable(),
+    /** What drafts that were proposed together have in common, such as the lines of a file. */
+    batchId: p.uuid().nullable(),
     ...draftColumns(),
   },
-  indexes: [...draftIndexes('payout_draft')],
+  indexes: [
+    ...draftIndexes('payout_draft'),
+    {
+      name: 'payout_draft_batch',
+      properties: ['merchantId', 'batchId', 'createdAt', 'id'],
+      where: 'batch_id is not null',
+    },
+  ],
   checks: [
     ...draftChecks('payout_draft'),
     {

@@ -4,15 +4,17 @@ import type {
   PayoutDraftResolvers,
   QueryResolvers,
 } from '../../../schema/generated/payouts.ts';
-import { oneOf } from '../../platform/database/open-list.ts';
-import { ofCaller, personOf, rejectDraft } from '../../platform/drafts/decide-draft.ts';
+import type { RowFilter } from '../../platform/database/list-statements.ts';
+import { exactly, oneOf } from '../../platform/database/open-list.ts';
+import { idsRefusal, ofCaller, personOf, rejectDraft } from '../../platform/drafts/decide-draft.ts';
 import type { Policies } from '../../platform/policies/policies.ts';
-import { isRefusal } from '../../rules/refusal.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
 import { merchantOf, orThrow } from '../../platform/access/reach.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
 import type { Payout } from '../entities.ts';
 import { loadPayouts } from '../find-payouts.ts';
-import { approveDraft } from './approve-draft.ts';
+import { approveDraft, approveDrafts } from './approve-draft.ts';
 import { createDraft, type DraftDeps } from './create-draft.ts';
 import type { PayoutDraft } from './entities.ts';
 import { shownRecipient } from './rules.ts';
@@ -42,6 +44,12 @@ export const draftFields = ({
   };
 };
 
+/** A draft was proposed in this batch; `bad_request` for an invalid id. */
+const ofBatch = (id: string | null | undefined): RowFilter | Refusal =>
+  typeof id === 'string' && !isUuid(id)
+    ? refuse('bad_request', 'batchId: expected a UUID')
+    : exactly('payout_draft.batch_id', id, { type: 'uuid' });
+
 /** The queries of drafts. */
 export const draftQueries = ({
   database: { pool },
@@ -53,6 +61,7 @@ export const draftQueries = ({
     const rows = [
       oneOf('payout_draft.method', filter?.method),
       oneOf('payout_draft.created_by', filter?.createdBy),
+      orThrow(ofBatch(filter?.batchId)),
       ...ofCaller(payoutDrafts, principal, filter?.isMine),
     ];
     const request = { ...asked, filter, columns: { status }, rows };
@@ -60,16 +69,77 @@ export const draftQueries = ({
   },
 });
 
-type Mutations = 'payoutDraftCreate' | 'payoutDraftApprove' | 'payoutDraftReject';
+/** What became of each draft, as it is now. */
+const decisionsOf = async (
+  { database: { pool } }: DraftsDeps,
+  { merchantId, ids }: { readonly merchantId: string; readonly ids: readonly string[] },
+  answers: readonly (object | Refusal)[],
+) => {
+  const drafts = await payoutDrafts.load(
+    pool,
+    ids.map((id) => ({ merchantId, id })),
+  );
+  return {
+    __typename: 'PayoutDraftsDecided' as const,
+    decisions: ids.map((id, place) => {
+      const answer = answers[place];
+      const refusal = answer !== undefined && isRefusal(answer) ? answer : null;
+      return { id, draft: drafts[place] ?? null, refusal };
+    }),
+  };
+};
+
+/** The mutations that decide several drafts. */
+const manyMutations = (
+  deps: DraftsDeps,
+): Pick<MutationResolvers, 'payoutDraftsApprove' | 'payoutDraftsReject'> => ({
+  payoutDraftsApprove: async (_, asked, context) => {
+    const mistake = idsRefusal(asked.ids);
+    if (mistake) return mistake;
+    const policies = await deps.policies.current();
+    const answers = await approveDrafts(deps, personOf(context), { ...asked, policies });
+    deps.wakeRelay();
+    deps.wakeSenders();
+    return decisionsOf(deps, asked, answers);
+  },
+  payoutDraftsReject: async (_, { merchantId, ids, reason }, context) => {
+    const mistake = idsRefusal(ids);
+    if (mistake) return mistake;
+    const parts = { ...deps.database, clocks: deps.clocks };
+    const acting = personOf(context);
+    const answers: (PayoutDraft | Refusal)[] = [];
+    for (const id of ids)
+      answers.push(await rejectDraft(payoutDrafts, parts, acting, { merchantId, id, reason }));
+    return decisionsOf(deps, { merchantId, ids }, answers);
+  },
+});
+
+type Mutations =
+  | 'payoutDraftCreate'
+  | 'payoutDraftApprove'
+  | 'payoutDraftReject'
+  | 'payoutDraftsApprove'
+  | 'payoutDraftsReject';
 
 /** The mutations of drafts; a payout needs two people. */
 export const draftMutations = (deps: DraftsDeps): Pick<MutationResolvers, Mutations> => ({
+  ...manyMutations(deps),
+  ...manyMutations(deps),
   payoutDraftCreate: async (
     _,
-    { merchantId, shopId, mode, input, recipientOf = null, reason = null, idempotency },
+    {
+      merchantId,
+      shopId,
+      mode,
+      input,
+      recipientOf = null,
+      batchId = null,
+      reason = null,
+      idempotency,
+    },
     context,
   ) => {
-    const asked = { merchantId, shopId, mode, input, recipientOf, reason, idempotency };
+    const asked = { merchantId, shopId, mode, input, recipientOf, batchId, reason, idempotency };
     const created = await createDraft(deps, personOf(context), asked);
     if (isRefusal(created)) return created;
     const { made: draft, replayed: idempotent } = created;

@@ -12,6 +12,7 @@ import {
   shareOf,
   type MinorUnits,
 } from '../../rules/money.ts';
+import type { Mode } from '../../rules/mode.ts';
 import type { Recipient } from '../../rules/recipient.ts';
 import { metadataMistakes } from '../../rules/metadata.ts';
 import { textMistake } from '../../rules/text-mistake.ts';
@@ -179,6 +180,14 @@ export interface Reservation {
   readonly fee: MinorUnits;
 }
 
+/** The rate at which a mode charges payouts, in basis points: test mode charges none. */
+export const chargedRate = (mode: Mode, rate_bps: number): number =>
+  mode === 'test' ? 0 : rate_bps;
+
+/** The fee of a payout, on top of its amount, at a rate in basis points. */
+export const payoutFee = (amount: MinorUnits, rate_bps: number): MinorUnits =>
+  shareOf(amount, rate_bps);
+
 /** The amount that the balance must cover; `kept`: it stays reserved. */
 interface Covered {
   readonly amount: MinorUnits;
@@ -196,7 +205,7 @@ export const reserveEach = (
 ): readonly (Reservation | null)[] => {
   let left = available;
   return payouts.map(({ amount, kept }) => {
-    const fee = shareOf(amount, rate_bps);
+    const fee = payoutFee(amount, rate_bps);
     const total = amount + fee;
     if (total > left || total > largestAmount) return null;
     if (kept) left -= total;

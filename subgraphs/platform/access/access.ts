@@ -86,12 +86,15 @@ export const access: Readonly<Record<string, Access>> = {
   'Mutation.payoutCreate': { key: anyPayout },
   'Mutation.payoutBatchCreate': { key: anyPayout },
   'Query.paidRecipients': { operator: 'viewer' },
+  'Query.payoutQuote': { operator: 'viewer' },
   'Query.payoutDraft': { operator: 'viewer' },
   'Query.payoutDrafts': { operator: 'viewer' },
   // Of the two people, one may have the finance role and the other may be an administrator.
   'Mutation.payoutDraftCreate': { operator: 'finance' },
   'Mutation.payoutDraftApprove': { operator: 'finance' },
   'Mutation.payoutDraftReject': { operator: 'finance' },
+  'Mutation.payoutDraftsApprove': { operator: 'finance' },
+  'Mutation.payoutDraftsReject': { operator: 'finance' },
   // Each use of it is in the audit log.
   'Mutation.payoutRecipientReveal': { operator: 'finance' },
   'Mutation.bankPayoutAsk': { edge: true },

@@ -88,6 +88,18 @@ export const keepApproval = async <Row extends Draft>(
   return after;
 };
 
+/** Drafts that one call decides. */
+const decided_max = 50;
+
+/** Refuses a list of drafts to decide that is empty, too long, or has one twice. */
+export const idsRefusal = (ids: readonly string[]): Refusal | null => {
+  if (ids.length < 1 || ids.length > decided_max)
+    return refuse('bad_request', `ids: expected 1 to ${decided_max}, got ${ids.length}`);
+  return new Set(ids).size < ids.length
+    ? refuse('bad_request', 'ids: expected each draft once')
+    : null;
+};
+
 interface RejectionRequest extends RowKey {
   readonly reason: string;
 }

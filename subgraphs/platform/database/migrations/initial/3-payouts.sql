@@ -65,6 +65,7 @@ create table payout_draft (
   recipient_bik text,
   recipient_inn text,
   reason text,
+  batch_id uuid,
   created_by text not null,
   created_at timestamptz(3) not null,
   expires_at timestamptz(3) not null,
@@ -87,6 +88,8 @@ create index payout_draft_registry on payout_draft (merchant_id, shop_id, mode, 
 create index payout_draft_filter on payout_draft (merchant_id, shop_id, mode, status, created_at, id);
 create index payout_draft_newest on payout_draft (mode, created_at, id);
 create index payout_draft_pending on payout_draft (merchant_id, mode) where status = 'pending';
+create index payout_draft_batch on payout_draft (merchant_id, batch_id, created_at, id)
+  where batch_id is not null;
 create index payout_draft_ends on payout_draft (expires_at) where status = 'pending';
 
 -- A participant of SBP as an acquirer named it last. Banks that no acquirer named come from the
