@@ -36,6 +36,7 @@ const fields = [
   'link',
   'payment',
   'payout',
+  'batch',
   'act',
 ] as const;
 type Field = (typeof fields)[number];

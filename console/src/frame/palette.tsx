@@ -1,26 +1,17 @@
 /** Ctrl-K: opens a section, or any object that a text names. */
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState, type KeyboardEvent } from 'react';
+import { useState, type KeyboardEvent } from 'react';
 import { Search } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { Modal } from '../parts/modal.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { useRested } from '../parts/use-rested.ts';
 import { useWords } from '../words/words.ts';
 import { zoneName } from '../zone.ts';
 import { useActs } from './acts.ts';
 import { FoundText, objectsIn, placeOf, sectionOf, type Found } from './found.tsx';
 import { rememberedFilters } from './remembered.ts';
 import { pathOf, useSections } from './sections.tsx';
-
-/** A debounced text. */
-const useRested = (text: string): string => {
-  const [rested, setRested] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(text), 150);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return rested;
-};
 
 /** Normalizes letters: ё becomes е, as most people type it. */
 const folded = (text: string): string => text.normalize('NFC').toLowerCase().replaceAll('ё', 'е');

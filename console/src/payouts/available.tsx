@@ -1,29 +1,35 @@
-/** What can be paid out now, and why it is less than the balance. */
-import { Balance } from '../../../schema/generated/console.ts';
+/** What can be paid out now, what payouts would take of it, and why it is less than the balance. */
+import { PayoutQuote, type PayoutQuoteItem } from '../../../schema/generated/console.ts';
 import { money } from '../amounts.ts';
+import { Facts } from '../parts/facts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { useRested } from '../parts/use-rested.ts';
 import { useDraftWords } from '../words/drafts.ts';
 import { useLedgerWords } from '../words/ledger.ts';
 import { useWords } from '../words/words.ts';
 
-/** The available amount beside the one that is to be paid; null: none yet. */
+/** The available amount beside the payouts that are to be made; the service counts their fees. */
 export const Available = ({
   merchantId,
   mode,
-  amount,
+  items,
 }: {
   readonly merchantId: string;
   readonly mode: 'test' | 'live';
-  readonly amount: number | null;
+  readonly items: readonly PayoutQuoteItem[];
 }) => {
   const { locale } = useWords();
   const own = useDraftWords();
   const ledger = useLedgerWords();
-  const { data } = useAsk(Balance, { merchantId, mode });
+  const text = JSON.stringify(items);
+  const rested = useRested(text);
+  const asked = JSON.parse(rested) as PayoutQuoteItem[];
+  const { data, fetching } = useAsk(PayoutQuote, { merchantId, mode, items: asked });
   if (!data) return null;
-  const { balance, available, currency } = data.balance;
+  const { fee, withheld, balance, available, remaining, currency } = data.payoutQuote;
   const shown = (sum: number): string => money(sum, currency, locale);
-  const missing = (amount ?? 0) - available;
+  const isCurrent = rested === text && !fetching;
+  const counted = (sum: number): string => (isCurrent ? shown(sum) : '…');
   return (
     <div className="available">
       <p>
@@ -32,7 +38,18 @@ export const Available = ({
       <p className="quiet">
         {balance === available ? own.allAvailable : ledger.reserved(shown(balance - available))}
       </p>
-      {missing > 0 && <p className="bad">{own.missing(shown(missing))}</p>}
+      {items.length > 0 && (
+        <Facts
+          facts={[
+            [own.fee, counted(fee)],
+            [own.withheld, counted(withheld)],
+            ...(remaining < 0 ? [] : [[own.remaining, counted(remaining)] as const]),
+          ]}
+        />
+      )}
+      {items.length > 0 && isCurrent && remaining < 0 && (
+        <p className="bad">{own.missing(shown(-remaining))}</p>
+      )}
     </div>
   );
 };

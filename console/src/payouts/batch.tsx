@@ -91,14 +91,14 @@ const digestOf = async ({ number, typed }: Line): Promise<string> => {
  * Sends one line. Its key is kept until it is answered, so a line whose answer was lost is not
  * proposed twice, also when the dialog was closed in between.
  */
-const useLine = (merchantId: string) => {
+const useLine = (merchantId: string, batchId: string) => {
   const client = useClient();
   const { mode } = useAddress();
   const drafts = useDraftWords();
   return async (shopId: string, line: Line, purpose: string): Promise<Outcome> => {
     const of = `batch/${shopId}/${mode}/${await digestOf(line)}`;
     const input = inputOf(line.typed);
-    const asked = { merchantId, shopId, mode, input, recipientOf: null };
+    const asked = { merchantId, shopId, mode, input, recipientOf: null, batchId };
     const reason = line.reason || purpose || null;
     return actOnce({ of, amount: amountOf(line.typed) ?? 0 }, async (key) =>
       outcomeOf(
@@ -113,10 +113,10 @@ const useLine = (merchantId: string) => {
 };
 
 /** Sends the lines one after another, until one has no answer. `end` receives what became of each. */
-const useSending = (merchantId: string, end: (line: Line, end: End) => void) => {
+const useSending = (merchantId: string, batchId: string, end: (line: Line, end: End) => void) => {
   const own = useBatchWords();
   const faultOf = useRefusalText();
-  const send = useLine(merchantId);
+  const send = useLine(merchantId, batchId);
   return async (
     shopId: string,
     lines: readonly Line[],
@@ -142,6 +142,8 @@ const useSending = (merchantId: string, end: (line: Line, end: End) => void) => 
 };
 
 interface Read {
+  /** Under which its drafts are found again. */
+  readonly batchId: string;
   readonly name: string;
   readonly rows: Rows;
 }
@@ -160,7 +162,7 @@ const FileField = ({ set }: { readonly set: (read: Read | null) => void }) => {
       if (!columnsOf(rows[0] ?? []).has('amount')) return setFault(own.noAmounts);
       if (rows.length < 2) return setFault(own.noLines);
       if (rows.length - 1 > lines_max) return setFault(own.tooLong(String(rows.length - 1)));
-      return set({ name: file.name, rows });
+      return set({ batchId: crypto.randomUUID(), name: file.name, rows });
     } catch {
       return setFault(own.unreadable);
     }
@@ -208,15 +210,17 @@ const FileField = ({ set }: { readonly set: (read: Read | null) => void }) => {
 /** The dialog that sends the good lines. */
 const SendDialog = ({
   merchantId,
+  batchId,
   lines,
   wrong,
   end,
   close,
 }: {
   readonly merchantId: string;
+  readonly batchId: string;
   readonly lines: readonly Line[];
   readonly wrong: number;
-  readonly end: Parameters<typeof useSending>[1];
+  readonly end: Parameters<typeof useSending>[2];
   readonly close: () => void;
 }) => {
   const own = useBatchWords();
@@ -232,8 +236,10 @@ const SendDialog = ({
   // What the dialog was opened with: lines that were proposed leave the list under it.
   const [sending] = useState(lines);
   const left = sending.filter((line) => lines.includes(line));
-  const send = useSending(merchantId, end);
+  const send = useSending(merchantId, batchId, end);
   const sum = money(sumOf(sending), 'RUB', locale);
+  const itemsOf = (some: readonly Line[]) =>
+    some.map(({ typed }) => ({ shopId, method: typed.method, amount: amountOf(typed) ?? 0 }));
   return (
     <ActForm
       title={own.propose(own.payouts(sending.length))}
@@ -248,7 +254,11 @@ const SendDialog = ({
         set={choose}
         options={shops.map(({ id, name }) => [id, name] as const)}
       />
-      <Available merchantId={merchantId} mode={mode} amount={sumOf(sending)} />
+      <Available
+        merchantId={merchantId}
+        mode={mode}
+        items={shopId === '' ? [] : itemsOf(sending)}
+      />
       <TextField label={own.reason} value={purpose} set={setPurpose} hint={drafts.reasonHint} />
       <p role="status">{done > 0 && own.progress(done, sending.length)}</p>
     </ActForm>
@@ -294,6 +304,7 @@ const Preview = ({ merchantId, read }: { readonly merchantId: string; readonly r
       {isOpen && (
         <SendDialog
           merchantId={merchantId}
+          batchId={read.batchId}
           lines={good}
           wrong={wrong}
           end={({ number }, end) => setEnds((before) => new Map([...before, [number, end]]))}
@@ -309,12 +320,12 @@ export const BatchPart = () => {
   const drafts = useDraftWords();
   const chosen = useAddress().merchantId;
   const merchantId = useViewer().merchantId ?? chosen;
-  const [read, setRead] = useState<(Read & { readonly at: number }) | null>(null);
+  const [read, setRead] = useState<Read | null>(null);
   if (merchantId === null) return <Empty title={drafts.chooseMerchant} />;
   return (
     <>
-      <FileField set={(next) => setRead(next && { ...next, at: performance.now() })} />
-      {read && <Preview key={read.at} merchantId={merchantId} read={read} />}
+      <FileField set={setRead} />
+      {read && <Preview key={read.batchId} merchantId={merchantId} read={read} />}
     </>
   );
 };

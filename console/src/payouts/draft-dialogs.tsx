@@ -58,7 +58,11 @@ const Asked = ({ draft }: { readonly draft: DraftRowFragment }) => {
           [words.columns.shop, shop.name],
         ]}
       />
-      <Available merchantId={draft.merchantId} mode={draft.mode} amount={amount} />
+      <Available
+        merchantId={draft.merchantId}
+        mode={draft.mode}
+        items={[{ shopId: draft.shopId, method, amount }]}
+      />
     </>
   );
 };

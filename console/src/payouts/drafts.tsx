@@ -9,11 +9,14 @@ import type { Column } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
+import { useWhose } from '../parts/whose.tsx';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
+import { useManyDraftsWords } from '../words/many-drafts.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
+import { ChooseDraft, ChosenDrafts, useChosenDrafts, type Chosen } from './chosen-drafts.tsx';
 import { DraftActs } from './draft-acts.tsx';
 import { recipientText } from './draft-shown.ts';
 
@@ -21,8 +24,40 @@ type Row = DraftRowFragment;
 const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
 const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
 
-const columnsOf = (words: Words, own: DraftWords, again: () => void): readonly Column<Row>[] => [
-  { name: words.columns.status, cell: (draft) => <DraftState draft={draft} own={own} /> },
+/** The file that a draft was proposed with: a press shows all of its drafts. */
+const OfFile = ({ batchId }: { readonly batchId: string }) => {
+  const { oneFile } = useManyDraftsWords();
+  const { search, set } = useAddress();
+  if (search.batch === batchId) return null;
+  return (
+    <button
+      type="button"
+      className="chip plain"
+      onClick={() => set({ batch: batchId, after: undefined, before: undefined })}
+    >
+      {oneFile}
+    </button>
+  );
+};
+
+const columnsOf = (
+  words: Words,
+  own: DraftWords,
+  chosen: Chosen | null,
+  again: () => void,
+): readonly Column<Row>[] => [
+  {
+    name: words.columns.status,
+    cell: (draft) => {
+      const state = <DraftState draft={draft} own={own} />;
+      if (chosen === null) return state;
+      return (
+        <ChooseDraft draft={draft} chosen={chosen}>
+          {state}
+        </ChooseDraft>
+      );
+    },
+  },
   {
     name: words.columns.amount,
     isNumber: true,
@@ -41,10 +76,11 @@ const columnsOf = (words: Words, own: DraftWords, again: () => void): readonly C
   {
     name: own.proposed,
     isNamed: true,
-    cell: ({ createdAt, createdBy, isMine }) => (
+    cell: ({ createdAt, createdBy, isMine, batchId }) => (
       <span className="stack">
         <Moment at={createdAt} />
         <span className="quiet">{isMine ? own.mine : own.by(createdBy)}</span>
+        {batchId !== null && <OfFile batchId={batchId} />}
       </span>
     ),
   },
@@ -57,15 +93,26 @@ export const DraftsList = () => {
   const words = useWords();
   const own = useDraftWords();
   const shared = useSharedWords();
-  const { search, mode, merchantId } = useAddress();
+  const many = useManyDraftsWords();
+  const { search, mode } = useAddress();
+  const merchantId = useWhose();
+  const choice = useChosenDrafts();
   const status = listOf(search.status, statuses);
-  const { data, error, again, list } = useAsk(Drafts, {
+  const asked = {
     merchantId,
+    filter: { mode: [mode], batchId: search.batch ?? null, ...rangeOf(search) },
+  };
+  const { data, error, again, list } = useAsk(Drafts, {
+    ...asked,
     status: status.length > 0 ? [...status] : null,
-    filter: { mode: [mode], ...rangeOf(search) },
     ...usePageArguments(),
   });
   useFollow(again, { lists: ['payout_drafts'] });
+  // Drafts of several merchants have several balances: they are decided one merchant at a time.
+  const isWaiting =
+    merchantId !== null &&
+    (choice.chosen.size > 0 ||
+      data?.payoutDrafts.nodes.some((one) => one.status === 'pending') === true);
   const empty = isNarrowed(search) ? (
     <Empty title={shared.none} />
   ) : (
@@ -76,7 +123,13 @@ export const DraftsList = () => {
   return (
     <>
       <StatusChips known={statuses} names={own.statuses} />
-      <RangeFilters />
+      <RangeFilters
+        more={{
+          fields: null,
+          read: () => ({}),
+          shown: search.batch === undefined ? [] : [['batch', many.oneFile]],
+        }}
+      />
       <Listing
         name="payout-drafts"
         label={own.tabs.drafts}
@@ -87,7 +140,8 @@ export const DraftsList = () => {
           rows: data?.payoutDrafts.nodes,
           pageInfo: data?.payoutDrafts.pageInfo,
         }}
-        columns={columnsOf(words, own, again)}
+        columns={columnsOf(words, own, isWaiting ? choice : null, again)}
+        tools={isWaiting && <ChosenDrafts {...choice} asked={asked} again={again} />}
         keyOf={keyOf}
         empty={empty}
       />

@@ -14,6 +14,7 @@ import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Id, Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import type { Column } from '../parts/table.tsx';
+import { useWhose } from '../parts/whose.tsx';
 import { useLiveRows } from '../parts/use-live-rows.ts';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
@@ -165,11 +166,14 @@ const Propose = () => {
 
 /** The part of the selected tab. */
 const Part = () => {
+  const { mode } = useAddress();
+  const merchantId = useWhose();
   switch (useTab(tabs)) {
     case 'payouts':
       return <Made />;
     case 'drafts':
-      return <DraftsList />;
+      // What is chosen belongs to one merchant and mode.
+      return <DraftsList key={`${mode} ${merchantId ?? ''}`} />;
     case 'batch':
       return <LaterBatch />;
   }

@@ -13,6 +13,7 @@ import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce } from '../parts/act-once.ts';
 import { ChooseField } from '../parts/choose-field.tsx';
+import { PickField } from '../parts/fields.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { outcomeOf, type Outcome } from '../parts/outcome.ts';
 import { phoneText } from '../parts/phone.ts';
@@ -168,7 +169,15 @@ const useProposal = (merchantId: string) => {
   return async (shopId: string, typed: Typed, reason: string): Promise<Outcome> => {
     const recipientOf = typed.again || null;
     const input = inputOf(typed);
-    const asked = { merchantId, shopId, mode, input, recipientOf, reason: reason || null };
+    const asked = {
+      merchantId,
+      shopId,
+      mode,
+      input,
+      recipientOf,
+      batchId: null,
+      reason: reason || null,
+    };
     const of = `draft/${shopId}/${mode}/${recipientOf ?? endOf(typed)}`;
     return actOnce({ of, amount: amountOf(typed) ?? 0 }, async (key) =>
       outcomeOf(await create({ ...asked, key }), ({ payoutDraftCreate: result }) =>
@@ -198,6 +207,8 @@ export const NewPayoutDialog = ({
   const shopId = chosen || (shops[0]?.id ?? '');
   const type = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
   const amount = amountOf(typed);
+  const paid = data?.paidRecipients ?? [];
+  const method = paid.find(({ id }) => id === typed.again)?.method ?? typed.method;
   const consequence = amount
     ? own.proposeText(money(amount, 'RUB', words.locale))
     : own.proposeFirst;
@@ -209,18 +220,18 @@ export const NewPayoutDialog = ({
       close={close}
       act={() => propose(shopId, typed, reason.trim())}
     >
-      <label className="field">
-        {own.shop}
-        <select value={shopId} onChange={(event) => choose(event.target.value)}>
-          {shops.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Available merchantId={merchantId} mode={mode} amount={amount} />
-      <AgainField typed={typed} type={type} paid={data?.paidRecipients ?? []} />
+      <PickField
+        label={own.shop}
+        value={shopId}
+        set={choose}
+        options={shops.map(({ id, name }) => [id, name] as const)}
+      />
+      <Available
+        merchantId={merchantId}
+        mode={mode}
+        items={amount && shopId !== '' ? [{ shopId, method, amount }] : []}
+      />
+      <AgainField typed={typed} type={type} paid={paid} />
       {typed.again === '' && <MethodField typed={typed} type={type} />}
       <Fields typed={typed} type={type} />
       <label className="field">
