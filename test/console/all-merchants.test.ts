@@ -6,12 +6,21 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { partsOfFile } from '../../console/src/reconciliation/parts-of-file.ts';
+import type { RegistryLine } from '../../console/src/reconciliation/read-registry.ts';
+import { partsOf } from '../../console/src/reconciliation/registry-parts.ts';
 import { noChromium } from '../browser/chromium.ts';
 import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { startOwn, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole } from './console-window.ts';
 import { enter, escapeFrom, goTo, tabTo, typeInto } from './keys.ts';
+import {
+  planterOf,
+  sheetOfRows,
+  windows1251,
+  yookassaPayments,
+  yookassaRefunds,
+  zipBomb,
+} from './registry-files.ts';
 import { eventually } from '../support/eventually.ts';
 import { openVisitor, type Visitor } from './visitor.ts';
 import { isLong } from '../support/size.ts';
@@ -34,8 +43,17 @@ const lineOf = (index: number): string =>
   `unknown-${index},,payment,${1_000 + index},RUB,succeeded,2001-01-01T12:00:00Z,`;
 
 test('a registry is cut into parts that a request holds, each with the header, and loses no line', () => {
-  const lines = Array.from({ length: 3_000 }, (_, index) => lineOf(index));
-  const parts = partsOfFile(`\uFEFF${[header, ...lines, ''].join('\r\n')}`);
+  const lines = Array.from({ length: 3_000 }, (_, index): RegistryLine => ({
+    reference: `unknown-${index}`,
+    operationId: '',
+    kind: 'payment',
+    amount: String(1_000 + index),
+    currency: 'RUB',
+    status: 'succeeded',
+    at: '2001-01-01T12:00:00Z',
+    fee: '',
+  }));
+  const parts = partsOf(lines);
   assert.ok(parts.length > 2);
   for (const part of parts) {
     assert.ok(part.startsWith(`${header}\n`));
@@ -43,9 +61,9 @@ test('a registry is cut into parts that a request holds, each with the header, a
   }
   assert.deepEqual(
     parts.flatMap((part) => part.split('\n').slice(1)),
-    lines,
+    lines.map((_, index) => lineOf(index)),
   );
-  assert.deepEqual(partsOfFile(header), []);
+  assert.deepEqual(partsOf([]), []);
 });
 
 describe('an operator', { skip: noChromium }, () => {
@@ -64,8 +82,7 @@ describe('an operator', { skip: noChromium }, () => {
     await dialog.getByLabel('Acquirer').selectOption('Simulated bank');
     await dialog.getByLabel('Operations from').fill('2001-01-01');
     await dialog.getByLabel('Before').fill('2001-01-03');
-    await dialog.getByRole('button', { name: 'Upload a registry' }).click();
-    await dialog.getByText(/Not done:.*line/i).waitFor();
+    await dialog.getByText('Line 2, “status”: an unknown status').waitFor();
     await dialog
       .getByLabel('File')
       .setInputFiles({ name: 'day.csv', mimeType: 'text/csv', buffer: Buffer.from(registry) });
@@ -243,6 +260,115 @@ describe('a list over all merchants', { skip: noChromium }, () => {
     await page.getByRole('link', { name: 'Alerts 1' }).waitFor();
     await needed.first().waitFor();
     assert.equal(await needed.count(), 1, 'what belongs to no mode is in both');
+    assert.deepEqual(complaints, []);
+  });
+});
+
+describe('an acquirer’s registry', { skip: noChromium }, () => {
+  test('is read as YooKassa and T-Bank give it, and refused where it is not understood', async () => {
+    const plant = planterOf(database, await makeMerchant(service));
+    const [one, two, back] = [randomUUID(), randomUUID(), randomUUID()];
+    await plant('yookassa', { id: randomUUID(), ref: one, amount: 123_456 }, []);
+    await plant('yookassa', { id: randomUUID(), ref: two, amount: 200_000 }, [
+      { id: randomUUID(), ref: back, amount: 50_000 },
+    ]);
+    // T-Bank gives a refund no id: two of them are of one amount.
+    const order = randomUUID();
+    const refunds = [1_000, 1_000, 3_456].map((amount) => ({ id: randomUUID(), amount }));
+    await plant(
+      'tbank',
+      { id: order, ref: '4005001', amount: 123_456 },
+      refunds.map((refund) => ({ ...refund, ref: refund.id })),
+    );
+    const cookie = await makeSession(service, 'finance');
+    const { page, complaints } = await openConsole(service.rest, cookie);
+    await page.goto(`${service.rest}/console/reconciliation?mode=test&tab=runs`);
+    const dialog = page.getByRole('dialog', { name: 'Upload a registry' });
+    const send = dialog.getByRole('button', { name: 'Upload a registry' });
+    const open = async (acquirer: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Upload a registry' }).click();
+      await dialog.getByLabel('Acquirer').selectOption(acquirer);
+    };
+    const take = (name: string, buffer: Buffer): Promise<void> =>
+      dialog.getByLabel('File').setInputFiles({ name, mimeType: '', buffer });
+    const upload = async (lines: number): Promise<void> => {
+      await send.click();
+      await dialog.getByText(`${lines} lines are compared`).waitFor();
+      await page.keyboard.press('Escape');
+    };
+
+    const lines = [
+      `${one};1 234,56;RUB;1 191.35;36.01;01.03.2001 12:37:07;2202;Заказ №72;AC;7,20`,
+      `${two};2000.00;RUB;1930.00;58.33;01.03.2001 15:43:01;;"Заказ; ""особый""";PC;11.67`,
+      `${randomUUID()};8.00;RUB;7.66;0.28;01.03.2001 15:43:01;;;PC;0.06`,
+    ];
+    await open('YooKassa');
+    await take('bomb.xlsx', zipBomb());
+    await dialog.getByText('this is no table of CSV or XLSX').waitFor();
+    const broken = [
+      lines[0] ?? '',
+      `${two};2000.005;RUB;;;31.02.2001 15:43:01;;;PC;`,
+      '=1+1;8.00;XXX;7.66;0.28;01.03.2001 15:43:01;;;PC;0.06',
+      `${two};8.00;RUB;7.66`,
+    ];
+    await take('broken.csv', windows1251(yookassaPayments(broken, 5)));
+    for (const text of [
+      'Line 5, “Сумма платежа”: no amount, such as 1 234.56',
+      'Line 5, “Время платежа”: no date, such as 22.08.2026 10:00:00',
+      'Line 6, “Валюта платежа”: no currency, such as RUB',
+      'Line 7: not as many cells as the heading has',
+      'Line 11: the file names another number of operations than it has',
+    ])
+      await dialog.getByText(text).waitFor();
+    assert.ok(await send.isDisabled());
+
+    await take('payments.csv', windows1251(yookassaPayments(lines)));
+    await dialog.getByText('payment: 3 for ₽3,242.56').waitFor();
+    assert.equal(await dialog.getByLabel('Operations from').inputValue(), '2001-03-01');
+    assert.equal(await dialog.getByLabel('Before').inputValue(), '2001-03-02');
+    await upload(3);
+    await page.getByRole('row', { name: /Differs.*YooKassa.* 3 2 1 / }).waitFor();
+
+    await open('YooKassa');
+    const refund = `${back};${two};500.00;RUB;01.03.2001 20:00:00`;
+    await take('refunds.csv', Buffer.from(`\uFEFF${yookassaRefunds([refund])}`));
+    await dialog.getByText('refund: 1 for ₽500.00').waitFor();
+    await upload(1);
+    await page.getByRole('row', { name: /Agrees.*YooKassa.* 1 1 0 / }).waitFor();
+
+    const names = ['Номер заказа', 'PaymentId', 'Тип операции', 'Сумма операции', 'Комиссия'];
+    const row = (kind: string, amount: number) => [order, 4_005_001, kind, amount, 0, 36_951.5];
+    await open('T-Bank');
+    await take(
+      'tbank.xlsx',
+      sheetOfRows([
+        ['Реестр операций за 01.03.2001'],
+        [...names, 'Дата операции'],
+        row('Оплата', 1_234.559_999_999_999_9),
+        row('Возврат', -10),
+        row('Возврат', -10),
+        row('Возврат', 34.56),
+        ['Итого', '', '', 1_180, 0],
+      ]),
+    );
+    await dialog.getByText('payment: 1 for ₽1,234.56; refund: 3 for ₽54.56').waitFor();
+    await upload(4);
+    await page.getByRole('row', { name: /Agrees.*T-Bank.* 4 4 0 / }).waitFor();
+
+    await open('T-Bank');
+    const unknown = `Order\tWhen\tPaid\n${order}\t2001-03-01 12:00\t1234.56\n`;
+    await take('unknown.csv', Buffer.from(unknown));
+    await dialog.getByText('The heading of the table is not known').waitFor();
+    for (const [field, option] of [
+      ['Order number (our payment id)', `Order: ${order}`],
+      ['Payment or refund', 'All are payments'],
+      ['Amount', 'Paid: 1234.56'],
+      ['Date, with or without time', 'When: 2001-03-01 12:00'],
+    ] as const)
+      await dialog.getByLabel(field).selectOption(option);
+    await dialog.getByText('payment: 1 for ₽1,234.56').waitFor();
+    await upload(1);
+    await page.getByRole('row', { name: /Agrees.*T-Bank.* 1 1 0 / }).waitFor();
     assert.deepEqual(complaints, []);
   });
 });

@@ -1,7 +1,6 @@
 /** Payouts from a file: each line becomes a draft, and another person decides them together. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { strToU8, zipSync } from 'fflate';
 import type { Page } from 'playwright-core';
 import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
@@ -9,6 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
 import { makeSession, openConsole, type ConsoleWindow } from './console-window.ts';
+import { sheetOf, windows1251 } from './registry-files.ts';
 
 let service: ServiceInUse;
 let merchant: Merchant;
@@ -34,26 +34,6 @@ const windowOf = async (role: 'finance' | 'admin'): Promise<ConsoleWindow> =>
 
 const drafts = (): string => `${service.rest}/console/payouts?mode=test&tab=drafts`;
 
-/** A sheet as spreadsheets save it: shared texts, numbers as numbers. */
-const sheetOf = (texts: readonly string[], rows: string): Buffer => {
-  const xml = (body: string): Uint8Array =>
-    strToU8(`<?xml version="1.0" encoding="UTF-8"?>${body}`);
-  return Buffer.from(
-    zipSync({
-      'xl/workbook.xml': xml(
-        '<workbook xmlns:r="urn:r"><sheets><sheet name="October" sheetId="1" r:id="rId7"/></sheets></workbook>',
-      ),
-      'xl/_rels/workbook.xml.rels': xml(
-        '<Relationships><Relationship Id="rId7" Target="worksheets/sheet3.xml"/></Relationships>',
-      ),
-      'xl/sharedStrings.xml': xml(
-        `<sst>${texts.map((text) => `<si><t>${text}</t></si>`).join('')}</sst>`,
-      ),
-      'xl/worksheets/sheet3.xml': xml(`<worksheet><sheetData>${rows}</sheetData></worksheet>`),
-    }),
-  );
-};
-
 describe('payouts from a file', { skip: noChromium }, () => {
   const take = async (page: Page, name: string, buffer: Buffer): Promise<void> => {
     await page.locator('input[type=file]').setInputFiles({ name, mimeType: '', buffer });
@@ -66,11 +46,7 @@ describe('payouts from a file', { skip: noChromium }, () => {
     // As Excel saves CSV in Russian.
     const csv =
       'Сумма;Телефон;Банк;ФИО\r\n1 200,50;8 916 777-00-01;Сбер;Batchov\r\nсто;89167770002;ВТБ;Second\r\n5;8916;Банк;Third\r\n';
-    const bytes = Array.from(csv, (letter) => {
-      const code = letter.charCodeAt(0);
-      return code >= 0x410 && code <= 0x44f ? code - 0x350 : code;
-    });
-    await take(page, 'old.csv', Buffer.from(bytes));
+    await take(page, 'old.csv', windows1251(csv));
     await page.getByText('1 ready for ₽1,200.50, 2 wrong').waitFor();
     await page.getByRole('row', { name: /3 Wrong amount from 0.01/ }).waitFor();
     await page.getByRole('row', { name: /4 Wrong no Russian phone; no such bank/ }).waitFor();

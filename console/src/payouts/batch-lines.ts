@@ -1,8 +1,8 @@
 /** The lines of a file of payouts, each checked as if it had been typed into the form. */
 import type { SbpBanksQuery } from '../../../schema/generated/console.ts';
 import { phoneText } from '../parts/phone.ts';
+import type { Rows } from '../parts/table-file.ts';
 import { bankOf } from './banks.ts';
-import type { Rows } from './batch-file.ts';
 import { fieldsIn, fits, nothingTyped, type FieldName, type Typed } from './draft-fields.ts';
 
 /** Drafts of a merchant that may wait at once. */
@@ -22,7 +22,7 @@ const heads = {
 export type Column = keyof typeof heads;
 export const columnNames = Object.keys(heads) as Column[];
 
-/** A line of the file, from 2: the first one is the head. */
+/** A line of the file, by its number there. */
 export interface Line {
   readonly number: number;
   readonly typed: Typed;
@@ -48,11 +48,11 @@ export const columnsOf = (head: readonly string[]): ReadonlyMap<Column, number> 
 
 /** The lines below the head. */
 export const linesOf = (rows: Rows, banks: SbpBanksQuery['sbpBanks']): readonly Line[] => {
-  const [head = [], ...below] = rows;
-  const places = columnsOf(head);
+  const [head, ...below] = rows;
+  const places = columnsOf(head?.cells ?? []);
   const known = new Map<string, number>();
-  return below.map((row, index) => {
-    const cell = (name: Column): string => row[places.get(name) ?? -1] ?? '';
+  return below.map(({ line: number, cells }) => {
+    const cell = (name: Column): string => cells[places.get(name) ?? -1] ?? '';
     const isAccount = cell('accountNumber') !== '' || (cell('phone') === '' && cell('bik') !== '');
     const typed: Typed = {
       ...nothingTyped,
@@ -65,7 +65,6 @@ export const linesOf = (rows: Rows, banks: SbpBanksQuery['sbpBanks']): readonly 
       inn: cell('inn'),
       fullName: cell('fullName'),
     };
-    const number = index + 2;
     const { phone, accountNumber, amount, bankId } = typed;
     const same = [phone, accountNumber, amount, bankId].join();
     const sameAs = known.get(same) ?? null;

@@ -14,6 +14,7 @@ import { outcomeOf, type Outcome } from '../parts/outcome.ts';
 import { useRefusalText } from '../parts/refusal.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
+import { readTable, type Rows } from '../parts/table-file.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
@@ -22,9 +23,11 @@ import { useDraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
 import { Available } from './available.tsx';
-import { file_max_bytes, readTable, type Rows } from './batch-file.ts';
 import { columnNames, columnsOf, lines_max, linesOf, type Line } from './batch-lines.ts';
 import { amountOf, inputOf } from './draft-fields.ts';
+
+/** Larger files are not lists of payouts. */
+const file_max_bytes = 5 * 1_024 * 1_024;
 
 /** What became of a line: proposed, or why not. */
 type End = { readonly refused: string } | 'proposed';
@@ -159,7 +162,7 @@ const FileField = ({ set }: { readonly set: (read: Read | null) => void }) => {
     if (file.size > file_max_bytes) return setFault(own.tooLarge);
     try {
       const rows = await readTable(file);
-      if (!columnsOf(rows[0] ?? []).has('amount')) return setFault(own.noAmounts);
+      if (!columnsOf(rows[0]?.cells ?? []).has('amount')) return setFault(own.noAmounts);
       if (rows.length < 2) return setFault(own.noLines);
       if (rows.length - 1 > lines_max) return setFault(own.tooLong(String(rows.length - 1)));
       return set({ batchId: crypto.randomUUID(), name: file.name, rows });

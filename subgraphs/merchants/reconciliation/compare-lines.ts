@@ -95,7 +95,7 @@ const lineColumns = `kind, part, line, reference, operation_id as "operationId",
     owner_id as "merchantId", matched_id as "matchedId",
     (case when operation_id is null then (select count(*) from (select 1 from reconciliation_line as same
         where same.run_id = this.run_id and same.operation_id is null and same.reference = this.reference and same.kind = this.kind
-          and (same.part, same.line) <= (this.part, this.line) limit ${copies_max}) as copies)
+          and same.matched_id is not distinct from this.matched_id and (same.part, same.line) <= (this.part, this.line) limit ${copies_max}) as copies)
       else (select count(*) from (select 1 from reconciliation_line as same
         where same.run_id = this.run_id and same.operation_id = this.operation_id and same.kind = this.kind
           and (same.part, same.line) <= (this.part, this.line) limit ${copies_max}) as copies) end)::int as copy`;

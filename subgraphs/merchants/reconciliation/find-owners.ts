@@ -28,10 +28,14 @@ interface Owned {
 interface Made extends Owned {
   readonly bankRef: string | null;
   readonly createdAt: Temporal.Instant;
+  readonly amount: bigint;
+  /** What a bank calls a refund's payment by; empty for other operations and a failed refund. */
+  readonly paymentRefs: readonly string[];
 }
 interface OpenLine extends LinePlace {
   readonly operationId: string | null;
   readonly reference: string;
+  readonly amount: bigint;
 }
 
 const each = <Given>(of: (kind: ReportedKind) => Given): Readonly<Record<ReportedKind, Given>> => ({
@@ -40,11 +44,17 @@ const each = <Given>(of: (kind: ReportedKind) => Given): Readonly<Record<Reporte
   payout: of('payout'),
 });
 
+const refundRefs = `case when made.status = 'failed' then '{}' else array_remove(array[payment.bank_ref, payment.id::text], null) end`;
+const ofPayment =
+  'join payment on payment.merchant_id = made.merchant_id and payment.id = made.payment_id';
+
 const madeOf = each<Statement>((kind) => ({
   name: `reconciliation.made_${kind}`,
-  text: `select merchant_id as "merchantId", id, bank_ref as "bankRef", created_at as "createdAt" from ${kind}
-    where mode = $1 and created_at >= $2 and (created_at, id) < ($3::timestamptz, $4::uuid)
-    order by created_at desc, id desc limit $5`,
+  text: `select made.merchant_id as "merchantId", made.id, made.bank_ref as "bankRef", made.created_at as "createdAt", made.amount,
+      ${kind === 'refund' ? refundRefs : `'{}'::text[]`} as "paymentRefs"
+    from ${kind} as made ${kind === 'refund' ? ofPayment : ''}
+    where made.mode = $1 and made.created_at >= $2 and (made.created_at, made.id) < ($3::timestamptz, $4::uuid)
+    order by made.created_at desc, made.id desc limit $5`,
 }));
 
 const isUnowned: Statement = {
@@ -54,10 +64,10 @@ const isUnowned: Statement = {
 
 const linesOf: Statement = {
   name: 'reconciliation.lines_of',
-  text: `select kind, part, line, operation_id as "operationId", reference from reconciliation_line
+  text: `select kind, part, line, operation_id as "operationId", reference, amount from reconciliation_line
     where run_id = $1 and operation_id = any ($3::uuid[]) and kind = $2 and owner_id is null
     union all
-    select kind, part, line, operation_id, reference from reconciliation_line
+    select kind, part, line, operation_id, reference, amount from reconciliation_line
     where run_id = $1 and operation_id is null and reference = any ($4::text[]) and kind = $2 and owner_id is null`,
 };
 
@@ -70,7 +80,7 @@ const own: Statement = {
 
 const unownedIds: Statement = {
   name: 'reconciliation.unowned_ids',
-  text: `select kind, part, line, operation_id as "operationId", reference from reconciliation_line
+  text: `select kind, part, line, operation_id as "operationId", reference, amount from reconciliation_line
     where run_id = $1 and owner_id is null and operation_id is not null and (kind, part, line) > ($2, $3, $4)
     order by kind, part, line limit $5`,
 };
@@ -86,19 +96,33 @@ const probeOf = each<Statement>((kind) => ({
     cross join lateral (select merchant_id, id from ${kind} where merchant_id = owner.id and id = any ($2::uuid[])) as fact`,
 }));
 
+/**
+ * T-Bank gives a refund no id: its line names the payment, and is the next refund of that payment
+ * and amount.
+ */
+const refundsByPayment = (made: readonly Made[]) => {
+  const refunds = Map.groupBy(
+    made.flatMap((one) => one.paymentRefs.map((reference) => ({ reference, one }))),
+    ({ reference, one }) => `${reference} ${one.amount}`,
+  );
+  const taken = new Set<Made>();
+  return ({ reference, amount }: OpenLine): Made | undefined => {
+    const next = refunds.get(`${reference} ${amount}`)?.find(({ one }) => !taken.has(one))?.one;
+    if (next) taken.add(next);
+    return next;
+  };
+};
+
 /** Stores the merchants on the lines. */
 const ownLines = async (
   client: pg.PoolClient,
   runId: string,
   lines: readonly OpenLine[],
-  operations: readonly (Owned & { readonly bankRef?: string | null })[],
+  operationOf: (line: OpenLine) => Owned | undefined,
 ): Promise<void> => {
-  const byId = new Map(operations.map((operation) => [operation.id, operation]));
-  const byReference = new Map(
-    operations.map((operation) => [operation.bankRef ?? null, operation]),
-  );
-  const found = lines.flatMap(({ part, line, operationId, reference }) => {
-    const operation = operationId === null ? byReference.get(reference) : byId.get(operationId);
+  const found = lines.flatMap((stored) => {
+    const operation = operationOf(stored);
+    const { part, line } = stored;
     return operation ? [{ part, line, merchantId: operation.merchantId, id: operation.id }] : [];
   });
   if (found.length > 0)
@@ -110,6 +134,9 @@ const ownLines = async (
       found.map(({ id }) => id),
     ]);
 };
+
+const byIdOf = <One extends Owned>(operations: readonly One[]): ReadonlyMap<string, One> =>
+  new Map(operations.map((operation) => [operation.id, operation]));
 
 type OwnersProgress = MatchProgress & { readonly phase: 'owners' };
 
@@ -136,9 +163,18 @@ export const findOwners = async (
   const oldest = ready.since.subtract({ hours: made_before_d * 24 });
   const made = await run<Made>(client, madeOf[kind], [ready.mode, oldest, at, id, operations_rows]);
   const ids = made.map((operation) => operation.id);
-  const references = made.flatMap(({ bankRef }) => bankRef ?? []);
+  const references = made.flatMap(({ bankRef, paymentRefs }) =>
+    [bankRef ?? [], paymentRefs].flat(),
+  );
   const lines = await run<OpenLine>(client, linesOf, [ready.id, kind, ids, references]);
-  await ownLines(client, ready.id, lines, made);
+  const byId = byIdOf(made);
+  const byReference = new Map(made.map((one) => [one.bankRef, one]));
+  const refundOf = refundsByPayment(made);
+  await ownLines(client, ready.id, lines, (line) =>
+    line.operationId === null
+      ? (byReference.get(line.reference) ?? refundOf(line))
+      : byId.get(line.operationId),
+  );
   const last = made.at(-1);
   return last && made.length === operations_rows
     ? { phase: 'owners', kind, at: last.createdAt.toString(), id: last.id }
@@ -162,7 +198,8 @@ const probeKind = async (
     if (!last || merchants.length < probed_merchants) break;
     after = last.id;
   }
-  await ownLines(client, runId, mine, found);
+  const byId = byIdOf(found);
+  await ownLines(client, runId, mine, ({ operationId }) => byId.get(operationId ?? ''));
 };
 
 /** Looks up the next unknown ids at every merchant; returns where matching continues. */

@@ -1,0 +1,255 @@
+/** The dialog that reads an acquirer's registry, shows what is in it, and uploads its lines. */
+import { useMemo, useState } from 'react';
+import { useClient, type Client } from 'urql';
+import { AddPart, MatchRun, OpenRun } from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { money } from '../amounts.ts';
+import { wholeNumber } from '../format.ts';
+import { ActForm } from '../parts/act-form.tsx';
+import { PickField } from '../parts/fields.tsx';
+import type { Outcome, Refusal } from '../parts/outcome.ts';
+import { useRefusalText } from '../parts/refusal.tsx';
+import { NoTable, readTable, type Rows } from '../parts/table-file.ts';
+import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
+import { useWords } from '../words/words.ts';
+import { fromZoneField, startOfDay, toZoneField } from '../zone.ts';
+import { ColumnChoice } from './column-choice.tsx';
+import {
+  readRegistry,
+  type Chosen,
+  type Known,
+  type Mistake,
+  type RegistryLine,
+  type Unknown,
+} from './read-registry.ts';
+import { partsOf, referenceOf } from './registry-parts.ts';
+
+/** A day of a large merchant; a longer registry is uploaded day by day. */
+const file_max_mb = 20;
+const mistakes_max = 20;
+
+interface Registry {
+  readonly name: string;
+  readonly lines: readonly RegistryLine[];
+  readonly connector: string;
+  readonly mode: 'test' | 'live';
+  readonly since: string;
+  readonly until: string;
+}
+
+type Run =
+  | { readonly __typename: 'ReconciliationRun'; readonly id: string; readonly lines: number }
+  | ({ readonly __typename: 'Refused' } & Refusal);
+
+type ReadRefusal = ReturnType<typeof useRefusalText>;
+
+/** The run of an answer; throws the refusal as text. */
+const runOf = (run: Run | undefined, error: Error | undefined, refusalText: ReadRefusal) => {
+  if (run?.__typename === 'ReconciliationRun') return run;
+  throw new Error(refusalText(run, error));
+};
+
+/** Sends all parts in order, then starts the matching. Returns the number of lines. */
+const upload = async (
+  client: Client,
+  { name, lines, ...asked }: Registry,
+  progress: (done: number, all: number) => void,
+  refusalText: ReadRefusal,
+): Promise<number> => {
+  const parts = partsOf(lines);
+  const reference = await referenceOf(name, parts);
+  const opened = await client.mutation(OpenRun, { ...asked, reference }).toPromise();
+  const { id: runId } = runOf(opened.data?.reconciliationOpen, opened.error, refusalText);
+  for (const [index, csv] of parts.entries()) {
+    progress(index + 1, parts.length);
+    const added = await client.mutation(AddPart, { runId, part: index + 1, csv }).toPromise();
+    runOf(added.data?.reconciliationPartAdd, added.error, refusalText);
+  }
+  const matched = await client.mutation(MatchRun, { runId }).toPromise();
+  return runOf(matched.data?.reconciliationMatch, matched.error, refusalText).lines;
+};
+
+/** Whose registries there are in a mode, the commonest first. */
+const connectorsIn = {
+  live: ['yookassa', 'tbank'],
+  test: ['simulator', 'yookassa', 'tbank'],
+} as const;
+type Connector = (typeof connectorsIn)['test'][number];
+
+interface Days {
+  readonly since: string;
+  readonly until: string;
+}
+
+const dayOf = (at: Date): string => toZoneField(at).slice(0, 10);
+const startOf = (day: string): string => fromZoneField(`${day}T00:00`)?.toISOString() ?? '';
+
+/** The days that the lines cover; yesterday without lines. */
+const daysOf = (lines: readonly RegistryLine[]): Days => {
+  const [first] = lines;
+  if (!first) return { since: dayOf(startOfDay(1)), until: dayOf(startOfDay(0)) };
+  const [from, to] = lines.reduce(
+    ([least, most], { at }) => [at < least ? at : least, at > most ? at : most],
+    [first.at, first.at],
+  );
+  // A day has 25 hours at most, and the next one begins within 36.
+  const next = Date.parse(startOf(dayOf(new Date(to)))) + 36 * 3_600_000;
+  return { since: dayOf(new Date(from)), until: dayOf(new Date(next)) };
+};
+
+/** The sums of the lines, by what they are. */
+const useSummary = (lines: readonly RegistryLine[]): string => {
+  const own = useReconciliationWords();
+  const { locale } = useWords();
+  const sums = [...Map.groupBy(lines, ({ kind, currency }) => `${kind} ${currency}`).values()].map(
+    (same) => {
+      const [{ kind, currency } = { kind: 'payment' as const, currency: 'RUB' }] = same;
+      const sum = same.reduce((all, { amount }) => all + Number(amount), 0);
+      return own.read(
+        own.operations[kind],
+        wholeNumber(same.length, locale),
+        money(sum, currency, locale),
+      );
+    },
+  );
+  return sums.length === 0 ? own.readNone : sums.join('; ');
+};
+
+const mistakeText = (own: ReconciliationWords, { line, column, wrong }: Mistake): string =>
+  column === null
+    ? own.mistakeOfLine(line, own.mistakes[wrong])
+    : own.mistake(line, column.slice(0, 60), own.mistakes[wrong]);
+
+const Mistakes = ({ found }: { readonly found: readonly Mistake[] }) => {
+  const own = useReconciliationWords();
+  return (
+    <div className="bad" role="alert">
+      <p>{own.mistaken(found.length)}</p>
+      <ul>
+        {found.slice(0, mistakes_max).map((one) => (
+          <li key={`${one.line} ${one.column} ${one.wrong}`}>{mistakeText(own, one)}</li>
+        ))}
+      </ul>
+    </div>
+  );
+};
+
+/** The chosen file: its rows, or why it has none. */
+interface Taken {
+  readonly name: string;
+  readonly rows: Rows;
+}
+
+const FileField = ({ set }: { readonly set: (taken: Taken | null) => void }) => {
+  const own = useReconciliationWords();
+  const [fault, setFault] = useState('');
+  const take = async (file: File): Promise<void> => {
+    set(null);
+    setFault('');
+    if (file.size > file_max_mb * 1_024 * 1_024) return setFault(own.tooLarge(file_max_mb));
+    try {
+      return set({ name: file.name, rows: await readTable(file) });
+    } catch (error) {
+      const line = error instanceof NoTable ? error.line : null;
+      return setFault(line === null ? own.noTable : own.mistakeOfLine(line, own.noTable));
+    }
+  };
+  return (
+    <label className="field">
+      {own.file}
+      <input
+        type="file"
+        accept=".csv,.txt,.xlsx,text/csv"
+        onChange={({ target }) => {
+          const [file] = target.files ?? [];
+          if (file) void take(file);
+        }}
+      />
+      <span className={fault === '' ? 'quiet' : 'bad'} role="status">
+        {fault === '' ? own.fileHint : fault}
+      </span>
+    </label>
+  );
+};
+
+interface Reading {
+  readonly known: Known | null;
+  readonly unknown: Unknown | null;
+}
+
+/** What is in the file: with a known head, or with the columns that the person chose. */
+const readTaken = (taken: Taken | null, connector: string, chosen: Chosen | null): Reading => {
+  if (!taken) return { known: null, unknown: null };
+  const read = readRegistry(taken.rows, connector, null);
+  if ('lines' in read) return { known: read, unknown: null };
+  const again = chosen && readRegistry(taken.rows, connector, chosen);
+  return { known: again && 'lines' in again ? again : null, unknown: read };
+};
+
+/** The dialog. */
+export const UploadDialog = ({ close }: { readonly close: () => void }) => {
+  const own = useReconciliationWords();
+  const { locale } = useWords();
+  const { mode } = useAddress();
+  const client = useClient();
+  const refusalText = useRefusalText();
+  const [taken, setTaken] = useState<Taken | null>(null);
+  const [connector, setConnector] = useState<Connector>(connectorsIn[mode][0]);
+  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const [typed, setTyped] = useState<Partial<Days>>({});
+  const [done, setDone] = useState('');
+  const { unknown, known } = useMemo(
+    () => readTaken(taken, connector, chosen),
+    [taken, connector, chosen],
+  );
+  const lines = known?.lines ?? [];
+  const days = { ...daysOf(lines), ...typed };
+  const isRead = known !== null && known.mistakes.length === 0;
+  const summary = useSummary(lines);
+  const act = async (): Promise<Outcome> => {
+    const span = { since: startOf(days.since), until: startOf(days.until) };
+    const registry = { name: taken?.name ?? '', lines, connector, mode, ...span };
+    const tell = (part: number, all: number): void => setDone(own.progress(part, all));
+    return upload(client, registry, tell, refusalText).then(
+      (count) => ({ done: own.uploaded(wholeNumber(count, locale)) }),
+      (error: unknown) => ({ refused: `${(error as Error).message} ${own.stopped}` }),
+    );
+  };
+  return (
+    <ActForm
+      title={own.upload}
+      consequence={own.uploadText}
+      isReady={isRead && days.since < days.until}
+      close={close}
+      act={act}
+    >
+      <PickField
+        label={own.connector}
+        value={connector}
+        set={setConnector}
+        options={connectorsIn[mode].map((name) => [name, own.connectors[name]] as const)}
+      />
+      <FileField
+        set={(file) => {
+          setTaken(file);
+          setChosen(null);
+          setTyped({});
+        }}
+      />
+      {unknown && <ColumnChoice key={connector} table={unknown} set={setChosen} />}
+      {known && known.mistakes.length > 0 && <Mistakes found={known.mistakes} />}
+      {isRead && <p role="status">{summary}</p>}
+      {(['since', 'until'] as const).map((name) => (
+        <label key={name} className="field">
+          {own[name]}
+          <input
+            type="date"
+            value={days[name]}
+            onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
+          />
+        </label>
+      ))}
+      <p role="status">{done}</p>
+    </ActForm>
+  );
+};
