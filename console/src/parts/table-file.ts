@@ -72,18 +72,22 @@ const csvRows = (bytes: Uint8Array): Rows => {
 
 type Parts = Readonly<Record<string, Uint8Array>>;
 
+const all = (of: Document | Element, name: string): Element[] => [
+  ...of.getElementsByTagNameNS('*', name),
+];
+
 const xmlOf = (parts: Parts, name: string): Document | null => {
   const bytes = parts[name];
   if (!bytes) return null;
   const text = new TextDecoder().decode(bytes);
   // A spreadsheet declares no entities; one that does means harm.
   if (text.includes('<!DOCTYPE')) throw new Error(`${name} has a document type`);
-  return new DOMParser().parseFromString(text, 'application/xml');
+  const xml = new DOMParser().parseFromString(text, 'application/xml');
+  // A browser keeps what it read before a fault: rows would be missing.
+  if (all(xml, 'parsererror').length > 0) throw new Error(`${name} is broken`);
+  return xml;
 };
 
-const all = (of: Document | Element, name: string): Element[] => [
-  ...of.getElementsByTagNameNS('*', name),
-];
 const textsIn = (of: Element): string =>
   all(of, 't')
     .map(({ textContent }) => textContent)

@@ -4,20 +4,8 @@ import type { Row } from '../parts/table-file.ts';
 import { PickField } from '../parts/fields.tsx';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 import type { Chosen, Unknown } from './read-registry.ts';
-import type { Field } from './registry-layouts.ts';
+import { chosenFields, type ChosenField, type Field } from './registry-layouts.ts';
 
-/** The fields that a person says, in the order of the form. */
-export const chosenFields = [
-  'reference',
-  'order',
-  'kind',
-  'amount',
-  'currency',
-  'at',
-  'time',
-  'fee',
-] as const satisfies readonly Field[];
-type ChosenField = (typeof chosenFields)[number];
 /** A column's place, what all lines are, or nothing. */
 type Choice = '' | 'payment' | 'refund' | `${number}`;
 type Choices = Readonly<Partial<Record<ChosenField, Choice>>>;

@@ -26,25 +26,22 @@ export interface RegistryLine {
   readonly fee: string;
 }
 
-export const mistakes = [
-  'reference',
-  'operation',
-  'kind',
-  'amount',
-  'currency',
-  'status',
-  'at',
-  'fee',
-  'cells',
-  'above',
-  'count',
-] as const;
-
 /** What is wrong in a line; `column` is its name in the file, null: the whole line. */
 export interface Mistake {
   readonly line: number;
   readonly column: string | null;
-  readonly wrong: (typeof mistakes)[number];
+  readonly wrong:
+    | 'reference'
+    | 'operation'
+    | 'kind'
+    | 'amount'
+    | 'currency'
+    | 'status'
+    | 'at'
+    | 'fee'
+    | 'cells'
+    | 'above'
+    | 'count';
 }
 
 /** Where a table's columns are. */

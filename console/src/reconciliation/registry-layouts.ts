@@ -20,6 +20,19 @@ export const fields = [
 ] as const;
 export type Field = (typeof fields)[number];
 
+/** The fields that a person says, in the order of the form. */
+export const chosenFields = [
+  'reference',
+  'order',
+  'kind',
+  'amount',
+  'currency',
+  'at',
+  'time',
+  'fee',
+] as const satisfies readonly Field[];
+export type ChosenField = (typeof chosenFields)[number];
+
 export type Kind = 'payment' | 'refund' | 'payout';
 export type Status = 'succeeded' | 'failed' | 'pending';
 

@@ -143,9 +143,11 @@ interface Taken {
 const FileField = ({ set }: { readonly set: (taken: Taken | null) => void }) => {
   const own = useReconciliationWords();
   const [fault, setFault] = useState('');
+  const [name, setName] = useState('');
   const take = async (file: File): Promise<void> => {
     set(null);
     setFault('');
+    setName(file.name);
     if (file.size > file_max_mb * 1_024 * 1_024) return setFault(own.tooLarge(file_max_mb));
     try {
       return set({ name: file.name, rows: await readTable(file) });
@@ -162,11 +164,12 @@ const FileField = ({ set }: { readonly set: (taken: Taken | null) => void }) => 
         accept=".csv,.txt,.xlsx,text/csv"
         onChange={({ target }) => {
           const [file] = target.files ?? [];
-          if (file) void take(file);
+          // The same file may be chosen again once it was corrected.
+          if (file) void take(file).finally(() => (target.value = ''));
         }}
       />
       <span className={fault === '' ? 'quiet' : 'bad'} role="status">
-        {fault === '' ? own.fileHint : fault}
+        {fault || name || own.fileHint}
       </span>
     </label>
   );
@@ -186,47 +189,62 @@ const readTaken = (taken: Taken | null, connector: string, chosen: Chosen | null
   return { known: again && 'lines' in again ? again : null, unknown: read };
 };
 
+/** What was read of the file: mistakes, or the sums of its lines. */
+const ReadLines = ({ known: { lines, mistakes } }: { readonly known: Known }) => {
+  const summary = useSummary(lines);
+  return mistakes.length > 0 ? <Mistakes found={mistakes} /> : <p role="status">{summary}</p>;
+};
+
+/** Uploads a registry, and says how far it is. */
+const useUpload = () => {
+  const own = useReconciliationWords();
+  const { locale } = useWords();
+  const client = useClient();
+  const refusalText = useRefusalText();
+  const [done, setDone] = useState('');
+  const tell = (part: number, all: number): void => setDone(own.progress(part, all));
+  const send = (registry: Registry): Promise<Outcome> =>
+    upload(client, registry, tell, refusalText).then(
+      (count) => ({ done: own.uploaded(wholeNumber(count, locale)) }),
+      (error: unknown) => ({ refused: `${(error as Error).message} ${own.stopped}` }),
+    );
+  return { done, send };
+};
+
 /** The dialog. */
 export const UploadDialog = ({ close }: { readonly close: () => void }) => {
   const own = useReconciliationWords();
-  const { locale } = useWords();
   const { mode } = useAddress();
-  const client = useClient();
-  const refusalText = useRefusalText();
+  const { done, send } = useUpload();
   const [taken, setTaken] = useState<Taken | null>(null);
   const [connector, setConnector] = useState<Connector>(connectorsIn[mode][0]);
   const [chosen, setChosen] = useState<Chosen | null>(null);
   const [typed, setTyped] = useState<Partial<Days>>({});
-  const [done, setDone] = useState('');
   const { unknown, known } = useMemo(
     () => readTaken(taken, connector, chosen),
     [taken, connector, chosen],
   );
   const lines = known?.lines ?? [];
   const days = { ...daysOf(lines), ...typed };
-  const isRead = known !== null && known.mistakes.length === 0;
-  const summary = useSummary(lines);
-  const act = async (): Promise<Outcome> => {
+  const act = (): Promise<Outcome> => {
     const span = { since: startOf(days.since), until: startOf(days.until) };
-    const registry = { name: taken?.name ?? '', lines, connector, mode, ...span };
-    const tell = (part: number, all: number): void => setDone(own.progress(part, all));
-    return upload(client, registry, tell, refusalText).then(
-      (count) => ({ done: own.uploaded(wholeNumber(count, locale)) }),
-      (error: unknown) => ({ refused: `${(error as Error).message} ${own.stopped}` }),
-    );
+    return send({ name: taken?.name ?? '', lines, connector, mode, ...span });
   };
   return (
     <ActForm
       title={own.upload}
       consequence={own.uploadText}
-      isReady={isRead && days.since < days.until}
+      isReady={known?.mistakes.length === 0 && days.since < days.until}
       close={close}
       act={act}
     >
       <PickField
         label={own.connector}
         value={connector}
-        set={setConnector}
+        set={(name) => {
+          setConnector(name);
+          setChosen(null);
+        }}
         options={connectorsIn[mode].map((name) => [name, own.connectors[name]] as const)}
       />
       <FileField
@@ -237,8 +255,7 @@ export const UploadDialog = ({ close }: { readonly close: () => void }) => {
         }}
       />
       {unknown && <ColumnChoice key={connector} table={unknown} set={setChosen} />}
-      {known && known.mistakes.length > 0 && <Mistakes found={known.mistakes} />}
-      {isRead && <p role="status">{summary}</p>}
+      {known && <ReadLines known={known} />}
       {(['since', 'until'] as const).map((name) => (
         <label key={name} className="field">
           {own[name]}

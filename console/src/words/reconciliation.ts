@@ -4,8 +4,8 @@ import type {
   ReconciliationStatus,
   RegistryOperation,
 } from '../../../schema/generated/console.ts';
-import type { chosenFields } from '../reconciliation/column-choice.tsx';
 import type { Mistake } from '../reconciliation/read-registry.ts';
+import type { ChosenField } from '../reconciliation/registry-layouts.ts';
 import { plural } from './plural.ts';
 import { sectionWords } from './words.ts';
 
@@ -47,7 +47,7 @@ const en = {
     at: 'Date, with or without time',
     time: 'Time, if it is apart',
     fee: 'Fee',
-  } satisfies Readonly<Record<(typeof chosenFields)[number], string>>,
+  } satisfies Readonly<Record<ChosenField, string>>,
   allAre: { payment: 'All are payments', refund: 'All are refunds' },
   connector: 'Acquirer',
   connectors: { yookassa: 'YooKassa', tbank: 'T-Bank', simulator: 'Simulated bank' },
