@@ -2,8 +2,9 @@
  * The growing lists of the cabinet: merchants and webhook deliveries, with a shop's endpoints and a
  * delivery's attempts.
  */
-import { raw } from '@mikro-orm/core';
+import { raw, type FilterQuery, type InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { cabinetName_max_chars } from '../../schema/limits.ts';
 import { isUuid } from '../rules/uuid.ts';
 import { findPage, given } from '../platform/database/find-page.ts';
 import { listTotal, readList, type ListedPage } from '../platform/database/filtered-list.ts';
@@ -35,39 +36,55 @@ interface RowKey {
 /** SQL: a text with one spelling of each letter. */
 const folded = (text: string): string => `lower(translate(normalize(${text}), 'ёЁ', 'еЕ'))`;
 
+/** An id has so few letters that a shorter part of one is in many. */
+const idPart = /^[0-9a-f-]{4,36}$/i;
+
+/** The merchants whose name contains the text, or whose id does. */
+const containing = (text: string): FilterQuery<InferEntity<typeof MerchantEntity>> => {
+  const isIn = (column: string, part: string) => ({
+    [raw(`strpos(${column}, ${folded('?')})`, [part])]: { $gt: 0 },
+  });
+  const named = isIn(folded('name'), text);
+  return idPart.test(text) ? { $or: [named, isIn('id::text', text)] } : named;
+};
+
 /**
- * A page of merchants, newest first, whose name contains `name`; case is ignored and ё equals е.
- * `merchantId` selects one, `ids` those.
+ * A page of merchants, newest first, whose name or id contains `text`; case is ignored and ё equals
+ * е. `merchantId` selects one, `ids` those. `bad_request` for a wrong size or cursor, and for a
+ * text that is longer than a name.
  */
 export const listMerchants = (
   em: EntityManager,
   {
     merchantId,
-    name = null,
+    text = null,
     ids = null,
     ...page
   }: PageQuery & {
     readonly merchantId: string | null;
-    readonly name?: string | null | undefined;
+    readonly text?: string | null | undefined;
     readonly ids?: readonly string[] | null | undefined;
   },
-): Promise<Page<Merchant> | Refusal> =>
-  findPage(
+): Promise<Page<Merchant> | Refusal> => {
+  if (text !== null && text.length > cabinetName_max_chars)
+    return Promise.resolve(
+      refuse('bad_request', `text: at most ${cabinetName_max_chars} characters`),
+    );
+  const narrower = [
+    ...(ids === null ? [] : [{ id: { $in: ids.filter(isUuid) } }]),
+    ...(text === null || text.trim() === '' ? [] : [containing(text.trim())]),
+  ];
+  return findPage(
     em,
     {
       entity: MerchantEntity,
       at: 'createdAt',
-      where: {
-        ...given({ id: merchantId }),
-        ...(ids === null ? {} : { $and: [{ id: { $in: ids.filter(isUuid) } }] }),
-        ...(name === null
-          ? {}
-          : { [raw(`strpos(${folded('name')}, ${folded('?')})`, [name.trim()])]: { $gt: 0 } }),
-      },
-      bound: ['merchant.page', [merchantId, name, ids]],
+      where: { ...given({ id: merchantId }), $and: narrower },
+      bound: ['merchant.page', [merchantId, text, ids]],
     },
     page,
   );
+};
 
 export interface DeliveriesQuery extends PageQuery {
   /** Null: all merchants, failed deliveries only. */

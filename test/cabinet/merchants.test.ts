@@ -9,21 +9,28 @@ after(() => cabinet.close());
 
 describe('merchants', () => {
   const list =
-    'query ($name: String, $after: String) { merchants(first: 2, name: $name, after: $after) { nodes { id name } pageInfo { hasNextPage endCursor } } }';
+    'query ($text: String, $after: String) { merchants(first: 2, text: $text, after: $after) { nodes { id name } pageInfo { hasNextPage endCursor } } }';
 
-  test('are found by a part of the name, whatever its case, and paged newest first', async () => {
+  test('are found by a part of the name or id, whatever its case, and paged newest first', async () => {
     const names = ['Kiosk 50%', 'kiosk two', 'KIOSK three', 'Bakery'];
     for (const name of names) await makeFixture(cabinet, undefined, name);
     const found: string[] = [];
     for (let after: string | null = null, more = true; more;) {
-      const { merchants } = await cabinet.ask(list, { name: 'kiOSk', after });
+      const { merchants } = await cabinet.ask(list, { text: 'kiOSk', after });
       found.push(...merchants.nodes.map(({ name }: any) => name));
       after = merchants.pageInfo.endCursor;
       more = merchants.pageInfo.hasNextPage;
     }
     assert.deepEqual(found, ['KIOSK three', 'kiosk two', 'Kiosk 50%']);
-    assert.deepEqual((await cabinet.ask(list, { name: '0%' })).merchants.nodes.length, 1);
-    assert.deepEqual((await cabinet.ask(list, { name: '%%' })).merchants.nodes, []);
+    assert.deepEqual((await cabinet.ask(list, { text: '0%' })).merchants.nodes.length, 1);
+    assert.deepEqual((await cabinet.ask(list, { text: '%%' })).merchants.nodes, []);
+    const { merchantId } = await makeFixture(cabinet, undefined, 'Cellar');
+    for (const part of [merchantId, merchantId.slice(9, 23).toUpperCase()]) {
+      const { merchants } = await cabinet.ask(list, { text: ` ${part} ` });
+      assert.deepEqual(merchants.nodes, [{ id: merchantId, name: 'Cellar' }]);
+    }
+    const { errors } = await cabinet.run(list, { text: 'a'.repeat(201) });
+    assert.equal(errors?.[0]?.extensions['code'], 'bad_request');
   });
 
   test('are to a cabinet user its own alone', async () => {

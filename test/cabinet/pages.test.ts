@@ -7,8 +7,8 @@ let cabinet: Cabinet;
 before(async () => void (cabinet = await openCabinet()));
 after(() => cabinet.close());
 
-const list = `query ($name: String, $first: Int, $after: String, $last: Int, $before: String) {
-  merchants(name: $name, first: $first, after: $after, last: $last, before: $before) {
+const list = `query ($text: String, $first: Int, $after: String, $last: Int, $before: String) {
+  merchants(text: $text, first: $first, after: $after, last: $last, before: $before) {
     nodes { name } pageInfo { hasNextPage endCursor hasPreviousPage startCursor } } }`;
 const read = async (variables: object) => {
   const { merchants } = await cabinet.ask(list, variables);
@@ -27,11 +27,11 @@ describe('a list', () => {
 
   test('has the same rows in the same order there and back, while rows are inserted', async () => {
     const there: string[][] = [];
-    let page = await read({ name: 'tea', first: 2 });
+    let page = await read({ text: 'tea', first: 2 });
     assert.deepEqual([page.hasPreviousPage, page.startCursor], [false, null]);
     for (there.push(page.names); page.hasNextPage; there.push(page.names)) {
       await make('Tea, new');
-      page = await read({ name: 'tea', first: 2, after: page.endCursor });
+      page = await read({ text: 'tea', first: 2, after: page.endCursor });
       assert.equal(page.hasPreviousPage, true);
     }
     assert.deepEqual(there, [['Tea 5', 'Tea 4'], ['Tea 3', 'Tea 2'], ['Tea 1']]);
@@ -39,23 +39,23 @@ describe('a list', () => {
     const back = [page.names];
     while (back.length < there.length) {
       await make('Tea, newer');
-      page = await read({ name: 'tea', last: 2, before: page.startCursor });
+      page = await read({ text: 'tea', last: 2, before: page.startCursor });
       assert.equal(page.hasNextPage, true);
       back.unshift(page.names);
     }
     assert.deepEqual(back, there);
-    page = await read({ name: 'tea', last: 50, before: page.startCursor });
+    page = await read({ text: 'tea', last: 50, before: page.startCursor });
     assert.deepEqual(page.names.toSorted(), ['Tea, new', 'Tea, new', 'Tea, newer', 'Tea, newer']);
     assert.deepEqual([page.hasPreviousPage, page.startCursor], [false, null]);
   });
 
   test('is read from its end, and a page back leads on to the one that it came from', async () => {
-    const end = await read({ name: 'cake', last: 2 });
+    const end = await read({ text: 'cake', last: 2 });
     assert.deepEqual(end.names, ['Cake 2', 'Cake 1']);
     assert.deepEqual([end.hasNextPage, end.endCursor, end.hasPreviousPage], [false, null, true]);
-    const earlier = await read({ name: 'cake', last: 2, before: end.startCursor });
+    const earlier = await read({ text: 'cake', last: 2, before: end.startCursor });
     assert.deepEqual(earlier.names, ['Cake 4', 'Cake 3']);
-    const again = await read({ name: 'cake', first: 2, after: earlier.endCursor });
+    const again = await read({ text: 'cake', first: 2, after: earlier.endCursor });
     assert.deepEqual(again.names, end.names);
   });
 });
@@ -63,7 +63,7 @@ describe('a list', () => {
 test('merchants are found by a part of their names, with ё or е, composed or not, in any case', async () => {
   await make('Чай «Ёлка» и йогурт');
   for (const name of ['ёлка', ' елка ', 'ЕЛКА» И ', 'Й'.normalize('NFD')])
-    assert.deepEqual((await read({ name })).names, ['Чай «Ёлка» и йогурт'], name);
+    assert.deepEqual((await read({ text: name })).names, ['Чай «Ёлка» и йогурт'], name);
 });
 
 test('two directions at once, sizes out of range and foreign cursors are a bad request', async () => {

@@ -249,6 +249,15 @@ describe('a list over all merchants', { skip: noChromium }, () => {
     await row('Book shop').first().waitFor({ state: 'detached' });
     assert.equal(await page.getByRole('columnheader', { name: 'Merchant' }).count(), 0);
 
+    const chosen = page.getByRole('button', { name: 'Merchant: Tea room' });
+    await enter(page, chosen);
+    await page.getByRole('option', { name: 'All merchants', selected: true }).waitFor();
+    await page.keyboard.type(other.id.slice(9, 23));
+    await page.getByRole('option', { name: 'Book shop', selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(new RegExp(`merchant=${other.id}`));
+    await page.getByRole('button', { name: 'Merchant: Book shop' }).waitFor();
+
     const needed = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
     await page.goto(`${service.rest}/console/?mode=test&merchant=${one.id}`);
     await needed.nth(1).waitFor();

@@ -9,7 +9,7 @@ import { usePageArguments } from '../parts/pager.tsx';
 import { Empty } from '../parts/states.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { OfMerchant } from '../parts/whose.tsx';
+import { OfMerchant } from '../parts/merchant-choice.tsx';
 import { PaymentDrawer } from '../payments/drawer.tsx';
 import { paymentColumns, paymentKey } from '../payments/list.tsx';
 import { CustomerField } from '../subscriptions/customer-field.tsx';

@@ -11,7 +11,7 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { OfMerchant } from '../parts/whose.tsx';
+import { OfMerchant } from '../parts/merchant-choice.tsx';
 import { TestPaymentButton } from '../selling/test-payment.tsx';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import { useSharedWords } from '../words/shared.ts';

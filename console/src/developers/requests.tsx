@@ -1,8 +1,9 @@
 /** The request log of a shop: what was refused, what failed, and what created something. */
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { Requests, type RequestsQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { duration } from '../format.ts';
+import { FindField } from '../parts/find-field.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { ForwardPager } from '../parts/pager.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -51,36 +52,6 @@ const columnsOf = (own: RequestWords, at: string, locale: string): readonly Colu
 /** A pasted key is cut to the part that identifies it: its secret is not for an address. */
 const withoutSecret = (text: string): string =>
   /^sk_(?:test|live)_[A-Za-z0-9]*/.exec(text)?.[0] ?? text;
-
-const FindField = () => {
-  const own = useRequestWords();
-  const { find } = useSharedWords();
-  const { search, set } = useAddress();
-  const [text, setText] = useState(search.of ?? '');
-  return (
-    <form
-      className="find"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const kept = withoutSecret(text.trim());
-        setText(kept);
-        set({ of: kept || undefined, after: undefined });
-      }}
-    >
-      <input
-        type="search"
-        aria-label={own.find}
-        placeholder={own.find}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-      />
-      <button type="submit" className="button">
-        {find}
-      </button>
-    </form>
-  );
-};
 
 const StatusField = () => {
   const words = useWords();
@@ -165,7 +136,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   return (
     <>
       <p className="quiet">{own.intro}</p>
-      <FindField key={search.of} />
+      <FindField key={search.of} label={own.find} read={withoutSecret} />
       <div className="filter-row">
         <StatusField />
         <DayFields />

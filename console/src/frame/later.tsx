@@ -2,6 +2,7 @@
 import { firstScreen } from '../parts/first-screen.ts';
 import { later } from '../parts/later.tsx';
 import { Modal } from '../parts/modal.tsx';
+import { LaterMerchantList } from '../parts/merchant-choice.tsx';
 import { LaterPopover } from '../parts/popover-button.tsx';
 
 export const LaterMenu = later(() =>
@@ -16,5 +17,6 @@ export const LaterEnd = later(() => import('./end-dialog.tsx').then(({ EndDialog
 /** Loads what a person is likely to use next, when the first screen is there. */
 export const loadAhead = async (): Promise<void> => {
   await firstScreen;
-  for (const part of [Modal, LaterPopover, LaterMenu, LaterPalette, LaterEnd]) await part.preload();
+  for (const part of [Modal, LaterPopover, LaterMenu, LaterPalette, LaterMerchantList, LaterEnd])
+    await part.preload();
 };

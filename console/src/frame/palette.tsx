@@ -1,11 +1,11 @@
 /** Ctrl-K: opens a section, or any object that a text names. */
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type KeyboardEvent } from 'react';
+import { useState } from 'react';
 import { Search } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
+import { FindList, useRested } from '../parts/find-list.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useRested } from '../parts/use-rested.ts';
 import { useWords } from '../words/words.ts';
 import { zoneName } from '../zone.ts';
 import { useActs } from './acts.ts';
@@ -32,11 +32,10 @@ const useFound = (text: string) => {
 };
 
 /** The target of a choice. */
-const useGo = (close: () => void): ((one: Found | undefined) => void) => {
+const useGo = (close: () => void): ((one: Found) => void) => {
   const navigate = useNavigate();
   const { search } = useAddress();
   return (one) => {
-    if (!one) return;
     close();
     if (one.kind === 'act') return one.run();
     return void navigate(
@@ -55,50 +54,19 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
   const words = useWords();
   const go = useGo(close);
   const [text, setText] = useState('');
-  const [place, setPlace] = useState(0);
   const { found, fetching } = useFound(text);
-  const here = Math.min(place, Math.max(0, found.length - 1));
-  const press = (event: KeyboardEvent): void => {
-    if (event.key === 'ArrowDown') setPlace(Math.min(here + 1, found.length - 1));
-    else if (event.key === 'ArrowUp') setPlace(Math.max(here - 1, 0));
-    else if (event.key === 'Enter') go(found[here]);
-    else return;
-    event.preventDefault();
-  };
   return (
     <Modal title={words.search} isOpen isDismissable onClose={close}>
-      <input
-        className="palette-field"
-        role="combobox"
-        aria-expanded
-        aria-controls="found"
-        aria-activedescendant={found.length > 0 ? `found-${here}` : undefined}
-        aria-label={words.searchHint}
-        placeholder={words.searchHint}
-        value={text}
-        autoFocus
-        onChange={(event) => {
-          setText(event.target.value);
-          setPlace(0);
-        }}
-        onKeyDown={press}
+      <FindList
+        label={words.searchHint}
+        listLabel={words.goTo}
+        text={text}
+        setText={setText}
+        found={found}
+        choose={go}
+        show={(one) => <FoundText one={one} />}
+        status={found.length === 0 && !fetching ? `${words.searchEmpty} ${words.searchWays}` : ''}
       />
-      <ul className="palette-list" id="found" role="listbox" aria-label={words.goTo}>
-        {found.map((one, index) => (
-          <li
-            key={one.key}
-            id={`found-${index}`}
-            role="option"
-            aria-selected={index === here}
-            onClick={() => go(one)}
-          >
-            <FoundText one={one} />
-          </li>
-        ))}
-      </ul>
-      <p className="quiet" role="status">
-        {found.length === 0 && !fetching && `${words.searchEmpty} ${words.searchWays}`}
-      </p>
     </Modal>
   );
 };

@@ -1,51 +1,24 @@
 /** The bar at the top: merchant, mode, search, connection, person. */
 import { useState, useSyncExternalStore } from 'react';
-import { Merchants } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { timeOfDay } from '../format.ts';
 import { useLive } from '../graph/live.tsx';
 import { unansweredSince, watchUnanswered } from '../graph/unanswered.ts';
 import { Icon } from '../parts/icon.tsx';
+import { AddressMerchant } from '../parts/merchant-choice.tsx';
 import { PopoverButton } from '../parts/popover-button.tsx';
-import { useAsk } from '../parts/use-ask.ts';
 import { useViewer } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
 import { LaterMenu, LaterPalette } from './later.tsx';
 import { usePaletteKeys } from './palette-keys.ts';
 
-/** The choice of merchant. A cabinet user has only its own. */
-const MerchantChoice = () => {
-  const words = useWords();
+/** Whose objects are shown. A cabinet user has only its own merchant. */
+const Whose = () => {
+  const { allMerchants } = useWords();
   const viewer = useViewer();
-  const { merchantId, set } = useAddress();
-  const { data } = useAsk(Merchants, { first: 100 }, viewer.merchantId !== null);
-  if (viewer.merchantId !== null)
-    return <span className="merchant-name">{viewer.merchant?.name ?? viewer.merchantId}</span>;
-  const nodes = data?.merchants.nodes ?? [];
-  const isListed = merchantId === null || nodes.some(({ id }) => id === merchantId);
-  return (
-    <select
-      className="merchant-choice"
-      aria-label={words.merchant}
-      value={merchantId ?? ''}
-      onChange={(event) =>
-        set({
-          merchant: event.target.value || undefined,
-          after: undefined,
-          before: undefined,
-          open: undefined,
-        })
-      }
-    >
-      <option value="">{words.allMerchants}</option>
-      {!isListed && <option value={merchantId}>{merchantId}</option>}
-      {nodes.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
-  );
+  if (viewer.merchantId === null)
+    return <AddressMerchant none={allMerchants} className="merchant-choice" />;
+  return <span className="merchant-name">{viewer.merchant?.name ?? viewer.merchantId}</span>;
 };
 
 /** Test or live mode of the whole page. */
@@ -110,7 +83,7 @@ export const TopBar = () => {
   usePaletteKeys(() => setSearching(true));
   return (
     <header className="top-bar">
-      <MerchantChoice />
+      <Whose />
       <ModeSwitch />
       <button type="button" className="search-button" onClick={() => setSearching(true)}>
         <Icon name="search" />

@@ -17,7 +17,7 @@ import { Status, tones } from '../parts/status.tsx';
 import { type Column, Skeleton } from '../parts/table.tsx';
 import { Money, Moment, CopyBlock, Id } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { OfMerchant } from '../parts/whose.tsx';
+import { OfMerchant } from '../parts/merchant-choice.tsx';
 import { isNarrowed, StatusChips } from '../payments/filters.tsx';
 import type { Words } from '../words/en.ts';
 import { NewLinkButton } from '../selling/new-link.tsx';

@@ -10,6 +10,7 @@ import {
 import { kept, useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { usePageArguments } from '../parts/pager.tsx';
+import { FindField } from '../parts/find-field.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
@@ -18,6 +19,7 @@ import { Id, Moment, CopyBlock } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
+import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { cabinetName_max_chars } from '../../../schema/limits.ts';
 import { Modal } from '../parts/modal.tsx';
@@ -196,11 +198,15 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
 /** The screen. */
 export const MerchantsPage = () => {
   const words = useWords();
+  const shared = useSharedWords();
   const navigate = useNavigate();
   const { search, set } = useAddress();
   const mayCreate = usePermission('merchantOnboard');
   const isAdding = search.act === 'new' && mayCreate.granted;
-  const { data, error, again, list } = useAsk(Merchants, { ...usePageArguments() });
+  const { data, error, again, list } = useAsk(Merchants, {
+    text: search.of ?? null,
+    ...usePageArguments(),
+  });
   const { nodes: rows, pageInfo } = data?.merchants ?? {};
   return (
     <>
@@ -210,6 +216,7 @@ export const MerchantsPage = () => {
           {words.merchants.add}
         </ActButton>
       </header>
+      <FindField key={search.of} label={shared.findMerchant} read={(text) => text} />
       <Listing
         name="merchants"
         label={words.sections.merchants}
@@ -220,9 +227,13 @@ export const MerchantsPage = () => {
           void navigate({ to: '/merchants/$id', params: { id }, search: kept(search) })
         }
         empty={
-          <Empty title={words.merchants.empty}>
-            <p>{words.merchants.emptyText}</p>
-          </Empty>
+          search.of === undefined ? (
+            <Empty title={words.merchants.empty}>
+              <p>{words.merchants.emptyText}</p>
+            </Empty>
+          ) : (
+            <Empty title={shared.noMerchant} />
+          )
         }
       />
       {isAdding && (

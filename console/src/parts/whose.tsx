@@ -1,11 +1,10 @@
 /** Whose objects a screen shows: the selected merchant's, or each row's own. */
-import { useMemo, type ReactNode } from 'react';
+import { useMemo } from 'react';
 import { MerchantNames } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { useViewer } from '../viewer.tsx';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
-import { Empty } from './states.tsx';
 import type { Column } from './column.ts';
 import { useAsk } from './use-ask.ts';
 
@@ -13,22 +12,6 @@ import { useAsk } from './use-ask.ts';
 export const useWhose = (): string | null => {
   const { merchantId } = useAddress();
   return useViewer().merchantId ?? merchantId;
-};
-
-/** Shows the part once a merchant is chosen. */
-export const OfMerchant = ({
-  children,
-}: {
-  readonly children: (merchantId: string) => ReactNode;
-}) => {
-  const words = useSharedWords();
-  const merchantId = useWhose();
-  if (merchantId !== null) return children(merchantId);
-  return (
-    <Empty title={words.choose}>
-      <p>{words.chooseText}</p>
-    </Empty>
-  );
 };
 
 const names_max = 100;

@@ -3,7 +3,7 @@ import { PayoutQuote, type PayoutQuoteItem } from '../../../schema/generated/con
 import { money } from '../amounts.ts';
 import { Facts } from '../parts/facts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useRested } from '../parts/use-rested.ts';
+import { useRested } from '../parts/find-list.tsx';
 import { useDraftWords } from '../words/drafts.ts';
 import { useLedgerWords } from '../words/ledger.ts';
 import { useWords } from '../words/words.ts';

@@ -4,7 +4,6 @@ import { useMutation } from 'urql';
 import {
   Invitations,
   InvitePerson,
-  Merchants,
   WithdrawInvitation,
   type InvitationsQuery,
 } from '../../../schema/generated/console.ts';
@@ -12,6 +11,7 @@ import { useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { ActForm } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
+import { MerchantChoice } from '../parts/merchant-choice.tsx';
 import { outcomeOf, refusedBy } from '../parts/outcome.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { CopyBlock, Moment } from '../parts/texts.tsx';
@@ -25,9 +25,6 @@ import { useWords } from '../words/words.ts';
 const roles = ['viewer', 'support', 'finance', 'admin'] as const;
 type Role = (typeof roles)[number];
 
-/** Merchants that can be chosen; another one is chosen at the top first. */
-const merchants_max = 100;
-
 const InviteDialog = ({ close }: { readonly close: () => void }) => {
   const words = useWords();
   const own = usePeopleWords();
@@ -35,12 +32,9 @@ const InviteDialog = ({ close }: { readonly close: () => void }) => {
   const { merchantId: chosen } = useAddress();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('viewer');
-  const [merchantId, setMerchant] = useState(mine ?? chosen ?? '');
+  const [merchantId, setMerchant] = useState(mine ?? chosen);
   const [url, setUrl] = useState('');
-  const { data } = useAsk(Merchants, { first: merchants_max }, mine !== null);
   const [, invite] = useMutation(InvitePerson);
-  const known = data?.merchants.nodes.map(({ id, name }) => [id, name] as const) ?? [];
-  const isListed = merchantId === '' || known.some(([id]) => id === merchantId);
   return (
     <PolicyForm
       title={own.invite}
@@ -51,7 +45,7 @@ const InviteDialog = ({ close }: { readonly close: () => void }) => {
       result={url === '' ? null : <CopyBlock text={url} />}
       act={async () =>
         outcomeOf(
-          await invite({ email: email.trim(), role, merchantId: merchantId || null }),
+          await invite({ email: email.trim(), role, merchantId }),
           ({ personInvite: result }) => {
             if (result.__typename === 'Refused') return refusedBy(result);
             setUrl(result.url);
@@ -68,16 +62,15 @@ const InviteDialog = ({ close }: { readonly close: () => void }) => {
         options={roles.map((one) => [one, words.person.roles[one]] as const)}
       />
       {mine === null && (
-        <PickField
-          label={words.merchant}
-          value={merchantId}
-          set={setMerchant}
-          options={[
-            ['', own.staff],
-            ...(isListed ? [] : [[merchantId, merchantId] as const]),
-            ...known,
-          ]}
-        />
+        <div className="field">
+          {words.merchant}
+          <MerchantChoice
+            className="button merchant-field"
+            none={own.staff}
+            value={merchantId}
+            set={setMerchant}
+          />
+        </div>
       )}
     </PolicyForm>
   );

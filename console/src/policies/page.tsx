@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { OfMerchant } from '../parts/whose.tsx';
+import { OfMerchant } from '../parts/merchant-choice.tsx';
 import { usePermission } from '../viewer.tsx';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useSharedWords } from '../words/shared.ts';

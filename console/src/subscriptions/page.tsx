@@ -1,6 +1,6 @@
 /** Subscriptions, and the methods that buyers have saved. */
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { OfMerchant } from '../parts/whose.tsx';
+import { OfMerchant } from '../parts/merchant-choice.tsx';
 import { useSharedWords } from '../words/shared.ts';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
 import { useWords } from '../words/words.ts';

@@ -3,7 +3,10 @@ import { sectionWords } from './words.ts';
 
 const en = {
   choose: 'Choose a merchant',
-  chooseText: 'This is kept merchant by merchant. Choose one at the top left.',
+  chooseText: 'This is kept merchant by merchant.',
+  findMerchant: 'Part of a name or id',
+  noMerchant: 'No merchant has this in its name or id.',
+  moreMerchants: 'There are more: type a part of the name or id.',
   chooseShop: 'Shop',
   parts: 'Parts of this screen',
   notFound: 'There is nothing with this id, or it is not within your reach.',
@@ -19,7 +22,10 @@ const en = {
 
 const ru: typeof en = {
   choose: 'Выберите мерчанта',
-  chooseText: 'Это хранится отдельно у каждого мерчанта. Выберите его слева вверху.',
+  chooseText: 'Это хранится отдельно у каждого мерчанта.',
+  findMerchant: 'Часть названия или ID',
+  noMerchant: 'Мерчанта с таким названием или ID нет.',
+  moreMerchants: 'Есть и другие: введите часть названия или ID.',
   chooseShop: 'Магазин',
   parts: 'Части экрана',
   notFound: 'Такого нет, или оно вам недоступно.',

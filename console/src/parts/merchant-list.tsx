@@ -1,0 +1,57 @@
+/** Finds a merchant by a part of its name or id. */
+import { useState } from 'react';
+import { Merchants } from '../../../schema/generated/console.ts';
+import { cabinetName_max_chars } from '../../../schema/limits.ts';
+import { shortId } from '../format.ts';
+import { useSharedWords } from '../words/shared.ts';
+import { useWords } from '../words/words.ts';
+import { FindList, useRested } from './find-list.tsx';
+import { useAsk } from './use-ask.ts';
+
+/** So many are shown; a longer text finds the others. */
+const shown_rows = 20;
+
+/** The field and the list; `none` names the choice of no merchant. */
+export const MerchantList = ({
+  none,
+  set,
+}: {
+  readonly none: string;
+  /** Receives null for the choice of no merchant. */
+  readonly set: (merchantId: string | null) => void;
+}) => {
+  const words = useWords();
+  const shared = useSharedWords();
+  const [text, setText] = useState('');
+  const asked = useRested(text.trim()).slice(0, cabinetName_max_chars);
+  const { data, error, fetching } = useAsk(Merchants, { text: asked, first: shown_rows });
+  const { nodes = [], pageInfo } = data?.merchants ?? {};
+  const found = [
+    ...(text.trim() === '' ? [{ key: '', name: none }] : []),
+    ...nodes.map(({ id, name }) => ({ key: id, name })),
+  ];
+  const status = () => {
+    if (error && !data) return words.failure.offline;
+    if (found.length === 0 && !fetching) return shared.noMerchant;
+    return pageInfo?.hasNextPage === true ? shared.moreMerchants : '';
+  };
+  return (
+    <div className="merchant-list">
+      <FindList
+        label={shared.findMerchant}
+        listLabel={words.merchant}
+        text={text}
+        setText={setText}
+        found={found}
+        choose={({ key }) => set(key === '' ? null : key)}
+        show={({ key, name }) => (
+          <>
+            <span className="cut">{name}</span>
+            {key !== '' && <span className="quiet mono">{shortId(key)}</span>}
+          </>
+        )}
+        status={status()}
+      />
+    </div>
+  );
+};
