@@ -5,6 +5,41 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** What a value of an alert is. */
+export type AlertFieldName =
+  | 'bank'
+  | 'payment'
+  | 'refund'
+  | 'receipt'
+  | 'status'
+  | 'reason'
+  | 'code'
+  | 'amount'
+  | 'currency'
+  | 'bank_operation'
+  | 'bank_status'
+  | 'bank_amount'
+  | 'registry'
+  | 'count'
+  | 'failed'
+  | 'minutes'
+  | 'hours'
+  | 'share'
+  | 'share_before'
+  | 'url'
+  | 'key'
+  | 'ends_at'
+  | 'task'
+  | 'row'
+  | 'error'
+  | 'check'
+  | 'account'
+  | 'expected'
+  | 'found'
+  | 'lacking'
+  | 'unexpected'
+  | 'event';
+
 /** What a person at the operator must look at. */
 export type AlertKind =
   /** The bank confirmed a payment that had been closed without success. */
@@ -1035,7 +1070,7 @@ export type AlertsQueryVariables = Exact<{
 }>;
 
 
-export type AlertsQuery = { alerts: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, shopId: string | null, mode: Mode | null, subjectId: string, detail: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, resolvedAt: string | null, resolvedBy: string | null, note: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
+export type AlertsQuery = { alerts: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, shopId: string | null, mode: Mode | null, subjectId: string, detail: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, resolvedAt: string | null, resolvedBy: string | null, note: string | null, payment: { id: string, merchantId: string, publicId: string } | null, fields: Array<{ name: AlertFieldName, value: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type ResolveAlertMutationVariables = Exact<{
   merchantId?: string | number | null | undefined;
@@ -1114,7 +1149,21 @@ export type DeveloperShopsQueryVariables = Exact<{
 }>;
 
 
-export type DeveloperShopsQuery = { merchant: { id: string, liveEnabled: boolean, shops: Array<{ id: string, merchantId: string, name: string, requireSignature: boolean, requireBoundSignature: boolean, allowList: Array<string>, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, scopes: Array<string>, name: string, owner: string | null, expiresAt: string | null, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> } }> } | null };
+export type DeveloperShopsQuery = { merchant: { id: string, liveEnabled: boolean, shops: Array<{ id: string, merchantId: string, name: string, requireSignature: boolean, requireBoundSignature: boolean, allowList: Array<string> }> } | null };
+
+export type ApiKeysQueryVariables = Exact<{
+  merchantId: string | number;
+  shopId: string | number;
+  mode?: Mode | null | undefined;
+  status?: ApiKeyStatus | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+
+export type ApiKeysQuery = { apiKeys: { nodes: Array<{ id: string, merchantId: string, mode: Mode, prefix: string, name: string, scopes: Array<string>, owner: string | null, expiresAt: string | null, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }>, pageInfo: { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type IssueScopedKeyMutationVariables = Exact<{
   merchantId: string | number;
@@ -1795,7 +1844,7 @@ export type AddEndpointMutation = { webhookEndpointCreate:
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
-export type NeededAlertFragment = { id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null };
+export type NeededAlertFragment = { id: string, kind: AlertKind, merchantId: string | null, subjectId: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, fields: Array<{ name: AlertFieldName, value: string }>, payment: { id: string, merchantId: string, publicId: string } | null };
 
 export type NeededQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
@@ -1808,7 +1857,7 @@ export type NeededQueryVariables = Exact<{
 }>;
 
 
-export type NeededQuery = { mine?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, critical?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, alerts?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, detail: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, reconciliationDifferences?: { nodes: Array<{ id: string, merchantId: string | null, runId: string, kind: ReconciliationDifferenceKind, detail: string, foundAt: string }>, pageInfo: { hasNextPage: boolean } }, webhookFailures: { hasMore: boolean, nodes: Array<{ merchantId: string, shopId: string, endpointId: string | null, url: string, oldestAt: string, count: { count: number, isExact: boolean } }> }, payoutDrafts?: { nodes: Array<{ id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean } }, refundDrafts?: { nodes: Array<{ id: string, merchantId: string, paymentId: string, mode: Mode, amount: number, currency: string, status: RefundDraftStatus, reason: string, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, lastRefusal: { code: RefusalCode, message: string, at: string } | null, payment: { id: string, publicId: string, orderId: string, shopName: string, customerCardMask: string | null, customerPhoneMask: string | null } }>, pageInfo: { hasNextPage: boolean } } };
+export type NeededQuery = { mine?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, fields: Array<{ name: AlertFieldName, value: string }>, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, critical?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, fields: Array<{ name: AlertFieldName, value: string }>, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, alerts?: { nodes: Array<{ id: string, kind: AlertKind, merchantId: string | null, subjectId: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, fields: Array<{ name: AlertFieldName, value: string }>, payment: { id: string, merchantId: string, publicId: string } | null }>, pageInfo: { hasNextPage: boolean } }, reconciliationDifferences?: { nodes: Array<{ id: string, merchantId: string | null, runId: string, kind: ReconciliationDifferenceKind, note: string | null, foundAt: string, atBank: { amount: number, currency: string, status: string } | null, here: { amount: number, currency: string, status: string } | null }>, pageInfo: { hasNextPage: boolean } }, webhookFailures: { hasMore: boolean, nodes: Array<{ merchantId: string, shopId: string, endpointId: string | null, url: string, oldestAt: string, count: { count: number, isExact: boolean } }> }, payoutDrafts?: { nodes: Array<{ id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } }>, pageInfo: { hasNextPage: boolean } }, refundDrafts?: { nodes: Array<{ id: string, merchantId: string, paymentId: string, mode: Mode, amount: number, currency: string, status: RefundDraftStatus, reason: string, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, lastRefusal: { code: RefusalCode, message: string, at: string } | null, payment: { id: string, publicId: string, orderId: string, shopName: string, customerCardMask: string | null, customerPhoneMask: string | null } }>, pageInfo: { hasNextPage: boolean } } };
 
 export type PaymentRowFragment = { id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean };
 
@@ -2735,13 +2784,13 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = 'f41dc7137f305b66';
+export const operationsVersion = 'fe8b0369e680d114';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
 
 export const Alerts = typed<AlertsQuery, AlertsQueryVariables>(
-  "query Alerts($merchantId: ID, $resolved: Boolean, $mode: Mode, $severity: AlertSeverity, $assignee: String, $unassigned: Boolean, $first: Int, $after: String, $last: Int, $before: String) {\n  alerts(\n    merchantId: $merchantId\n    resolved: $resolved\n    mode: $mode\n    severity: $severity\n    assignee: $assignee\n    unassigned: $unassigned\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      kind\n      merchantId\n      shopId\n      mode\n      subjectId\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      detail\n      place\n      raisedAt\n      severity\n      assignee\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Alerts($merchantId: ID, $resolved: Boolean, $mode: Mode, $severity: AlertSeverity, $assignee: String, $unassigned: Boolean, $first: Int, $after: String, $last: Int, $before: String) {\n  alerts(\n    merchantId: $merchantId\n    resolved: $resolved\n    mode: $mode\n    severity: $severity\n    assignee: $assignee\n    unassigned: $unassigned\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      kind\n      merchantId\n      shopId\n      mode\n      subjectId\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      detail\n      fields {\n        name\n        value\n      }\n      place\n      raisedAt\n      severity\n      assignee\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const ResolveAlert = typed<ResolveAlertMutation, ResolveAlertMutationVariables>(
   "mutation ResolveAlert($merchantId: ID, $id: ID!, $note: String!) {\n  alertResolve(merchantId: $merchantId, id: $id, note: $note) {\n    __typename\n    ... on Alert {\n      id\n      resolvedAt\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2765,7 +2814,10 @@ export const Counts = typed<CountsQuery, CountsQueryVariables>(
   "query Counts($merchantId: ID, $mode: Mode!, $platform: Boolean!) {\n  alerts(merchantId: $merchantId, mode: $mode, resolved: false, first: 20) @include(if: $platform) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookDeliveries(\n    merchantId: $merchantId\n    mode: $mode\n    status: failed\n    first: 20\n  ) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}",
 );
 export const DeveloperShops = typed<DeveloperShopsQuery, DeveloperShopsQueryVariables>(
-  "query DeveloperShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    liveEnabled\n    shops {\n      id\n      merchantId\n      name\n      requireSignature\n      requireBoundSignature\n      allowList\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          scopes\n          name\n          owner\n          expiresAt\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n    }\n  }\n}",
+  "query DeveloperShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    liveEnabled\n    shops {\n      id\n      merchantId\n      name\n      requireSignature\n      requireBoundSignature\n      allowList\n    }\n  }\n}",
+);
+export const ApiKeys = typed<ApiKeysQuery, ApiKeysQueryVariables>(
+  "query ApiKeys($merchantId: ID!, $shopId: ID!, $mode: Mode, $status: ApiKeyStatus, $first: Int, $after: String, $last: Int, $before: String) {\n  apiKeys(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    status: $status\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      mode\n      prefix\n      name\n      scopes\n      owner\n      expiresAt\n      createdAt\n      lastUsedAt\n      status\n      isMine\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
 );
 export const IssueScopedKey = typed<IssueScopedKeyMutation, IssueScopedKeyMutationVariables>(
   "mutation IssueScopedKey($merchantId: ID!, $shopId: ID!, $mode: Mode!, $scopes: [String!]!, $name: String!, $expiresAt: DateTime) {\n  apiKeyIssue(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    scopes: $scopes\n    name: $name\n    expiresAt: $expiresAt\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      id\n      secret\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
@@ -2948,7 +3000,7 @@ export const AddEndpoint = typed<AddEndpointMutation, AddEndpointMutationVariabl
   "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!, $events: [WebhookEvent!]!, $signature: WebhookSignature!) {\n  webhookEndpointCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpointCreated {\n      endpoint {\n        id\n      }\n      secret\n      standardSecret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
 );
 export const Needed = typed<NeededQuery, NeededQueryVariables>(
-  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment NeededAlert on Alert {\n  id\n  kind\n  merchantId\n  subjectId\n  detail\n  place\n  raisedAt\n  severity\n  assignee\n  payment {\n    id\n    merchantId\n    publicId\n  }\n}\n\nquery Needed($merchantId: ID, $mode: Mode!, $me: String!, $failedSince: DateTime!, $platform: Boolean!, $decides: Boolean!, $decidesRefunds: Boolean!) {\n  mine: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    assignee: $me\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  critical: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    severity: critical\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      id\n      merchantId\n      runId\n      kind\n      detail\n      foundAt\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      merchantId\n      shopId\n      endpointId\n      url\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  payoutDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decides) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  refundDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decidesRefunds) {\n    nodes {\n      ...RefundDraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}\n\nfragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}",
+  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment NeededAlert on Alert {\n  id\n  kind\n  merchantId\n  subjectId\n  fields {\n    name\n    value\n  }\n  place\n  raisedAt\n  severity\n  assignee\n  payment {\n    id\n    merchantId\n    publicId\n  }\n}\n\nquery Needed($merchantId: ID, $mode: Mode!, $me: String!, $failedSince: DateTime!, $platform: Boolean!, $decides: Boolean!, $decidesRefunds: Boolean!) {\n  mine: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    assignee: $me\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  critical: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    severity: critical\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      id\n      merchantId\n      runId\n      kind\n      atBank {\n        amount\n        currency\n        status\n      }\n      here {\n        amount\n        currency\n        status\n      }\n      note\n      foundAt\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      merchantId\n      shopId\n      endpointId\n      url\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  payoutDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decides) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  refundDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decidesRefunds) {\n    nodes {\n      ...RefundDraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}\n\nfragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}",
 );
 export const Payments = typed<PaymentsQuery, PaymentsQueryVariables>(
   "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payments($merchantId: ID, $status: [PaymentStatus!], $filter: PaymentFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payments(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    includeTest: true\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...PaymentRow\n      fee\n      net\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",

@@ -1611,8 +1611,10 @@ export type Alert = {
   subjectId: Scalars['String']['output'];
   /** The payment that it is about, or whose refund or receipt it is about; null when it is about none. */
   payment: Maybe<Payment>;
-  /** What was found, in words. */
+  /** What was found, in English words. */
   detail: Scalars['String']['output'];
+  /** The same by names, for programs that word it. */
+  fields: Array<AlertField>;
   /** The page of the console that shows what it is about, after `/console`. */
   place: Scalars['String']['output'];
   /** When it was found. */
@@ -1628,6 +1630,47 @@ export type Alert = {
   /** Null while it is unresolved. */
   note: Maybe<Scalars['String']['output']>;
 };
+
+/** A value of an alert: a code, an id, a number, or a bank's own text. Amounts are in minor units of the field `currency`. */
+export type AlertField = {
+  name: AlertFieldName;
+  value: Scalars['String']['output'];
+};
+
+/** What a value of an alert is. */
+export type AlertFieldName =
+  | 'bank'
+  | 'payment'
+  | 'refund'
+  | 'receipt'
+  | 'status'
+  | 'reason'
+  | 'code'
+  | 'amount'
+  | 'currency'
+  | 'bank_operation'
+  | 'bank_status'
+  | 'bank_amount'
+  | 'registry'
+  | 'count'
+  | 'failed'
+  | 'minutes'
+  | 'hours'
+  | 'share'
+  | 'share_before'
+  | 'url'
+  | 'key'
+  | 'ends_at'
+  | 'task'
+  | 'row'
+  | 'error'
+  | 'check'
+  | 'account'
+  | 'expected'
+  | 'found'
+  | 'lacking'
+  | 'unexpected'
+  | 'event';
 
 export type AlertConnection = {
   edges: Array<AlertEdge>;
@@ -2229,6 +2272,8 @@ export type Query = {
   apiRequests: ApiRequestPage;
   /** The newest of these requests with the X-Request-Id, or of those that came at a moment; null when there is none. The reach is that of eventLog. */
   apiRequest: Maybe<ApiRequest>;
+  /** Keys of a shop, newest first, revoked ones too. A cabinet user reads those of its own merchant. */
+  apiKeys: ApiKeyConnection;
   /** What was done in the cabinet and by operators, newest first: of one merchant, or for the platform's operators of all. */
   auditLog: AuditConnection;
   /** Alerts, the last raised first, narrowed by whatever is given. For the platform's operators; `alertRaised` publishes new ones. */
@@ -2409,6 +2454,18 @@ export type QueryapiRequestArgs = {
   merchantId: InputMaybe<Scalars['ID']['input']>;
   shopId: InputMaybe<Scalars['ID']['input']>;
   mode: InputMaybe<Mode>;
+};
+
+
+export type QueryapiKeysArgs = {
+  merchantId: Scalars['ID']['input'];
+  shopId: Scalars['ID']['input'];
+  mode: InputMaybe<Mode>;
+  status: InputMaybe<ApiKeyStatus>;
+  first: InputMaybe<Scalars['Int']['input']>;
+  after: InputMaybe<Scalars['String']['input']>;
+  last: InputMaybe<Scalars['Int']['input']>;
+  before: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -3832,6 +3889,8 @@ export type ResolversTypes = {
   AlertKind: AlertKind;
   AlertSeverity: AlertSeverity;
   Alert: ResolverTypeWrapper<AlertRow>;
+  AlertField: ResolverTypeWrapper<AlertField>;
+  AlertFieldName: AlertFieldName;
   AlertConnection: ResolverTypeWrapper<Omit<AlertConnection, 'edges' | 'nodes'> & { edges: Array<ResolversTypes['AlertEdge']>, nodes: Array<ResolversTypes['Alert']> }>;
   AlertEdge: ResolverTypeWrapper<Omit<AlertEdge, 'node'> & { node: ResolversTypes['Alert'] }>;
   AlertAssignResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['AlertAssignResult']>;
@@ -4034,6 +4093,7 @@ export type ResolversParentTypes = {
   TestClockRemoved: TestClockRemoved;
   LedgerRecorded: Omit<LedgerRecorded, 'entry'> & { entry: ResolversParentTypes['LedgerEntry'] };
   Alert: AlertRow;
+  AlertField: AlertField;
   AlertConnection: Omit<AlertConnection, 'edges' | 'nodes'> & { edges: Array<ResolversParentTypes['AlertEdge']>, nodes: Array<ResolversParentTypes['Alert']> };
   AlertEdge: Omit<AlertEdge, 'node'> & { node: ResolversParentTypes['Alert'] };
   AlertAssignResult: ResolversUnionTypes<ResolversParentTypes>['AlertAssignResult'];
@@ -5001,6 +5061,7 @@ export type AlertResolvers<ContextType = SubgraphContext, ParentType extends Res
   subjectId?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   payment?: Resolver<Maybe<ResolversTypes['Payment']>, ParentType, ContextType>;
   detail?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  fields?: Resolver<Array<ResolversTypes['AlertField']>, ParentType, ContextType>;
   place?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   raisedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   severity?: Resolver<ResolversTypes['AlertSeverity'], ParentType, ContextType>;
@@ -5009,6 +5070,11 @@ export type AlertResolvers<ContextType = SubgraphContext, ParentType extends Res
   resolvedBy?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   note?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type AlertFieldResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertField'] = ResolversParentTypes['AlertField']> = {
+  name?: Resolver<ResolversTypes['AlertFieldName'], ParentType, ContextType>;
+  value?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 };
 
 export type AlertConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['AlertConnection'] = ResolversParentTypes['AlertConnection']> = {
@@ -5304,6 +5370,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   loggedEvent?: Resolver<Maybe<ResolversTypes['LoggedEvent']>, ParentType, ContextType, RequireFields<QueryloggedEventArgs, 'id'>>;
   apiRequests?: Resolver<ResolversTypes['ApiRequestPage'], ParentType, ContextType, Partial<QueryapiRequestsArgs>>;
   apiRequest?: Resolver<Maybe<ResolversTypes['ApiRequest']>, ParentType, ContextType, RequireFields<QueryapiRequestArgs, 'id'>>;
+  apiKeys?: Resolver<ResolversTypes['ApiKeyConnection'], ParentType, ContextType, RequireFields<QueryapiKeysArgs, 'merchantId' | 'shopId'>>;
   auditLog?: Resolver<ResolversTypes['AuditConnection'], ParentType, ContextType, Partial<QueryauditLogArgs>>;
   alerts?: Resolver<ResolversTypes['AlertConnection'], ParentType, ContextType, Partial<QueryalertsArgs>>;
   alertAssignees?: Resolver<Array<ResolversTypes['String']>, ParentType, ContextType>;
@@ -5546,6 +5613,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   TestClockRemoved?: TestClockRemovedResolvers<ContextType>;
   LedgerRecorded?: LedgerRecordedResolvers<ContextType>;
   Alert?: AlertResolvers<ContextType>;
+  AlertField?: AlertFieldResolvers<ContextType>;
   AlertConnection?: AlertConnectionResolvers<ContextType>;
   AlertEdge?: AlertEdgeResolvers<ContextType>;
   AlertAssignResult?: AlertAssignResultResolvers<ContextType>;

@@ -46,6 +46,13 @@ export const openCheckEcho =
       mode: 'live',
       subjectId: operationId,
       detail,
+      fields: {
+        bank: bankName,
+        bank_operation: echo.id,
+        bank_amount: echo.amount,
+        amount: String(amount),
+        currency,
+      },
       at: now,
     });
     return false;

@@ -57,7 +57,7 @@ import {
 } from './find-merchants.ts';
 import { profileOf } from './rules/profile.ts';
 import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
-import { apiKeyFields, keyMutations, shopKeyFields } from './keys/resolvers.ts';
+import { apiKeyFields, keyMutations, keyQueries, shopKeyFields } from './keys/resolvers.ts';
 import { bankAccountMutations, bankAccountQueries } from './shops/set-bank-account.ts';
 import { policyMutations, policyQueries } from './policies/resolvers.ts';
 import type { ClockVerbs } from './clocks/test-clocks.ts';
@@ -275,6 +275,7 @@ const mayReceive = (principal: Principal, event: EventRow): boolean => {
 
 const queries = ({ database, database: { pool } }: MerchantsDeps): QueryResolvers => ({
   ...cabinetQueries({ database }),
+  ...keyQueries({ database }),
   ...balanceQueries({ database }),
   merchant: async (_, { id }, context) => {
     if (!isUuid(id) || !mayReadMerchant(context.principal, id)) return null;

@@ -44,7 +44,7 @@ const reportContradiction = async (
 ): Promise<void> => {
   const detail = contradiction(payout, answer);
   if (detail === null) return;
-  const { merchantId, shopId, mode, id: subjectId } = payout;
+  const { merchantId, shopId, mode, id: subjectId, status, failReason } = payout;
   await raiseAlert(database.pool, {
     kind: 'bank_answer_contradicts',
     merchantId,
@@ -52,6 +52,11 @@ const reportContradiction = async (
     mode,
     subjectId,
     detail,
+    fields: {
+      status,
+      bank_status: answer.kind,
+      ...(failReason === null ? {} : { reason: failReason }),
+    },
     at,
   });
 };

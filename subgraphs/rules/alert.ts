@@ -61,6 +61,46 @@ export const alertSeverities = {
 
 export type AlertSeverity = (typeof alertSeverities)[AlertKind];
 
+/** What an alert says of its subject; a person's program words it. */
+export const alertFieldNames = [
+  'bank',
+  'payment',
+  'refund',
+  'receipt',
+  'status',
+  'reason',
+  'code',
+  'amount',
+  'currency',
+  'bank_operation',
+  'bank_status',
+  'bank_amount',
+  'registry',
+  'count',
+  'failed',
+  'minutes',
+  'hours',
+  'share',
+  'share_before',
+  'url',
+  'key',
+  'ends_at',
+  'task',
+  'row',
+  'error',
+  'check',
+  'account',
+  'expected',
+  'found',
+  'lacking',
+  'unexpected',
+  'event',
+] as const;
+export type AlertFieldName = (typeof alertFieldNames)[number];
+
+/** A code, an id, a number or a bank's own text for each name; no sentences. */
+export type AlertFields = { readonly [Name in AlertFieldName]?: string };
+
 /** What an alert is about, as far as its way there needs it. */
 interface About {
   readonly kind: AlertKind;

@@ -25,6 +25,7 @@ const anAlert = (given: Partial<RaisedAlert> = {}): RaisedAlert => ({
   mode: 'test',
   subjectId: randomUUID(),
   detail: 'Paid after it had expired',
+  fields: {},
   at,
   ...given,
 });
@@ -218,7 +219,7 @@ describe('the subscription alertRaised', () => {
     const bus = openBus();
     const results = subscribe(bus, operator('viewer'));
     assert.ok('next' in results);
-    const { merchantId, shopId, mode, kind, subjectId, detail } = anAlert();
+    const { merchantId, shopId, mode, kind, subjectId, detail, fields } = anAlert();
     const received: PublishedAlert = {
       id: randomUUID(),
       merchantId,
@@ -227,6 +228,7 @@ describe('the subscription alertRaised', () => {
       kind,
       subjectId,
       detail,
+      fields,
       raisedAt: '2026-11-21T10:00:00.000Z',
     };
     await bus.publish(

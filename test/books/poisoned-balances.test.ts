@@ -131,6 +131,7 @@ test('an alert that cannot be marked as published holds back no other', async ()
       mode: null,
       subjectId: 'x',
       detail: 'It came too late',
+      fields: {},
       at: start,
     });
   }

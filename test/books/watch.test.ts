@@ -179,6 +179,7 @@ test('an alert is posted and mailed once each, with the way to what it is about'
     mode: 'live',
     subjectId,
     detail: 'the payout has had no result for 3 hours',
+    fields: {},
     at: now(),
   });
   try {

@@ -62,6 +62,7 @@ const raised = async (cabinet: Cabinet, merchantId: string): Promise<string> => 
     mode: 'test',
     subjectId,
     detail: 'Paid after it had expired',
+    fields: {},
     at,
   });
   const { alerts } = await cabinet.ask(

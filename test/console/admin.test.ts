@@ -68,7 +68,7 @@ describe('an administrator', { skip: noChromium }, () => {
     assert.equal(asked.errors[0].extensions.code, 'forbidden', JSON.stringify(asked));
 
     const { page, complaints } = await openAt('admin', `alerts?mode=test&merchant=${merchant.id}`);
-    const card = page.getByRole('listitem').filter({ hasText: /stands in suspense/ });
+    const card = page.getByRole('row').filter({ hasText: /It is in suspense/ });
     await act(
       page,
       card,

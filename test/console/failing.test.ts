@@ -57,7 +57,7 @@ describe('a receipt that the cash register refused', { skip: noChromium }, () =>
     await lines.filter({ hasText: 'A receipt failed' }).getByRole('link', { name }).click();
     await page.waitForURL(new RegExp(`payments/${merchant.id}/${payment.id}`));
     await go(page, `${service.rest}/console/alerts?${at}`);
-    const card = page.getByRole('listitem').filter({ hasText: payment.publicId });
+    const card = page.getByRole('row').filter({ hasText: payment.publicId });
     await card.getByRole('link', { name }).waitFor();
     await page.getByRole('button', { name: 'Unassigned', exact: true }).click();
     await page.waitForURL(/assignee=-/);

@@ -176,25 +176,30 @@ describe('webhooks', { skip: noChromium }, () => {
 describe('an alert', { skip: noChromium }, () => {
   test('is narrowed by urgency, given to oneself, and found among one’s own', async () => {
     const merchant = await makeMerchant(service);
-    for (const [kind, detail] of [
-      ['books_differ', 'Detail of mine'],
-      ['books_differ', 'Detail of another'],
-      ['late_success', 'Detail of what can wait'],
+    for (const [kind, fields] of [
+      ['books_differ', { check: 'balance_adds_up', currency: 'RUB', found: '123400' }],
+      ['bank_echo_differs', {}],
+      ['late_success', {}],
     ])
       await database.query(
-        `insert into alert (merchant_id, id, kind, mode, subject_id, detail, raised_at)
-          values ($1, gen_random_uuid(), $2, 'test', $3, $4, now())`,
-        [merchant.id, kind, randomUUID(), detail],
+        `insert into alert (merchant_id, id, kind, mode, subject_id, detail, fields, raised_at)
+          values ($1, gen_random_uuid(), $2, 'test', $3, 'English of the service', $4, now())`,
+        [merchant.id, kind, randomUUID(), fields],
       );
     const page = await openAt(`alerts?merchant=${merchant.id}`);
-    const canWait = page.locator('.card', { hasText: 'Detail of what can wait' });
-    await canWait.getByText(/A bank took money for a payment that had ended/).waitFor();
-    assert.equal(await canWait.getByText('Detail of what can wait').isVisible(), false);
-    await canWait.getByText('Details').click();
-    await canWait.getByText('Detail of what can wait').waitFor();
+    const rowOf = (text: RegExp) => page.getByRole('row').filter({ hasText: text });
+    const canWait = rowOf(/A bank took money for a payment that had ended/);
+    await canWait.waitFor();
+    const mine = rowOf(/Sums of the books do not agree/);
+    await mine.getByRole('strong').click();
+    const drawer = page.getByRole('dialog');
+    await drawer.getByText('balances against postings').waitFor();
+    await drawer.getByText('₽1,234.00').waitFor();
+    assert.doesNotMatch(await drawer.innerText(), /English of the service/);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Save the whole list as CSV' }).waitFor();
     await page.getByRole('button', { name: 'Critical', exact: true }).click();
     await canWait.waitFor({ state: 'detached' });
-    const mine = page.locator('.card', { hasText: 'Detail of mine' });
     await mine.getByLabel('Assignee').selectOption('a admin');
     const assigned = await eventually(async () => {
       const { rows } = await database.query(
@@ -206,7 +211,7 @@ describe('an alert', { skip: noChromium }, () => {
     assert.deepEqual(assigned, [{ actor: 'a admin', assignee: 'a admin' }]);
     await page.getByRole('button', { name: 'Mine' }).click();
     await page.waitForURL(/assignee=a(\+|%20)admin/);
-    await page.getByText('Detail of another').waitFor({ state: 'detached' });
+    await rowOf(/A bank answers for another operation/).waitFor({ state: 'detached' });
     await mine.waitFor();
   });
 });

@@ -163,6 +163,7 @@ describe('listsChanged', () => {
       kind: 'late_success',
       subjectId,
       detail: 'paid late',
+      fields: {},
       at: Temporal.Now.instant(),
     });
     const { alerts } = await askGraph(

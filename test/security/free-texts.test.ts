@@ -289,6 +289,7 @@ describe('a merchant puts card numbers into every free text', () => {
       mode: 'live',
       subjectId: made.body.payment.id,
       detail: `the bank says ${grouped}`,
+      fields: { bank_status: grouped },
       at: Temporal.Now.instant(),
     });
     payment = (await merchant.call('GET', `/payments/${made.body.payment.id}`)).body;
@@ -333,7 +334,7 @@ describe('a merchant puts card numbers into every free text', () => {
       billingSubscriptions(merchantId: $m) { customerRef planName }
       webhookDeliveries(merchantId: $m) { nodes { url attemptLog { error responseHead } } }
       auditLog(merchantId: $m) { nodes { action before after requestId } }
-      alerts(merchantId: $m) { nodes { detail } }
+      alerts(merchantId: $m) { nodes { detail fields { name value } } }
       ledger(merchantId: $m) { nodes { description } }
     }`;
     const seen = await askGraph(serving(), document, {
@@ -357,7 +358,8 @@ describe('a merchant puts card numbers into every free text', () => {
           action === 'refund.create' && state.reason === 'back to ****4444',
       ),
     );
-    assert.ok(seen.alerts.nodes.some(({ detail }: any) => detail === 'the bank says ****4444'));
+    const alert = seen.alerts.nodes.find(({ detail }: any) => detail === 'the bank says ****4444');
+    assert.deepEqual(alert.fields, [{ name: 'bank_status', value: '****4444' }]);
     for (const [root, answer] of Object.entries(seen))
       assert.ok(!hasCard(answer), `${root}: ${JSON.stringify(answer)}`);
   });

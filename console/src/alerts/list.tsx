@@ -1,5 +1,5 @@
 /** Alerts, which stay open until a person resolves them. */
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useMutation } from 'urql';
 import {
   AlertAssignees,
@@ -10,19 +10,21 @@ import {
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { ExportButton } from '../parts/export-button.tsx';
-import { Pager, usePageArguments } from '../parts/pager.tsx';
-import { Behind, useRefusalText } from '../parts/refusal.tsx';
-import { Empty, Failure } from '../parts/states.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { useRefusalText } from '../parts/refusal.tsx';
+import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
-import { Skeleton } from '../parts/table.tsx';
-import { Id, Moment } from '../parts/texts.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { useMerchantNames } from '../parts/whose.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
-import { useAlertWords } from '../words/alerts.ts';
+import { useAlertWords, type AlertWords } from '../words/alerts.ts';
+import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
+import { AlertFacts } from './facts.tsx';
 import { SubjectLink } from './subject-link.tsx';
 import { ResolveDialog } from './resolve.tsx';
 import { isRefusedReturn, RetryRefundAct } from './retry-refund.tsx';
@@ -59,9 +61,13 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
     again();
   };
   return (
-    <label className="quiet">
-      {words.assignee}{' '}
-      <select value={assignee ?? ''} onChange={({ target }) => void give(target.value)}>
+    <span className="quiet">
+      <select
+        className="chip-field"
+        aria-label={words.assignee}
+        value={assignee ?? ''}
+        onChange={({ target }) => void give(target.value)}
+      >
         <option value="">{words.nobody}</option>
         {[...people].map((person) => (
           <option key={person} value={person}>
@@ -70,7 +76,7 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
         ))}
       </select>{' '}
       <span role="status">{message}</span>
-    </label>
+    </span>
   );
 };
 
@@ -120,52 +126,30 @@ const AlertFilters = () => {
   );
 };
 
-const AlertCard = ({
-  alert,
-  whose,
-  again,
-}: {
-  readonly alert: Alert;
-  /** The merchant's name, where alerts of several are listed. */
-  readonly whose: string;
-  readonly again: () => void;
-}) => {
+/** What can be done about an alert, or how it was resolved. */
+const AlertActs = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
   const words = useWords();
-  const own = useAlertWords();
   const permission = usePermission('alertResolve');
   const [isOpen, setOpen] = useState(false);
   const { resolvedAt, resolvedBy, note } = alert;
   return (
-    <li className="card" data-open={resolvedAt === null}>
-      <div className="line">
-        <strong>{words.alert.kinds[alert.kind]}</strong>
-        {whose !== '' && <span className="quiet">{whose}</span>}
-        <Urgency severity={alert.severity} />
-        <Moment at={alert.raisedAt} />
-      </div>
-      <p>{isRefusedReturn(alert) ? own.returnRefused : own.sentences[alert.kind]}</p>
-      <Behind name={own.details}>{alert.detail}</Behind>
-      <div className="line">
-        <Id id={alert.subjectId} />
-        <SubjectLink alert={alert} />
-        <Assignee alert={alert} again={again} />
-        {resolvedAt === null && isRefusedReturn(alert) && (
-          <RetryRefundAct alert={alert} again={again} />
-        )}
-        {resolvedAt === null ? (
-          <ActButton permission={permission} onPress={() => setOpen(true)}>
-            {words.alert.resolve}
-          </ActButton>
-        ) : (
-          <span className="quiet">
-            {words.alert.resolvedBy(
-              resolvedBy ?? '',
-              shortMoment(resolvedAt, words.locale, Date.now()),
-            )}
-            : {note}
-          </span>
-        )}
-      </div>
+    <div className="acts">
+      {resolvedAt === null && isRefusedReturn(alert) && (
+        <RetryRefundAct alert={alert} again={again} />
+      )}
+      {resolvedAt === null ? (
+        <ActButton permission={permission} onPress={() => setOpen(true)}>
+          {words.alert.resolve}
+        </ActButton>
+      ) : (
+        <span className="quiet wrap">
+          {words.alert.resolvedBy(
+            resolvedBy ?? '',
+            shortMoment(resolvedAt, words.locale, Date.now()),
+          )}
+          : {note}
+        </span>
+      )}
       {isOpen && (
         <ResolveDialog
           alert={alert}
@@ -175,32 +159,106 @@ const AlertCard = ({
           }}
         />
       )}
-    </li>
+    </div>
   );
 };
 
-const List = () => {
+const Sentence = ({ alert }: { readonly alert: Alert }) => {
+  const { sentences, returnRefused } = useAlertWords();
+  return <>{isRefusedReturn(alert) ? returnRefused : sentences[alert.kind]}</>;
+};
+
+const columnsOf = (words: Words, own: AlertWords, again: () => void): readonly Column<Alert>[] => [
+  {
+    id: 'kind',
+    name: own.found,
+    cell: (alert) => (
+      <span className="stack">
+        <strong>{words.alert.kinds[alert.kind]}</strong>
+        <span className="quiet wrap">
+          <Sentence alert={alert} />
+        </span>
+      </span>
+    ),
+  },
+  { id: 'severity', name: own.severity, cell: (alert) => <Urgency {...alert} /> },
+  { id: 'subject', name: own.about, cell: (alert) => <SubjectLink alert={alert} /> },
+  {
+    id: 'mode',
+    name: words.mode.label,
+    isExtra: true,
+    cell: ({ mode }) => (mode === null ? '' : words.mode[mode]),
+  },
+  { id: 'raised', name: words.columns.at, cell: ({ raisedAt }) => <Moment at={raisedAt} /> },
+  {
+    id: 'assignee',
+    name: own.assignee,
+    cell: (alert) => <Assignee alert={alert} again={again} />,
+  },
+  {
+    id: 'acts',
+    name: words.columns.action,
+    cell: (alert) => <AlertActs alert={alert} again={again} />,
+  },
+];
+
+/** One alert, with everything that was found. */
+const AlertDrawer = ({
+  alert,
+  again,
+  close,
+}: {
+  readonly alert: Alert;
+  readonly again: () => void;
+  readonly close: () => void;
+}) => {
   const words = useWords();
-  const { search, merchantId, mode, set } = useAddress();
-  const isResolved = search.status === 'resolved';
+  return (
+    <Modal side title={words.alert.kinds[alert.kind]} isOpen onClose={close}>
+      <div className="payment">
+        <p>
+          <Sentence alert={alert} />
+        </p>
+        <p className="line">
+          <Urgency severity={alert.severity} /> <Moment at={alert.raisedAt} />{' '}
+          <SubjectLink alert={alert} />
+        </p>
+        <AlertFacts alert={alert} />
+        <AlertActs alert={alert} again={again} />
+      </div>
+    </Modal>
+  );
+};
+
+const useAlerts = () => {
+  const { search, merchantId, mode } = useAddress();
   const [severity = null] = listOf(search.severity, severities);
-  const narrowing = {
+  const asked = useAsk(Alerts, {
     merchantId,
-    resolved: isResolved,
+    resolved: search.status === 'resolved',
     severity,
     mode,
     assignee: search.assignee === nobody ? null : (search.assignee ?? null),
     unassigned: search.assignee === nobody ? true : null,
-  };
-  const { data, error, again } = useAsk(Alerts, { ...narrowing, ...usePageArguments() });
-  useFollow(again, { lists: ['alerts'] });
-  const rows = data?.alerts.nodes ?? [];
-  const nameOf = useMerchantNames(merchantId === null ? rows.map((row) => row.merchantId) : []);
+    ...usePageArguments(),
+  });
+  useFollow(asked.again, { lists: ['alerts'] });
+  return asked;
+};
+
+const List = () => {
+  const words = useWords();
+  const own = useAlertWords();
+  const { search, set } = useAddress();
+  const isResolved = search.status === 'resolved';
+  const { data, error, again, list } = useAlerts();
+  const columns = useMemo(() => columnsOf(words, own, again), [words, own, again]);
+  const { nodes: rows, pageInfo } = data?.alerts ?? {};
+  const open = rows?.find(({ id }) => id === search.open);
   return (
     <>
       <header className="page-head">
         <h1>{words.sections.alerts}</h1>
-        <ExportButton of={Alerts} variables={narrowing} />
       </header>
       <div className="chips" role="group" aria-label={words.filters.status}>
         {([undefined, 'resolved'] as const).map((status) => (
@@ -216,24 +274,21 @@ const List = () => {
         ))}
       </div>
       <AlertFilters />
-      {error && !data && <Failure error={error} again={again} />}
-      {!data && !error && <Skeleton />}
-      {data && rows.length === 0 && (
-        <Empty title={words.alert.empty}>
-          <p>{words.alert.emptyText}</p>
-        </Empty>
-      )}
-      <ul className="cards alerts">
-        {rows.map((alert) => (
-          <AlertCard
-            key={alert.id}
-            alert={alert}
-            whose={merchantId === null ? nameOf(alert.merchantId) : ''}
-            again={again}
-          />
-        ))}
-      </ul>
-      {data && <Pager info={data.alerts.pageInfo} />}
+      <Listing
+        name="alerts"
+        label={words.sections.alerts}
+        asked={{ error, again, list, rows, pageInfo }}
+        columns={columns}
+        keyOf={({ id }) => id}
+        openKey={search.open ?? null}
+        onOpen={({ id }) => set({ open: id })}
+        empty={
+          <Empty title={words.alert.empty}>
+            <p>{words.alert.emptyText}</p>
+          </Empty>
+        }
+      />
+      {open && <AlertDrawer alert={open} again={again} close={() => set({ open: undefined })} />}
     </>
   );
 };

@@ -118,7 +118,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const { search, mode, set } = useAddress();
   const { shop: _, ...narrowing } = search;
   const of = { merchantId: shop.merchantId, shopId: shop.id, mode };
-  const { data, error, again } = useAsk(Requests, {
+  const { data, error, again, list } = useAsk(Requests, {
     ...of,
     status: statusesIn(search.status),
     from: search.since?.slice(0, 10) ?? null,
@@ -144,7 +144,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
       <Listing
         name="requests"
         label={own.one}
-        asked={{ error, again, rows: page?.nodes }}
+        asked={{ error, again, list, rows: page?.nodes }}
         columns={columns}
         keyOf={keyOf}
         openKey={search.open ?? null}

@@ -9,13 +9,14 @@ import {
   type DraftRowFragment,
   type RefundDraftRowFragment,
 } from '../../../schema/generated/console.ts';
+import { AlertBehind } from '../alerts/facts.tsx';
 import { SubjectLink } from '../alerts/subject-link.tsx';
 import { ResolveDialog as ResolveAlertDialog } from '../alerts/resolve.tsx';
 import { kept, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { Behind, useRefusalText } from '../parts/refusal.tsx';
+import { useRefusalText } from '../parts/refusal.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
@@ -25,6 +26,7 @@ import { useFollow, type Followed } from '../parts/use-follow.ts';
 import { DraftActs } from '../payouts/draft-acts.tsx';
 import { recipientText } from '../payouts/draft-shown.ts';
 import { RefundDraftActs } from '../refunds/draft-acts.tsx';
+import { DetailOf } from '../reconciliation/differences.tsx';
 import { ResolveDialog } from '../reconciliation/resolve.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { failedSince, ReplayDialog } from '../webhooks/replay.tsx';
@@ -56,26 +58,23 @@ interface LineProps {
   readonly at: string;
   readonly place: ReactNode;
   readonly text: string;
-  /** The service's text about it. */
-  readonly detail?: string;
+  /** What was found. */
+  readonly detail?: ReactNode;
   readonly children: ReactNode;
 }
 
-const Line = ({ whose, at, place, text, detail = '', children }: LineProps) => {
-  const { details } = useAlertWords();
-  return (
-    <li>
-      <span className="stack">
-        {place}
-        {whose !== '' && <span className="quiet">{whose}</span>}
-        {text !== '' && <span className="quiet wrap">{text}</span>}
-        {detail !== '' && <Behind name={details}>{detail}</Behind>}
-      </span>
-      <Moment at={at} />
-      <div className="acts">{children}</div>
-    </li>
-  );
-};
+const Line = ({ whose, at, place, text, detail, children }: LineProps) => (
+  <li>
+    <span className="stack">
+      {place}
+      {whose !== '' && <span className="quiet">{whose}</span>}
+      {text !== '' && <span className="quiet wrap">{text}</span>}
+      {detail}
+    </span>
+    <Moment at={at} />
+    <div className="acts">{children}</div>
+  </li>
+);
 
 /** The list is frozen while one of its dialogs is open, so that the result can be read. */
 interface Again extends Pick<LineProps, 'whose'> {
@@ -138,7 +137,7 @@ const AlertLine = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
   const own = useNeededWords();
   const { sentences } = useAlertWords();
   const { search } = useAddress();
-  const { kind, severity, assignee, raisedAt, detail } = alert;
+  const { kind, severity, assignee, raisedAt } = alert;
   const place = (
     <Link to="/alerts" search={{ ...kept(search), severity, ...(assignee ? { assignee } : {}) }}>
       {words.alert.kinds[kind]}
@@ -146,7 +145,13 @@ const AlertLine = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
   );
   const text = assignee ? `${own.yours} · ${sentences[kind]}` : sentences[kind];
   return (
-    <Line whose={list.whose} at={raisedAt} place={place} text={text} detail={detail}>
+    <Line
+      whose={list.whose}
+      at={raisedAt}
+      place={place}
+      text={text}
+      detail={<AlertBehind alert={alert} />}
+    >
       <SubjectLink alert={alert} />
       <AlertActs alert={alert} {...list} />
     </Line>
@@ -242,14 +247,20 @@ const DifferenceLine = ({
   const { search } = useAddress();
   const permission = usePermission('reconciliationDifferenceResolve');
   const { isOpen, open, close } = useDialog(list);
-  const { kind, detail, foundAt, runId } = difference;
+  const { kind, foundAt, runId } = difference;
   const place = (
     <Link to="/reconciliation" search={{ ...kept(search), code: runId }}>
       {own.difference(kinds[kind])}
     </Link>
   );
   return (
-    <Line whose={list.whose} at={foundAt} place={place} text="" detail={detail}>
+    <Line
+      whose={list.whose}
+      at={foundAt}
+      place={place}
+      text=""
+      detail={<DetailOf row={difference} />}
+    >
       <ActButton permission={permission} onPress={open}>
         {resolve(1)}
       </ActButton>

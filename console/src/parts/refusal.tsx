@@ -14,22 +14,6 @@ export const useRefusalText = (): ((
   };
 };
 
-/** The service's English text, as details. */
-export const Behind = ({
-  name,
-  children,
-}: {
-  readonly name: string;
-  readonly children: string;
-}) => (
-  <details className="behind">
-    <summary>{name}</summary>
-    <p lang="en" className="break">
-      {children}
-    </p>
-  </details>
-);
-
 /** The text. */
 export const RefusalText = ({
   refusal,

@@ -45,7 +45,11 @@ const OperationOf = ({ row }: { readonly row: Row }) => {
 };
 
 /** What either side has, in the person's words; a resolved difference says how it ended. */
-const DetailOf = ({ row }: { readonly row: Row }) => {
+export const DetailOf = ({
+  row,
+}: {
+  readonly row: Pick<Row, 'kind' | 'note' | 'atBank' | 'here'>;
+}) => {
   const own = useReconciliationWords();
   const { locale } = useWords();
   const { kind, note } = row;

@@ -3,7 +3,6 @@ import { sectionWords } from './words.ts';
 
 const en = {
   actors: { key: 'API key', service: 'the service', edge: 'the service', buyer: 'buyer' },
-  details: 'Details',
   sentences: {
     late_success:
       'A bank took money for a payment that had ended. It is refunded automatically; check that it is.',
@@ -36,6 +35,8 @@ const en = {
   nobody: 'nobody',
   mine: 'Mine',
   unassigned: 'Unassigned',
+  found: 'What was found',
+  about: 'About',
   toSubject: 'Show it',
   toPayment: (name: string) => `Payment ${name}`,
   notAssigned: 'Not assigned',
@@ -46,7 +47,6 @@ const en = {
 
 const ru: typeof en = {
   actors: { key: 'ключ API', service: 'сервис', edge: 'сервис', buyer: 'покупатель' },
-  details: 'Подробности',
   sentences: {
     late_success:
       'Банк взял деньги по уже закрытому платежу. Они вернутся сами; проверьте, что вернулись.',
@@ -80,6 +80,8 @@ const ru: typeof en = {
   nobody: 'никто',
   mine: 'Мои',
   unassigned: 'Ничьи',
+  found: 'Что найдено',
+  about: 'О чём',
   toSubject: 'Показать',
   toPayment: (name) => `Платёж ${name}`,
   notAssigned: 'Не назначено',
@@ -87,6 +89,8 @@ const ru: typeof en = {
   actor: 'Кто',
   action: 'Действие',
 };
+
+export type AlertWords = typeof en;
 
 /** The words. */
 export const useAlertWords = sectionWords(en, ru);

@@ -44,6 +44,13 @@ const en = {
   overlap: 'The old key works for',
   overlapNone: 'it stops at once',
   never: 'never',
+  keyStatus: 'Whether it works',
+  keyStatuses: {
+    active: 'Active',
+    pending: 'Not approved',
+    expired: 'Expired',
+    revoked: 'Revoked',
+  },
   noKeys: 'No keys yet',
   noKeysText: 'Programs call the API with a key. Begin with a test key: it moves no money.',
   issue: 'Issue a key',
@@ -170,6 +177,13 @@ const ru: typeof en = {
   overlap: 'Старый ключ работает ещё',
   overlapNone: 'перестаёт сразу',
   never: 'ни разу',
+  keyStatus: 'Состояние ключа',
+  keyStatuses: {
+    active: 'Действуют',
+    pending: 'Ждут одобрения',
+    expired: 'Истекли',
+    revoked: 'Отозваны',
+  },
   noKeys: 'Ключей ещё нет',
   noKeysText:
     'Ключ нужен программе для вызовов API. Начните с тестового: он не затрагивает деньги.',

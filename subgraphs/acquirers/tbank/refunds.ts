@@ -82,6 +82,13 @@ const stop = async (
     mode: 'live',
     subjectId: operationId,
     detail,
+    fields: {
+      bank: 'tbank',
+      bank_operation: id,
+      bank_status: status,
+      amount: String(amount),
+      currency: 'RUB',
+    },
     at: now,
   });
   return { kind: 'pending', reference: operationId, askAt: null };

@@ -79,13 +79,14 @@ const ask = async (runner: Runner, check: Check, asked: Asked): Promise<Differen
   const statement = { name: `books.${check.name}`, text: check.text };
   const found = await run<Found>(runner, statement, check.values(asked));
   const certain = before ? await withoutUncounted(runner, before, found) : found;
-  return certain.map(({ shopId, mode, subjectId, detail }) => ({
+  return certain.map(({ shopId, mode, subjectId, detail, fields }) => ({
     check: check.name,
     merchantId: asked.merchantId,
     shopId,
     mode,
     subjectId,
     detail,
+    fields: { ...fields, check: check.name },
   }));
 };
 

@@ -2,6 +2,7 @@
  * The checks of a merchant's books: one statement each, and so one snapshot, that returns what is
  * wrong. Most read a range of the merchant's rows in the order of their ids.
  */
+import type { AlertFields } from '../../rules/alert.ts';
 import { madeAtInSql } from '../../platform/database/new-id.ts';
 import { isWanted } from '../../platform/events/outbox.ts';
 import { platformMerchantId } from '../../rules/platform.ts';
@@ -48,6 +49,7 @@ export interface Found {
   /** The row that it is about; for a balance the shop, mode, currency and account. */
   readonly subjectId: string;
   readonly detail: string;
+  readonly fields: AlertFields;
   /** For a counted fact: the subject of the events that count it. */
   readonly countedBy?: readonly string[];
 }
@@ -113,11 +115,14 @@ const booked = (name: CheckName, step: 'payment' | 'refund' | 'payout', due: str
       from part cross join lateral (${each(`posting where merchant_id = $1 and source_kind = '${step}' and source_id = part.id`)}) as entry),
     wrong as materialized (select coalesce(expected.id, actual.id) as id,
         case when actual.id is null then 'lacks the posting ' || expected.type || ' of ' || expected.amount
-          else 'has an unexpected posting ' || actual.type || ' of ' || actual.amount end as what
+          else 'has an unexpected posting ' || actual.type || ' of ' || actual.amount end as what,
+        coalesce(expected.type, actual.type) || ' ' || coalesce(expected.amount, actual.amount) as posting, actual.id is null as is_lacking
       from expected full join actual using (id, shop_id, mode, type, amount)
       where expected.id is null or actual.id is null)
     select ${about('part')},
-      'the ${step} is ' || part.status || ' and ' || string_agg(wrong.what, ', ' order by wrong.what) as detail
+      'the ${step} is ' || part.status || ' and ' || string_agg(wrong.what, ', ' order by wrong.what) as detail,
+      jsonb_strip_nulls(jsonb_build_object('status', part.status, 'lacking', string_agg(wrong.posting, ', ' order by wrong.posting) filter (where wrong.is_lacking),
+        'unexpected', string_agg(wrong.posting, ', ' order by wrong.posting) filter (where not wrong.is_lacking))) as fields
     from wrong join part using (id) group by part.id, part.shop_id, part.mode, part.status ${enough}`,
 });
 
@@ -164,7 +169,8 @@ const paymentRefunded: Check = {
   values: ofRange,
   text: `select ${about('fact')},
       'the payment of ' || fact.amount || ' is ' || fact.status || ' with ' || fact.amount_refunded || ' given back, its successful refunds are '
-        || given.amount as detail
+        || given.amount as detail,
+      jsonb_build_object('status', fact.status, 'currency', fact.currency, 'found', fact.amount_refunded::text, 'expected', given.amount::text) as fields
     from (${rowsOf('payment')}) as fact cross join lateral (select coalesce(sum(refund.amount), 0) as amount from refund
       where refund.merchant_id = $1 and refund.payment_id = fact.id and refund.status = 'succeeded') as given
     where fact.amount_refunded <> given.amount or fact.status = 'refunded' and given.amount <> coalesce(fact.amount_captured, fact.amount)
@@ -179,7 +185,8 @@ const postingSourced: Check = {
   name: 'posting_sourced',
   step: 'posting',
   values: ofRange,
-  text: `select ${about('entry')}, 'the posting ' || entry.type || ' of ' || entry.amount || ' is of a ' || lacking.what || ' that does not exist' as detail
+  text: `select ${about('entry')}, 'the posting ' || entry.type || ' of ' || entry.amount || ' is of a ' || lacking.what || ' that does not exist' as detail,
+      jsonb_build_object('unexpected', concat(entry.type, ' ', entry.amount), 'lacking', lacking.what) as fields
     from (${rowsOf('posting')}) as entry cross join lateral (select case
       when not exists (${each('shop where merchant_id = $1 and id = entry.shop_id')}) then 'shop'
       when entry.source_kind = 'payment' and not ${hasFact('payment')} then 'payment'
@@ -224,7 +231,8 @@ const balanceChecks: readonly Check[] = [
         from (${sumsIn('$3')} union all ${movedBy('entry.id > $2::uuid')}) as moved group by 1, 2, 3, 4)
       select shop_id as "shopId", mode, shop_id || '/' || mode || '/' || currency || '/' || account as "subjectId",
         'the balance ' || mode || '/' || currency || '/' || account || ' of the shop is ' || coalesce(kept.amount, 0)
-          || ', its entries sum to ' || coalesce(entered.amount, 0) as detail
+          || ', its entries sum to ' || coalesce(entered.amount, 0) as detail,
+        jsonb_build_object('account', account, 'currency', currency, 'found', coalesce(kept.amount, 0)::text, 'expected', coalesce(entered.amount, 0)::text) as fields
       from kept full join entered using (shop_id, mode, currency, account)
       where coalesce(kept.amount, 0) <> coalesce(entered.amount, 0) ${enough}`,
   },
@@ -236,7 +244,8 @@ const balanceChecks: readonly Check[] = [
       entered as (select shop_id, mode, currency, account, sum(amount) as amount from ledger_hour where merchant_id = $1 group by 1, 2, 3, 4)
       select shop_id as "shopId", mode, shop_id || '/' || mode || '/' || currency || '/' || account as "subjectId",
         'the balance ' || mode || '/' || currency || '/' || account || ' of the shop is ' || coalesce(kept.amount, 0)
-          || ', its hours sum to ' || coalesce(entered.amount, 0) as detail
+          || ', its hours sum to ' || coalesce(entered.amount, 0) as detail,
+        jsonb_build_object('account', account, 'currency', currency, 'found', coalesce(kept.amount, 0)::text, 'expected', coalesce(entered.amount, 0)::text) as fields
       from kept full join entered using (shop_id, mode, currency, account)
       where coalesce(kept.amount, 0) <> coalesce(entered.amount, 0) ${enough}`,
   },
@@ -256,7 +265,8 @@ const balanceChecks: readonly Check[] = [
       due as (select shop_id, mode, currency, sum(amount) as amount from waiting group by 1, 2, 3),
       reserved as (select * from (${kept}) as kept where account = 'merchant_reserved')
       select shop_id as "shopId", mode, shop_id || '/' || mode || '/' || currency as "subjectId",
-        'reserved are ' || coalesce(reserved.amount, 0) || ' ' || currency || ', the pending refunds and payouts are ' || coalesce(due.amount, 0) as detail
+        'reserved are ' || coalesce(reserved.amount, 0) || ' ' || currency || ', the pending refunds and payouts are ' || coalesce(due.amount, 0) as detail,
+        jsonb_build_object('currency', currency, 'found', coalesce(reserved.amount, 0)::text, 'expected', coalesce(due.amount, 0)::text) as fields
       from due full join reserved using (shop_id, mode, currency)
       where coalesce(reserved.amount, 0) <> coalesce(due.amount, 0) ${enough}`,
   },
@@ -292,7 +302,8 @@ const eventChecks: readonly Check[] = [
           and not exists (${each(`webhook_delivery where merchant_id = $1 and event_id = fact.id
             and created_at = fact.created_at and endpoint_id is not distinct from target.endpoint_id`)}))
       select ${about('lacking')},
-        'the event ' || webhook_event || ' of ' || subject_id || ' has no delivery to ' || coalesce('the endpoint ' || endpoint_id, 'its own address') as detail
+        'the event ' || webhook_event || ' of ' || subject_id || ' has no delivery to ' || coalesce('the endpoint ' || endpoint_id, 'its own address') as detail,
+        jsonb_build_object('event', webhook_event) as fields
       from lacking
       where endpoint_id is null
         or not exists (${each(`audit_entry where merchant_id = $1 and at >= ${madeAtInSql('lacking.id')} - ${margin}
@@ -303,7 +314,7 @@ const eventChecks: readonly Check[] = [
     name: 'event_relayed',
     step: 'event',
     values: ofRange,
-    text: `select ${about('fact')}, 'the event of ' || ${madeAtInSql('fact.id')} || ' has not left the outbox' as detail
+    text: `select ${about('fact')}, 'the event of ' || ${madeAtInSql('fact.id')} || ' has not left the outbox' as detail, '{}'::jsonb as fields
       from (${rowsOf('event')}) as fact where fact.sequence is null and ${madeAtInSql('fact.id')} < now() - ${patience} ${enough}`,
   },
 ];
@@ -344,7 +355,8 @@ const factCounted = (name: CheckName, kind: CountedKind): Check => ({
     select ${about('present')}, present.counted_by as "countedBy",
       'the ${kind} is ' || present.status || ' with ' || booked.moved || ' moved and a fee of ' || booked.fee
         || ' in the hour ' || present.hour || ', it is counted as '
-        || coalesce(counted.status || ' with ' || counted.moved || ' and ' || counted.fee, 'nothing') as detail
+        || coalesce(counted.status || ' with ' || counted.moved || ' and ' || counted.fee, 'nothing') as detail,
+      jsonb_build_object('status', present.status, 'currency', present.currency, 'found', coalesce(counted.moved, 0)::text, 'expected', booked.moved::text) as fields
     from present cross join lateral (
         select ${sumOf(counted[kind].moved)} as moved, ${sumOf(counted[kind].fee)} as fee
         from posting as entry where entry.merchant_id = $1 and entry.source_kind = '${kind}' and entry.source_id = present.id) as booked
@@ -393,7 +405,7 @@ const hoursAddUp = (name: CheckName, shop: string): Check => ({
       cross join lateral (${each(`hourly_total where merchant_id = $1 and shop_id = counted.place_shop and mode = counted.mode
         and currency = counted.currency and kind = counted.kind and hour > $2::timestamptz and hour <= $3::timestamptz`)}) as total)
     select nullif(shop_id, ${nobody}) as "shopId", mode, concat_ws('/', nullif(shop_id, ${nobody}), mode, currency, kind, hour) as "subjectId",
-      'the hour ' || hour || ' of ' || kind || ' ' || currency || ' is ' || ${inWords('kept')} || ', what is counted in it is ' || ${inWords('due')} as detail
+      'the hour ' || hour || ' of ' || kind || ' ' || currency || ' is ' || ${inWords('kept')} || ', what is counted in it is ' || ${inWords('due')} as detail, jsonb_build_object('currency', currency) as fields
     from kept full join due using (${place.join(', ')})
     where (${columnsOf('kept')}) is distinct from (${columnsOf('due')}) ${enough}`,
 });

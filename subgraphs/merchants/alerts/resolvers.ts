@@ -11,7 +11,7 @@ import { type Alert, AlertEntity } from '../../platform/alerts/entities.ts';
 import { listAlerts } from '../../platform/alerts/find-alerts.ts';
 import { isUuid } from '../../rules/uuid.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { alertSeverities, placeOf } from '../../rules/alert.ts';
+import { alertFieldNames, alertSeverities, placeOf } from '../../rules/alert.ts';
 import { platformMerchantId } from '../../rules/platform.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { orThrow, refusal } from '../../platform/access/reach.ts';
@@ -213,6 +213,11 @@ export const alertFields = ({ database }: { readonly database: Pick<Database, 'p
       severity: ({ kind }: Alert) => alertSeverities[kind],
       place: ({ merchantId, ...about }: Alert) =>
         placeOf({ ...about, merchantId: merchantId === platformMerchantId ? null : merchantId }),
+      fields: ({ fields }: Alert) =>
+        alertFieldNames.flatMap((name) => {
+          const value = fields[name];
+          return value === undefined ? [] : [{ name, value }];
+        }),
       payment: (alert, _, context) => paymentOf(context).load(alert),
     },
   } satisfies Pick<Resolvers, 'Alert'>;

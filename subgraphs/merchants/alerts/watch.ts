@@ -7,7 +7,7 @@ import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
 import { noteListChange } from '../../platform/database/list-changes.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { done, type Job } from '../../platform/queue/run-job.ts';
-import type { AlertKind } from '../../rules/alert.ts';
+import type { AlertFields, AlertKind } from '../../rules/alert.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { platformMerchantId } from '../../rules/platform.ts';
 
@@ -51,6 +51,7 @@ interface Found {
   readonly mode: Mode | null;
   readonly subjectId: string;
   readonly detail: string;
+  readonly fields: AlertFields;
 }
 
 interface Watch {
@@ -61,7 +62,7 @@ interface Watch {
 
 /** SQL: what is found, first one of each merchant, then the next. */
 const inTurns = (text: string): string => `
-    select "merchantId", "shopId", mode, "subjectId", detail from (
+    select "merchantId", "shopId", mode, "subjectId", detail, fields from (
       select found.*, row_number() over (partition by "merchantId" order by "subjectId") as place from (${text}) as found
     ) as ranked where place <= ${foundOfMerchant_max} order by place limit ${found_max}`;
 
@@ -71,7 +72,8 @@ const watches: readonly Watch[] = [
     statement: {
       name: 'watch.banks',
       text: inTurns(`select null as "merchantId", null as "shopId", mode, concat(connector, '/', mode) as "subjectId",
-          concat(sum(failures), ' of ', sum(calls), ' calls to ', connector, ' failed in ${bankSpan_min} minutes') as detail
+          concat(sum(failures), ' of ', sum(calls), ' calls to ', connector, ' failed in ${bankSpan_min} minutes') as detail,
+          jsonb_build_object('bank', connector, 'failed', sum(failures)::text, 'count', sum(calls)::text, 'minutes', '${bankSpan_min}') as fields
         from bank_health where at >= $1 group by connector, mode
         having sum(calls) >= ${bankCalls_min} and sum(failures) * 100 >= sum(calls) * ${bankFailures_percent}`),
     },
@@ -82,7 +84,9 @@ const watches: readonly Watch[] = [
     statement: {
       name: 'watch.successes',
       text: inTurns(`select merchant_id as "merchantId", null as "shopId", mode, concat('payments/', mode) as "subjectId",
-          concat(paid * 100 / ended, ' % of ', ended, ' payments succeeded lately, ', paid_before * 100 / ended_before, ' % in the ${successBefore_h} hours before') as detail
+          concat(paid * 100 / ended, ' % of ', ended, ' payments succeeded lately, ', paid_before * 100 / ended_before, ' % in the ${successBefore_h} hours before') as detail,
+          jsonb_build_object('share', (paid * 100 / ended)::bigint::text, 'count', ended::text, 'share_before', (paid_before * 100 / ended_before)::bigint::text,
+            'hours', '${successBefore_h}') as fields
         from (select merchant_id, mode,
             sum(count_succeeded + count_refunded + count_authorized) filter (where hour >= $1) as paid,
             sum(count_succeeded + count_refunded + count_authorized + count_failed) filter (where hour >= $1) as ended,
@@ -103,7 +107,8 @@ const watches: readonly Watch[] = [
     statement: {
       name: 'watch.endpoints',
       text: inTurns(`select endpoint.merchant_id as "merchantId", endpoint.shop_id as "shopId", null as mode, endpoint.id::text as "subjectId",
-          concat('nothing has been delivered to ', endpoint.url, ' for ${endpointSpan_h} hours') as detail
+          concat('nothing has been delivered to ', endpoint.url, ' for ${endpointSpan_h} hours') as detail,
+          jsonb_build_object('url', endpoint.url, 'hours', '${endpointSpan_h}') as fields
         from webhook_endpoint as endpoint where endpoint.active
           and exists (select 1 from webhook_delivery as late where late.merchant_id = endpoint.merchant_id and late.shop_id = endpoint.shop_id
             and late.endpoint_id = endpoint.id and late.status <> 'delivered' and late.attempts > 0
@@ -121,7 +126,7 @@ const watches: readonly Watch[] = [
     statement: {
       name: 'watch.payouts',
       text: inTurns(`select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
-          'the payout has had no result for ${payoutSpan_h} hours' as detail
+          'the payout has had no result for ${payoutSpan_h} hours' as detail, jsonb_build_object('hours', '${payoutSpan_h}') as fields
         from payout where status = 'pending' and mode = 'live' and created_at < $1 order by created_at`),
     },
     values: (now) => [now.subtract({ hours: payoutSpan_h })],
@@ -131,7 +136,8 @@ const watches: readonly Watch[] = [
     statement: {
       name: 'watch.keys',
       text: inTurns(`select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
-          concat('the key ', prefix, '... ends at ', to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), ' UTC') as detail
+          concat('the key ', prefix, '... ends at ', to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), ' UTC') as detail,
+          jsonb_build_object('key', prefix, 'ends_at', to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI"Z"')) as fields
         from api_key where expires_at > $1 and expires_at < $2 and last_used_at > $3 and revoked_at is null`),
     },
     values: (now) => [

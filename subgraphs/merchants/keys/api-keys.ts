@@ -4,9 +4,10 @@
  * the merchant's cached keys.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ShopEntity } from '../../platform/database/entities.ts';
-import { findPage } from '../../platform/database/find-page.ts';
+import { findPage, given } from '../../platform/database/find-page.ts';
 import { isUuid } from '../../rules/uuid.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
@@ -29,6 +30,7 @@ import {
   keyStatus,
   makeKey,
   requesterOf,
+  type ApiKeyStatus,
 } from './rules.ts';
 
 export interface KeyDeps {
@@ -265,6 +267,36 @@ export const revokeApiKey = (
     revokedAt: revokedAt ?? acting.now(),
   }));
 
+/** The filter of `keyStatus`. */
+const hasStatus = (
+  status: ApiKeyStatus | null,
+  now: Temporal.Instant,
+): FilterQuery<InferEntity<typeof ApiKeyEntity>> => {
+  const isOver = { revokedAt: null, expiresAt: { $lte: now } };
+  const isLeft = {
+    revokedAt: null,
+    $and: [{ $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] }],
+  };
+  switch (status) {
+    case null:
+      return {};
+    case 'revoked':
+      return { revokedAt: { $ne: null } };
+    case 'expired':
+      return isOver;
+    case 'pending':
+      return { ...isLeft, requestedBy: { $ne: null }, approvedBy: null };
+    case 'active':
+      return { ...isLeft, $or: [{ requestedBy: null }, { approvedBy: { $ne: null } }] };
+  }
+};
+
+/** Which keys of a shop; null: of any. */
+export interface KeysQuery extends PageQuery {
+  readonly mode: Mode | null;
+  readonly status: ApiKeyStatus | null;
+}
+
 /**
  * A page of a shop's keys, newest first, including revoked ones. `bad_request` for a wrong size or
  * cursor.
@@ -272,10 +304,11 @@ export const revokeApiKey = (
 export const listApiKeys = (
   em: EntityManager,
   { merchantId, shopId }: ShopKey,
-  page: PageQuery,
+  { mode, status, ...page }: KeysQuery,
+  now: Temporal.Instant,
 ): Promise<Page<ApiKey> | Refusal> => {
-  const where = { merchantId, shopId };
-  const bound = ['api_key.of_shop', [merchantId, shopId]] as const;
+  const where = { merchantId, shopId, ...given({ mode }), $and: [hasStatus(status, now)] };
+  const bound = ['api_key.of_shop', [merchantId, shopId, mode, status]] as const;
   return findPage(em, { entity: ApiKeyEntity, at: 'createdAt', where, bound }, page);
 };
 

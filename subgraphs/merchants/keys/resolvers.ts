@@ -2,14 +2,16 @@
 import type {
   ApiKeyResolvers,
   MutationResolvers,
+  QueryResolvers,
   ShopResolvers,
 } from '../../../schema/generated/merchants.ts';
 import type { Shop } from '../../platform/database/entities.ts';
 import type { PageQuery } from '../../platform/database/page.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/uuid.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
-import { orThrow, refusal } from '../../platform/access/reach.ts';
+import { merchantOf, orThrow, refusal } from '../../platform/access/reach.ts';
 import {
   approveApiKey,
   issueApiKey,
@@ -48,7 +50,14 @@ export const shopKeyFields = ({
     (asked: readonly KeysAsked[], context) =>
       Promise.all(
         asked.map(async ({ shop, page }) =>
-          orThrow(await listApiKeys(database.emOf(context), shop, page)),
+          orThrow(
+            await listApiKeys(
+              database.emOf(context),
+              shop,
+              { ...page, mode: null, status: null },
+              context.now(),
+            ),
+          ),
         ),
       ),
     ({ shop, page }) =>
@@ -79,6 +88,18 @@ export const shopKeyFields = ({
       keysOf(context).load({ shop: { merchantId, shopId: id }, page }),
   };
 };
+
+/** The keys of a shop as a list of its own. */
+export const keyQueries = ({ database }: Pick<KeyDeps, 'database'>) =>
+  ({
+    apiKeys: async (_, { merchantId, shopId, mode = null, status = null, ...page }, context) => {
+      const owner = merchantOf(context.principal, merchantId);
+      if (!isUuid(shopId)) throw refusal('bad_request', 'shopId: expected a UUID');
+      const shop = { merchantId: owner, shopId };
+      const asked = { ...page, mode, status };
+      return orThrow(await listApiKeys(database.emOf(context), shop, asked, context.now()));
+    },
+  }) satisfies Pick<QueryResolvers, 'apiKeys'>;
 
 /** Fields of a key. */
 export const apiKeyFields: ApiKeyResolvers = {

@@ -71,6 +71,8 @@ export const keyStatus = (
   return requestedBy === null || approvedBy !== null ? 'active' : 'pending';
 };
 
+export type ApiKeyStatus = ReturnType<typeof keyStatus>;
+
 /** Why a person may not approve a key; null when approval is allowed or not needed. */
 export const approvalObstacle = (
   key: KeyState,

@@ -341,6 +341,7 @@ const alertOf = (
     mode,
     subjectId: id,
     detail: `the report ${reference} of ${connector} has ${differences} differences`,
+    fields: { bank: connector, registry: reference, count: String(differences) },
     at,
   });
 

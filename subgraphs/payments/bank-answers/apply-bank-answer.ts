@@ -109,6 +109,7 @@ const alertOfContradiction = (
     mode,
     subjectId: id,
     detail,
+    fields: { bank: connector, payment: publicId, code: bankCode, status },
     at,
   });
 };

@@ -67,6 +67,7 @@ export const alertOfHeld = (
     mode: connector === simulatorConnector ? 'test' : 'live',
     subjectId: paymentId,
     detail: `${connector} took the money of payment ${paymentId}, and the merchant's balance has no room for it: it stands in suspense`,
+    fields: { bank: connector, payment: paymentId },
     at,
   });
 

@@ -61,6 +61,7 @@ const givenBack = async (
     mode,
     subjectId,
     detail: `${publicId} succeeded through a link without a use left; an automatic refund of the whole amount was ordered`,
+    fields: { payment: publicId },
     at: now,
   });
   const acting = {

@@ -42,6 +42,11 @@ const alertOf = (client: pg.PoolClient, payment: Payment, receipt: Receipt, at: 
     mode: receipt.mode,
     subjectId: receipt.id,
     detail: `the ${receipt.type} receipt ${receipt.id} of ${payment.publicId} was refused: ${receipt.failureReason}`,
+    fields: {
+      receipt: receipt.id,
+      payment: payment.publicId,
+      ...(receipt.failureReason === null ? {} : { reason: receipt.failureReason }),
+    },
     at,
   });
 

@@ -125,6 +125,11 @@ const alertOfStuckMoney = (
     mode,
     subjectId: id,
     detail: `the automatic refund ${id} of ${publicId} was refused (${failReason}); its amount stands in suspense`,
+    fields: {
+      refund: id,
+      payment: publicId,
+      ...(failReason === null ? {} : { reason: failReason }),
+    },
     at,
   });
 

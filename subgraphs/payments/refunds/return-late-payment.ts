@@ -69,6 +69,7 @@ const alertOf = (
     mode,
     subjectId: id,
     detail: `${connector} reported success of ${publicId} after it was ${status}; an automatic refund of the whole amount was ordered`,
+    fields: { bank: connector, payment: publicId, status },
     at,
   });
 

@@ -130,6 +130,7 @@ export const access: Readonly<Record<string, Access>> = {
   'Query.loggedEvent': { key: reports, operator: 'viewer' },
   'Query.apiRequests': { key: reports, operator: 'viewer' },
   'Query.apiRequest': { key: reports, operator: 'viewer' },
+  'Query.apiKeys': { operator: 'viewer' },
   'Query.auditLog': { operator: 'viewer' },
   'Query.alerts': { operator: 'viewer', platform: true },
   'Query.alertAssignees': { operator: 'viewer', platform: true },

@@ -149,6 +149,7 @@ export const reportDeadLetter = async (
     shopId: null,
     mode: null,
     detail,
+    fields: { task, row: subjectId, error: described(error) },
     at: Temporal.Now.instant(),
   } as const;
   // Where the merchant's own alerts are what fails, the platform's takes its place.

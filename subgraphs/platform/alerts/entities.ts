@@ -2,7 +2,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';
-import type { AlertKind } from '../../rules/alert.ts';
+import type { AlertFields, AlertKind } from '../../rules/alert.ts';
 import type { Mode } from '../../rules/mode.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
@@ -22,6 +22,7 @@ export const AlertEntity = defineEntity({
      */
     subjectId: p.text().groups('audit'),
     detail: p.text(),
+    fields: p.json<AlertFields>().columnType('jsonb').default('{}'),
     raisedAt: instant(),
     /** When it was published to operators; null while that is still to be done. */
     publishedAt: instant().fieldName('told_at').strictNullable(),

@@ -70,7 +70,7 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
   if (alerts.length === 0) return 0;
   const published = alerts
     .toSorted((one, other) => Temporal.Instant.compare(one.raisedAt, other.raisedAt))
-    .map(({ id, kind, merchantId, shopId, mode, subjectId, detail, raisedAt }) => {
+    .map(({ id, kind, merchantId, shopId, mode, subjectId, detail, fields, raisedAt }) => {
       const whose = merchantId === platformMerchantId ? null : merchantId;
       return {
         id,
@@ -80,6 +80,7 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
         mode,
         subjectId,
         detail,
+        fields,
         raisedAt: rfc3339(raisedAt),
       };
     });

@@ -2,7 +2,7 @@
  * The bus as the parts of the service see it: best-effort messages between processes. Messages are
  * hints; PostgreSQL holds the facts (`platform/queue/bus` carries them).
  */
-import type { AlertKind } from '../../rules/alert.ts';
+import type { AlertFields, AlertKind } from '../../rules/alert.ts';
 import type { StreamedEvent } from '../../rules/event.ts';
 import type { Mode } from '../../rules/mode.ts';
 
@@ -27,6 +27,7 @@ export interface PublishedAlert {
   readonly mode: Mode | null;
   readonly subjectId: string;
   readonly detail: string;
+  readonly fields: AlertFields;
   /** RFC 3339. */
   readonly raisedAt: string;
 }

@@ -93,6 +93,7 @@ export const freeTexts: Readonly<Record<string, Readonly<Record<string, Erasure>
   BlockEntry: { reason: stays.console },
   ForbiddenPurpose: { word: stays.console, reason: stays.console },
   Alert: { detail: stays.program, note: 'alert.note' },
+  AlertField: { value: stays.program },
   ReconciliationRun: { reference: stays.number },
   ReconciliationDifference: {
     reference: stays.number,

@@ -16,11 +16,12 @@ import {
   object,
   picklist,
   pipe,
+  record,
   string,
   transform,
   unknown,
 } from 'valibot';
-import { alertKinds, type AlertKind } from '../../rules/alert.ts';
+import { alertFieldNames, alertKinds, type AlertKind } from '../../rules/alert.ts';
 import { liveKinds } from '../../rules/event.ts';
 import { modes } from '../../rules/mode.ts';
 import { changedLists, type Bus, type BusMessages, type BusTopic } from '../bus/bus.ts';
@@ -201,6 +202,7 @@ const alert = object({
   mode: nullable(mode),
   subjectId: text,
   detail: text,
+  fields: record(picklist(alertFieldNames), text),
   raisedAt: text,
 });
 

@@ -105,6 +105,7 @@ create table alert (
   mode text,
   subject_id text not null,
   detail text not null,
+  fields jsonb not null default '{}',
   raised_at timestamptz(3) not null,
   told_at timestamptz(3),
   posted_at timestamptz(3),

@@ -1,0 +1,187 @@
+/** The keys of a shop: scopes, last use, creation, replacement and revocation. */
+import { useMemo, useState, type ReactNode } from 'react';
+import { ApiKeys, type ApiKeysQuery } from '../../../schema/generated/console.ts';
+import { listOf, useAddress } from '../address.ts';
+import { KeyActs } from '../merchants/key-dialogs.tsx';
+import { ActButton } from '../parts/act-button.tsx';
+import { Listing } from '../parts/listing.tsx';
+import { usePageArguments } from '../parts/pager.tsx';
+import { Empty } from '../parts/states.tsx';
+import type { Column } from '../parts/table.tsx';
+import { Moment } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
+import { usePermission } from '../viewer.tsx';
+import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
+import type { Words } from '../words/en.ts';
+import { useSharedWords } from '../words/shared.ts';
+import { useWords } from '../words/words.ts';
+import { IssueDialog } from './issue-key.tsx';
+import type { DeveloperShop } from './shop.ts';
+
+type Key = ApiKeysQuery['apiKeys']['nodes'][number];
+
+const scopeText = (scopes: readonly string[], { scopeNames, always, everything }: DeveloperWords) =>
+  Object.keys(scopeNames).every((scope) => scopes.includes(scope))
+    ? everything
+    : [always, ...scopes.map((scope) => scopeNames[scope] ?? scope)].join(', ');
+
+const columnsOf = (
+  words: Words,
+  own: DeveloperWords,
+  act: (key: Key) => ReactNode,
+): readonly Column<Key>[] => [
+  {
+    id: 'key',
+    name: own.key,
+    cell: ({ prefix, name }) => (
+      <span className="stack">
+        {name}
+        <code>{prefix}…</code>
+      </span>
+    ),
+  },
+  { id: 'mode', name: words.mode.label, cell: ({ mode }) => words.mode[mode] },
+  {
+    id: 'scopes',
+    name: own.scopes,
+    isWide: true,
+    cell: ({ scopes }) => (
+      <span className="cut" title={scopeText(scopes, own)}>
+        {scopeText(scopes, own)}
+      </span>
+    ),
+  },
+  {
+    id: 'used',
+    name: own.used,
+    isNamed: true,
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? own.never : <Moment at={lastUsedAt} />),
+  },
+  {
+    id: 'expires',
+    name: own.expires,
+    isNamed: true,
+    cell: ({ expiresAt }) => (expiresAt === null ? own.endless : <Moment at={expiresAt} />),
+  },
+  { id: 'owner', name: own.owner, isWide: true, cell: ({ owner }) => owner },
+  {
+    id: 'created',
+    name: words.columns.created,
+    isWide: true,
+    cell: ({ createdAt }) => <Moment at={createdAt} />,
+  },
+  { id: 'acts', name: words.columns.action, cell: act },
+];
+
+const statuses = ['active', 'pending', 'expired', 'revoked'] as const;
+const modes = ['test', 'live'] as const;
+
+/** The filters: the key's mode, and whether it works. */
+const KeyFilters = () => {
+  const words = useWords();
+  const { keyStatuses, keyStatus } = useDeveloperWords();
+  const { search, set } = useAddress();
+  const top = { after: undefined, before: undefined };
+  const chip = (field: 'status' | 'type', value: string, name: string) => (
+    <button
+      key={value}
+      type="button"
+      className="chip"
+      aria-pressed={search[field] === value}
+      onClick={() => set({ ...top, [field]: search[field] === value ? undefined : value })}
+    >
+      {name}
+    </button>
+  );
+  return (
+    <>
+      <div className="chips" role="group" aria-label={keyStatus}>
+        {statuses.map((status) => chip('status', status, keyStatuses[status]))}
+      </div>
+      <div className="chips" role="group" aria-label={words.mode.label}>
+        {modes.map((mode) => chip('type', mode, words.mode[mode]))}
+      </div>
+    </>
+  );
+};
+
+/** Issues a key. */
+const IssueAct = ({
+  shop,
+  isLive,
+  again,
+}: {
+  readonly shop: DeveloperShop;
+  readonly isLive: boolean;
+  readonly again: () => void;
+}) => {
+  const own = useDeveloperWords();
+  const issue = usePermission('apiKeyIssue');
+  const [isIssuing, setIssuing] = useState(false);
+  return (
+    <div className="acts">
+      <ActButton permission={issue} isMain onPress={() => setIssuing(true)}>
+        {own.issue}
+      </ActButton>
+      {isIssuing && (
+        <IssueDialog
+          shop={shop}
+          isLive={isLive}
+          close={() => {
+            setIssuing(false);
+            again();
+          }}
+        />
+      )}
+    </div>
+  );
+};
+
+/** The part of the screen. */
+export const KeysPart = ({
+  shop,
+  isLive,
+}: {
+  readonly shop: DeveloperShop;
+  readonly isLive: boolean;
+}) => {
+  const words = useWords();
+  const own = useDeveloperWords();
+  const { none } = useSharedWords();
+  const { search } = useAddress();
+  const [status = null] = listOf(search.status, statuses);
+  const [mode = null] = listOf(search.type, modes);
+  const narrowing = { merchantId: shop.merchantId, shopId: shop.id, status, mode };
+  const { data, error, again, list } = useAsk(ApiKeys, { ...narrowing, ...usePageArguments() });
+  useFollow(again);
+  const columns = useMemo(
+    () => columnsOf(words, own, (key) => <KeyActs apiKey={key} again={again} />),
+    [words, own, again],
+  );
+  const { nodes: rows, pageInfo } = data?.apiKeys ?? {};
+  return (
+    <>
+      <IssueAct shop={shop} isLive={isLive} again={again} />
+      <div className="filter-row">
+        <KeyFilters />
+      </div>
+      <Listing
+        name="keys"
+        label={own.tabs.keys}
+        asked={{ error, again, list, rows, pageInfo }}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          status === null && mode === null ? (
+            <Empty title={own.noKeys}>
+              <p>{own.noKeysText}</p>
+            </Empty>
+          ) : (
+            <Empty title={none} />
+          )
+        }
+      />
+    </>
+  );
+};
