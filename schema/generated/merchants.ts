@@ -1633,7 +1633,9 @@ export type Alert = {
 
 /** A value of an alert: a code, an id, a number, or a bank's own text. Amounts are in minor units of the field `currency`. */
 export type AlertField = {
+  /** What the value is. */
   name: AlertFieldName;
+  /** As it was when the alert was raised; card numbers are masked. */
   value: Scalars['String']['output'];
 };
 
