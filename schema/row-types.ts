@@ -53,6 +53,9 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
     ...rows('recurring/subscriptions/find-subscriptions.ts', {
       BillingSubscriptionConnection: 'SubscriptionPage',
     }),
+    ...rows('recurring/customers/customer-session.ts', {
+      CustomerPage: 'CustomerPage as CustomerRow',
+    }),
     Payment: reference,
   },
   merchants: {

@@ -1,7 +1,10 @@
 /** The hosted page's calls on the graph. */
 import type { ExecutionResult } from 'graphql';
 import type { Supergraph } from '../../gateway/supergraph.ts';
-import type { GetCustomerPageQuery } from '../../schema/generated/asked-of-recurring.ts';
+import type {
+  GetCustomerPageQuery,
+  GetCustomerSubscriptionQuery,
+} from '../../schema/generated/asked-of-recurring.ts';
 import type { GetLinkPageQuery } from '../../schema/generated/asked-of-payments.ts';
 import type {
   CardInput,
@@ -24,6 +27,13 @@ export type LinkPage = NonNullable<GetLinkPageQuery['linkPage']>;
 
 /** What the page of a customer shows. */
 export type CustomerPage = NonNullable<GetCustomerPageQuery['customerPage']>;
+type FoundSubscription = NonNullable<GetCustomerSubscriptionQuery['customerPage']>;
+/** What the page of one of the customer's subscriptions shows. */
+export interface CustomerSubscriptionPage extends FoundSubscription {
+  readonly subscription: NonNullable<FoundSubscription['subscription']>;
+}
+/** What both pages of a customer show. */
+export type CustomerFrame = Omit<FoundSubscription, 'subscription'>;
 
 /**
  * The graph did not answer. It contains codes and paths, never messages, which may repeat input.
@@ -73,6 +83,12 @@ export interface CheckoutCalls {
   ) => Promise<{ readonly paymentUrl: string } | PageRefusal>;
   /** The page of a customer at an address; null when there is none. */
   readonly readCustomer: (call: Call, address: string) => Promise<CustomerPage | null>;
+  /** The page of one of the customer's subscriptions; null when there is none. */
+  readonly readSubscription: (
+    call: Call,
+    address: string,
+    id: string,
+  ) => Promise<CustomerSubscriptionPage | null>;
   /** Ends what the page shows; false when it does not show it. */
   readonly endOfCustomer: Readonly<
     Record<CustomerThing, (call: Call, address: string, id: string) => Promise<boolean>>
@@ -98,6 +114,7 @@ export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>): Chec
   const readLink = graph.operation('GetLinkPage');
   const payLink = graph.operation('PayLink');
   const readCustomer = graph.operation('GetCustomerPage');
+  const readSubscription = graph.operation('GetCustomerSubscription');
   const endToken = graph.operation('CancelCustomerToken');
   const endSubscription = graph.operation('CancelCustomerSubscription');
   return {
@@ -119,6 +136,11 @@ export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>): Chec
       answered(payLink.name, await payLink.run({ address, amount, idempotencyKey }, call)).linkPay,
     readCustomer: async (call, address) =>
       answered(readCustomer.name, await readCustomer.run({ address }, call)).customerPage,
+    readSubscription: async (call, address, id) => {
+      const result = await readSubscription.run({ address, id }, call);
+      const { customerPage: page } = answered(readSubscription.name, result);
+      return page?.subscription ? { ...page, subscription: page.subscription } : null;
+    },
     endOfCustomer: {
       token: async (call, address, id) => {
         const result = await endToken.run({ address, id }, call);

@@ -13,8 +13,9 @@ import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { answerJson, sendError, drawState } from './answer-json.ts';
-import { prepareCheckoutCalls, type CustomerThing } from './call-checkout.ts';
+import { prepareCheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage, rememberSwitch } from './choose-language.ts';
+import { customerPageName, customerRoute, showCustomer } from './show-customer.ts';
 import { openPageLimiter, type PageLimiter, streamRetry_s } from './limit-page.ts';
 import {
   type PageContext,
@@ -23,8 +24,7 @@ import {
   type TokenRoute,
   type BuyerCall,
 } from './page-context.ts';
-import { guardPage, isSameOrigin } from './page-headers.ts';
-import { formLimit_bytes, formOf, takeForms } from './take-forms.ts';
+import { guardPage } from './page-headers.ts';
 import { playBank } from './play-bank.ts';
 import { problemWords, takePlainForm } from './take-plain-form.ts';
 import { readAssets, serveAssets, type Assets, moduleNames } from './serve-assets.ts';
@@ -34,8 +34,7 @@ import { wordsOf } from './words/words-of.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 import { readPageToken } from '../../subgraphs/platform/graph/page-token.ts';
 import { checkoutPage } from './views/page.ts';
-import type { Call, BuyerPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import { customerPage } from './views/customer.ts';
+import type { BuyerPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Words } from './words/words.ts';
 import { whenClosed } from '../when-closed.ts';
 
@@ -167,68 +166,6 @@ const pushState = (
   });
 };
 
-/*
- * The page of a customer. GET shows what the shop may charge; POST ends one of these and shows the
- * rest. Plain forms, which work without any script.
- */
-
-const things = ['token', 'subscription'] as const satisfies readonly CustomerThing[];
-
-/** Its address is longer than a parameter of a route may be. */
-const customerRoute = '/pay/c/*';
-
-interface CustomerRoute {
-  Params: { '*': string };
-  Querystring: { done?: unknown };
-}
-
-type Request = FastifyRequest<CustomerRoute>;
-
-const callOf = ({ id }: Request): Call => ({
-  principal: { kind: 'edge', name: 'customer-page' },
-  requestId: id,
-  isInLane: false,
-});
-
-/** Messengers and mail programs like to end an address with a slash. */
-const pageAddressOf = ({ params }: Request): string => params['*'].replace(/\/$/, '');
-
-/** Sets the headers of the page; gives its words. */
-const begin = (request: Request, reply: FastifyReply) => {
-  guardPage(reply, 'own form');
-  const words = wordsOf(chooseLanguage(request));
-  void reply.type('text/html; charset=utf-8').header('content-language', words.language);
-  return words;
-};
-
-/** Adds the routes. An address that is not ours, or has ended, is a page about it, with 404. */
-const showCustomer = (app: FastifyInstance, { calls, assets }: PageContext): void => {
-  takeForms(app);
-
-  app.get<CustomerRoute>('/c/*', async (request, reply) => {
-    rememberSwitch(request, reply);
-    const words = begin(request, reply);
-    const page = await calls.readCustomer(callOf(request), pageAddressOf(request));
-    if (!page) return reply.code(404).send(unknownPage(words, assets));
-    const done = things.find((thing) => thing === request.query.done) ?? null;
-    return reply.send(customerPage(page, words, assets, done));
-  });
-
-  app.post<CustomerRoute>('/c/*', { bodyLimit: formLimit_bytes }, async (request, reply) => {
-    const words = begin(request, reply);
-    const address = pageAddressOf(request);
-    const form = formOf(request);
-    const thing = things.find((one) => form.has(one));
-    const ended =
-      thing !== undefined &&
-      isSameOrigin(request, true) &&
-      (await calls.endOfCustomer[thing](callOf(request), address, form.get(thing) ?? ''));
-    return ended
-      ? reply.redirect(`/pay/c/${address}?done=${thing}`, 303)
-      : reply.code(404).send(unknownPage(words, assets));
-  });
-};
-
 /* GET /pay/:token: the hosted page. */
 
 const htmlType = 'text/html; charset=utf-8';
@@ -274,9 +211,6 @@ const showPage = (app: FastifyInstance, context: PageContext): void => {
 
 /* Answers 429 under the limits of the hosted page: a page to a person, the envelope to page.js. */
 
-/** The end of a customer's page's address is another for each. */
-const named_characters = 22;
-
 const paramOf = ({ params }: FastifyRequest, name: string): string =>
   typeof params === 'object' && params !== null
     ? String(Object.entries(params).find(([known]) => known === name)?.[1] ?? '')
@@ -285,7 +219,7 @@ const paramOf = ({ params }: FastifyRequest, name: string): string =>
 /** The page that a call is counted under: a payment's, or a customer's; null where it is neither. */
 const pageOf = ({ pageSecret }: PageContext, request: FastifyRequest): string | null =>
   request.routeOptions.url === customerRoute
-    ? paramOf(request, '*').slice(-named_characters)
+    ? customerPageName(paramOf(request, '*'))
     : (readPageToken(pageSecret, paramOf(request, 'token'))?.paymentId ?? null);
 
 /**
@@ -324,7 +258,7 @@ interface CheckoutDeps {
 
 /** Whether a person looks at the answer: a page's address, not one that page.js calls. */
 const isPage = (request: FastifyRequest): boolean =>
-  /^\/pay\/(?:[cl]\/)?[^/?]*(?:\/bank)?(?:\?|$)/.test(request.url);
+  /^\/pay\/(?:c\/[^?]*|(?:l\/)?[^/?]*(?:\/bank)?)(?:\?|$)/.test(request.url);
 
 const codes: Readonly<Record<number, string>> = {
   400: 'bad_request',

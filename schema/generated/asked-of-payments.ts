@@ -187,7 +187,7 @@ export type ReceiptType =
   /** Goods that were paid in advance and have been handed over. */
   | 'closing';
 
-export type RecurringPaymentFieldsFragment = { merchantId: string, id: string, shopId: string, mode: Mode, kind: RecurringPaymentKind, tokenId: string, subscriptionId: string | null, amount: number, currency: string, status: PaymentStatus, failureCode: string | null, savedReference: string | null, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null };
+export type RecurringPaymentFieldsFragment = { merchantId: string, id: string, shopId: string, mode: Mode, kind: RecurringPaymentKind, tokenId: string, subscriptionId: string | null, amount: number, currency: string, amountRefunded: number, status: PaymentStatus, failureCode: string | null, savedReference: string | null, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null };
 
 export type AskRecurringPaymentMutationVariables = Exact<{
   input: RecurringPaymentInput;
@@ -195,7 +195,7 @@ export type AskRecurringPaymentMutationVariables = Exact<{
 
 
 export type AskRecurringPaymentMutation = { recurringPaymentCreate:
-    | { __typename: 'RecurringPaymentAsked', payUrl: string | null, replayed: boolean, payment: { merchantId: string, id: string, shopId: string, mode: Mode, kind: RecurringPaymentKind, tokenId: string, subscriptionId: string | null, amount: number, currency: string, status: PaymentStatus, failureCode: string | null, savedReference: string | null, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null } }
+    | { __typename: 'RecurringPaymentAsked', payUrl: string | null, replayed: boolean, payment: { merchantId: string, id: string, shopId: string, mode: Mode, kind: RecurringPaymentKind, tokenId: string, subscriptionId: string | null, amount: number, currency: string, amountRefunded: number, status: PaymentStatus, failureCode: string | null, savedReference: string | null, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null } }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -205,7 +205,7 @@ export type CancelRecurringPaymentMutationVariables = Exact<{
 
 
 export type CancelRecurringPaymentMutation = { recurringPaymentCancel:
-    | { __typename: 'RecurringPaymentAsked', payUrl: string | null, replayed: boolean, payment: { merchantId: string, id: string, shopId: string, mode: Mode, kind: RecurringPaymentKind, tokenId: string, subscriptionId: string | null, amount: number, currency: string, status: PaymentStatus, failureCode: string | null, savedReference: string | null, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null } }
+    | { __typename: 'RecurringPaymentAsked', payUrl: string | null, replayed: boolean, payment: { merchantId: string, id: string, shopId: string, mode: Mode, kind: RecurringPaymentKind, tokenId: string, subscriptionId: string | null, amount: number, currency: string, amountRefunded: number, status: PaymentStatus, failureCode: string | null, savedReference: string | null, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null } }
     | { __typename: 'Refused', code: RefusalCode, message: string }
    };
 
@@ -214,7 +214,7 @@ export type ReadRecurringPaymentsQueryVariables = Exact<{
 }>;
 
 
-export type ReadRecurringPaymentsQuery = { recurringPayments: Array<{ merchantId: string, id: string, shopId: string, mode: Mode, kind: RecurringPaymentKind, tokenId: string, subscriptionId: string | null, amount: number, currency: string, status: PaymentStatus, failureCode: string | null, savedReference: string | null, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null } | null> };
+export type ReadRecurringPaymentsQuery = { recurringPayments: Array<{ merchantId: string, id: string, shopId: string, mode: Mode, kind: RecurringPaymentKind, tokenId: string, subscriptionId: string | null, amount: number, currency: string, amountRefunded: number, status: PaymentStatus, failureCode: string | null, savedReference: string | null, cardBrand: string | null, cardMask: string | null, cardHolder: string | null, createdAt: string, capturedAt: string | null, finalizedAt: string | null } | null> };
 
 export type AskBankOfPaymentMutationVariables = Exact<{
   merchantId: string | number;

@@ -34,6 +34,13 @@ export type SubscriptionPeriod =
   | 'month'
   | 'year';
 
+/** open until its payment is final; cancelled when the merchant cancelled the payment, and then the period is not charged. */
+export type SubscriptionChargeStatus =
+  | 'open'
+  | 'succeeded'
+  | 'failed'
+  | 'cancelled';
+
 export type RefusalCode =
   | 'bad_request'
   | 'unauthorized'
@@ -60,12 +67,22 @@ export type RefusalCode =
   | 'method_unsupported'
   | 'router_error';
 
+export type CustomerFrameFieldsFragment = { shopName: string, mode: Mode, returnUrl: string | null, expiresAt: string, seller: { legalName: string | null, inn: string | null, contactEmail: string | null, contactPhone: string | null, siteUrl: string | null, offerUrl: string | null } };
+
 export type GetCustomerPageQueryVariables = Exact<{
   address: string;
 }>;
 
 
-export type GetCustomerPageQuery = { customerPage: { shopName: string, mode: Mode, returnUrl: string | null, expiresAt: string, tokens: Array<{ id: string, method: RecurringMethod, cardBrand: string | null, cardMask: string | null, lastChargedAt: string | null, createdAt: string }>, subscriptions: Array<{ id: string, planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, token: { id: string, status: TokenStatus, method: RecurringMethod, cardBrand: string | null, cardMask: string | null } }> } | null };
+export type GetCustomerPageQuery = { customerPage: { shopName: string, mode: Mode, returnUrl: string | null, expiresAt: string, tokens: Array<{ id: string, method: RecurringMethod, cardBrand: string | null, cardMask: string | null, lastChargedAt: string | null, createdAt: string }>, subscriptions: Array<{ id: string, planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, token: { id: string, status: TokenStatus, method: RecurringMethod, cardBrand: string | null, cardMask: string | null } }>, seller: { legalName: string | null, inn: string | null, contactEmail: string | null, contactPhone: string | null, siteUrl: string | null, offerUrl: string | null } } | null };
+
+export type GetCustomerSubscriptionQueryVariables = Exact<{
+  address: string;
+  id: string | number;
+}>;
+
+
+export type GetCustomerSubscriptionQuery = { customerPage: { shopName: string, mode: Mode, returnUrl: string | null, expiresAt: string, subscription: { agreedAt: string | null, paidUntil: string | null, hasOlderCharges: boolean, subscription: { id: string, planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, nextChargeAt: string | null, lastChargeAt: string | null, retryAt: string | null, cancelledAt: string | null, token: { id: string, status: TokenStatus, method: RecurringMethod, cardBrand: string | null, cardMask: string | null } }, charges: Array<{ period: number, amount: number, currency: string, status: SubscriptionChargeStatus, failureCode: string | null, amountRefunded: number, at: string }> } | null, seller: { legalName: string | null, inn: string | null, contactEmail: string | null, contactPhone: string | null, siteUrl: string | null, offerUrl: string | null } } | null };
 
 export type CancelCustomerTokenMutationVariables = Exact<{
   address: string;

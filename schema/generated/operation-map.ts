@@ -59,6 +59,7 @@ export interface OperationMap {
   PayLink: { variables: payments.PayLinkMutationVariables; result: payments.PayLinkMutation };
   AskBankOfPayout: { variables: payouts.AskBankOfPayoutMutationVariables; result: payouts.AskBankOfPayoutMutation };
   GetCustomerPage: { variables: recurring.GetCustomerPageQueryVariables; result: recurring.GetCustomerPageQuery };
+  GetCustomerSubscription: { variables: recurring.GetCustomerSubscriptionQueryVariables; result: recurring.GetCustomerSubscriptionQuery };
   CancelCustomerToken: { variables: recurring.CancelCustomerTokenMutationVariables; result: recurring.CancelCustomerTokenMutation };
   CancelCustomerSubscription: { variables: recurring.CancelCustomerSubscriptionMutationVariables; result: recurring.CancelCustomerSubscriptionMutation };
   FindApiKeyHolder: { variables: merchants.FindApiKeyHolderQueryVariables; result: merchants.FindApiKeyHolderQuery };

@@ -873,6 +873,8 @@ export type RecurringPayment = {
   amount: Scalars['MinorUnits']['output'];
   /** ISO 4217. */
   currency: Scalars['String']['output'];
+  /** Of it, what was refunded or is being refunded. */
+  amountRefunded: Scalars['MinorUnits']['output'];
   /** Its state now. */
   status: PaymentStatus;
   /** Unified failure code; null unless it ended without money. */
@@ -2495,6 +2497,7 @@ export type RecurringPaymentResolvers<ContextType = SubgraphContext, ParentType 
   subscriptionId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
   amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
   currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  amountRefunded?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
   status?: Resolver<ResolversTypes['PaymentStatus'], ParentType, ContextType>;
   failureCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   savedReference?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;

@@ -3,6 +3,7 @@ import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } f
 import type { Token as TokenRow } from '../../subgraphs/recurring/tokens/entities.ts';
 import type { Subscription as SubscriptionRow, SubscriptionCharge as SubscriptionChargeRow, Subscription as SubscriptionTermsRow } from '../../subgraphs/recurring/subscriptions/entities.ts';
 import type { SubscriptionPage as SubscriptionPageRow } from '../../subgraphs/recurring/subscriptions/find-subscriptions.ts';
+import type { CustomerPage as CustomerRow } from '../../subgraphs/recurring/customers/customer-session.ts';
 import type { EntityReference } from '../../subgraphs/platform/graph/entities.ts';
 import type { SubgraphContext } from '../../subgraphs/platform/graph/subgraph.ts';
 export type Maybe<T> = T | null;
@@ -464,10 +465,68 @@ export type CustomerPage = {
   returnUrl: Maybe<Scalars['String']['output']>;
   /** When the address ends. */
   expiresAt: Scalars['DateTime']['output'];
+  /** Who sells. */
+  seller: Seller;
   /** The active ones, newest first. */
   tokens: Array<Token>;
   /** Those that are bound and have not ended, newest first. */
   subscriptions: Array<BillingSubscription>;
+  /** One of the customer's in this shop and mode, also one that has ended; null when there is none, or while it is pending. */
+  subscription: Maybe<CustomerSubscription>;
+};
+
+
+/** What the page of a customer shows: of one customer of one shop and mode. */
+export type CustomerPagesubscriptionArgs = {
+  id: Scalars['ID']['input'];
+};
+
+/** What the page of one subscription shows its customer. */
+export type CustomerSubscription = {
+  /** The terms, the method and the dates. */
+  subscription: BillingSubscription;
+  /** When the customer agreed to the terms; null when no method was bound. */
+  agreedAt: Maybe<Scalars['DateTime']['output']>;
+  /** The end of the trial or of the last period that is paid and not refunded; null when it is over. */
+  paidUntil: Maybe<Scalars['DateTime']['output']>;
+  /** The newest 50, newest first. */
+  charges: Array<CustomerCharge>;
+  /** Whether there are older ones. */
+  hasOlderCharges: Scalars['Boolean']['output'];
+};
+
+/** A charge of a subscription, as its customer reads it. */
+export type CustomerCharge = {
+  /** The period, from 1; 0 is the verification that starts a trial. */
+  period: Scalars['Int']['output'];
+  /** Minor units of `currency`. */
+  amount: Scalars['MinorUnits']['output'];
+  /** ISO 4217. */
+  currency: Scalars['String']['output'];
+  /** Its result. */
+  status: SubscriptionChargeStatus;
+  /** Unified failure code; null unless it failed. */
+  failureCode: Maybe<Scalars['String']['output']>;
+  /** Of the amount, what was refunded or is being refunded. */
+  amountRefunded: Scalars['MinorUnits']['output'];
+  /** When it came to its final status, or was made. */
+  at: Scalars['DateTime']['output'];
+};
+
+/** Who sells, as buyers read it. A field that is null is not known. */
+export type Seller = {
+  /** The merchant's name in the register of companies. */
+  legalName: Maybe<Scalars['String']['output']>;
+  /** Its taxpayer's number. */
+  inn: Maybe<Scalars['String']['output']>;
+  /** Where buyers write. */
+  contactEmail: Maybe<Scalars['String']['output']>;
+  /** Where buyers call: + and the digits. */
+  contactPhone: Maybe<Scalars['String']['output']>;
+  /** Its site. */
+  siteUrl: Maybe<Scalars['String']['output']>;
+  /** Its public offer, or terms of sale. */
+  offerUrl: Maybe<Scalars['String']['output']>;
 };
 
 export type CustomerSessionCreateResult = CustomerSessionCreated | Refused;
@@ -951,7 +1010,10 @@ export type ResolversTypes = {
   TokenCancelled: ResolverTypeWrapper<Omit<TokenCancelled, 'token'> & { token: ResolversTypes['Token'] }>;
   CustomerSessionCreateInput: CustomerSessionCreateInput;
   CustomerSessionCreated: ResolverTypeWrapper<CustomerSessionCreated>;
-  CustomerPage: ResolverTypeWrapper<Omit<CustomerPage, 'tokens' | 'subscriptions'> & { tokens: Array<ResolversTypes['Token']>, subscriptions: Array<ResolversTypes['BillingSubscription']> }>;
+  CustomerPage: ResolverTypeWrapper<CustomerRow>;
+  CustomerSubscription: ResolverTypeWrapper<Omit<CustomerSubscription, 'subscription'> & { subscription: ResolversTypes['BillingSubscription'] }>;
+  CustomerCharge: ResolverTypeWrapper<CustomerCharge>;
+  Seller: ResolverTypeWrapper<Seller>;
   CustomerSessionCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['CustomerSessionCreateResult']>;
   SubscriptionCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SubscriptionCreateResult']>;
   SubscriptionCancelResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['SubscriptionCancelResult']>;
@@ -1007,7 +1069,10 @@ export type ResolversParentTypes = {
   TokenCancelled: Omit<TokenCancelled, 'token'> & { token: ResolversParentTypes['Token'] };
   CustomerSessionCreateInput: CustomerSessionCreateInput;
   CustomerSessionCreated: CustomerSessionCreated;
-  CustomerPage: Omit<CustomerPage, 'tokens' | 'subscriptions'> & { tokens: Array<ResolversParentTypes['Token']>, subscriptions: Array<ResolversParentTypes['BillingSubscription']> };
+  CustomerPage: CustomerRow;
+  CustomerSubscription: Omit<CustomerSubscription, 'subscription'> & { subscription: ResolversParentTypes['BillingSubscription'] };
+  CustomerCharge: CustomerCharge;
+  Seller: Seller;
   CustomerSessionCreateResult: ResolversUnionTypes<ResolversParentTypes>['CustomerSessionCreateResult'];
   SubscriptionCreateResult: ResolversUnionTypes<ResolversParentTypes>['SubscriptionCreateResult'];
   SubscriptionCancelResult: ResolversUnionTypes<ResolversParentTypes>['SubscriptionCancelResult'];
@@ -1239,8 +1304,37 @@ export type CustomerPageResolvers<ContextType = SubgraphContext, ParentType exte
   mode?: Resolver<ResolversTypes['Mode'], ParentType, ContextType>;
   returnUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   expiresAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  seller?: Resolver<ResolversTypes['Seller'], ParentType, ContextType>;
   tokens?: Resolver<Array<ResolversTypes['Token']>, ParentType, ContextType>;
   subscriptions?: Resolver<Array<ResolversTypes['BillingSubscription']>, ParentType, ContextType>;
+  subscription?: Resolver<Maybe<ResolversTypes['CustomerSubscription']>, ParentType, ContextType, RequireFields<CustomerPagesubscriptionArgs, 'id'>>;
+};
+
+export type CustomerSubscriptionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['CustomerSubscription'] = ResolversParentTypes['CustomerSubscription']> = {
+  subscription?: Resolver<ResolversTypes['BillingSubscription'], ParentType, ContextType>;
+  agreedAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  paidUntil?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  charges?: Resolver<Array<ResolversTypes['CustomerCharge']>, ParentType, ContextType>;
+  hasOlderCharges?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
+export type CustomerChargeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['CustomerCharge'] = ResolversParentTypes['CustomerCharge']> = {
+  period?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  amount?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  currency?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['SubscriptionChargeStatus'], ParentType, ContextType>;
+  failureCode?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  amountRefunded?: Resolver<ResolversTypes['MinorUnits'], ParentType, ContextType>;
+  at?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+};
+
+export type SellerResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Seller'] = ResolversParentTypes['Seller']> = {
+  legalName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  inn?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  contactEmail?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  contactPhone?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  siteUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  offerUrl?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
 export type CustomerSessionCreateResultResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['CustomerSessionCreateResult'] = ResolversParentTypes['CustomerSessionCreateResult']> = {
@@ -1325,6 +1419,9 @@ export type Resolvers<ContextType = SubgraphContext> = {
   TokenCancelled?: TokenCancelledResolvers<ContextType>;
   CustomerSessionCreated?: CustomerSessionCreatedResolvers<ContextType>;
   CustomerPage?: CustomerPageResolvers<ContextType>;
+  CustomerSubscription?: CustomerSubscriptionResolvers<ContextType>;
+  CustomerCharge?: CustomerChargeResolvers<ContextType>;
+  Seller?: SellerResolvers<ContextType>;
   CustomerSessionCreateResult?: CustomerSessionCreateResultResolvers<ContextType>;
   SubscriptionCreateResult?: SubscriptionCreateResultResolvers<ContextType>;
   SubscriptionCancelResult?: SubscriptionCancelResultResolvers<ContextType>;

@@ -67,10 +67,11 @@ interface ChargeRequest extends Request {
 /** A payment of a saved method as it is now. `cardMask` is the last 4 digits behind a mask. */
 export interface RecurringPayment extends Omit<
   RecurringPaymentFieldsFragment,
-  'amount' | 'failureCode' | 'createdAt' | 'capturedAt' | 'finalizedAt'
+  'amount' | 'amountRefunded' | 'failureCode' | 'createdAt' | 'capturedAt' | 'finalizedAt'
 > {
   readonly kind: RecurringKind;
   readonly amount: bigint;
+  readonly amountRefunded: bigint;
   /** Null unless it ended without money. */
   readonly failureCode: FailureCode | null;
   readonly createdAt: Temporal.Instant;
@@ -131,6 +132,7 @@ const instant = (text: string | null): Temporal.Instant | null =>
 const readPayment = (payment: RecurringPaymentFieldsFragment): RecurringPayment => ({
   ...payment,
   amount: BigInt(payment.amount),
+  amountRefunded: BigInt(payment.amountRefunded),
   failureCode:
     payment.failureCode !== null && isFailureCode(payment.failureCode) ? payment.failureCode : null,
   createdAt: Temporal.Instant.from(payment.createdAt),

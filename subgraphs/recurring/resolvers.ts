@@ -7,7 +7,7 @@ import { mayReadOfMode, ownOnly, type OfMode } from '../platform/graph/entities.
 import type { Principal } from '../platform/access/principal.ts';
 import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import type { CustomerDeps } from './customers/customer-page.ts';
-import { customerMutations, customerQueries } from './customers/resolvers.ts';
+import { customerMutations, customerPageFields, customerQueries } from './customers/resolvers.ts';
 import { loadTokens } from './find-recurring.ts';
 import { loadSubscriptions } from './subscriptions/find-subscriptions.ts';
 import {
@@ -42,6 +42,7 @@ export const recurringSubgraph = (
       BillingSubscription: subscriptionFields(deps),
       SubscriptionTerms: subscriptionTermsFields,
       SubscriptionCharge: subscriptionChargeFields,
+      CustomerPage: customerPageFields(deps),
       BillingSubscriptionConnection: totalField,
       Query: { ...subscriptionQueries(deps), ...tokenQueries(deps), ...customerQueries(deps) },
       Mutation: {

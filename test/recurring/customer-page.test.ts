@@ -144,6 +144,49 @@ describe('a customer session', () => {
     assert.ok(!removed.includes(card.id));
   });
 
+  test('has a page for each subscription of its customer alone: terms, charges, and what a cancellation leaves', async () => {
+    const [plan, trial, foreign] = await Promise.all([
+      subscribe('c-8', { interval_count: 3 }),
+      subscribe('c-9', { trial_days: 14 }),
+      subscribe('c-10'),
+    ]);
+    const { url } = await session({ customer_ref: 'c-8' });
+    const shown = async (id: string, at = url): Promise<string> => {
+      const page = await show(`${at}/${id}`);
+      assert.equal(page.status, 200);
+      return page.text.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
+    };
+    const text = await shown(plan.id);
+    assert.match(text, /State Active Next charge \w+ \d+, \d{4}, ₽990 Paid until \w+ \d+, \d{4}/);
+    assert.match(text, /you agreed that .+ charges ₽990 every 3 months without asking/);
+    assert.match(text, /Charges \w+ \d+, \d{4} ₽990 Charged/);
+    assert.match(text, /stays paid\. The period that you paid for ends on \w+ \d+, \d{4}\./);
+    const free = await shown(trial.id, (await session({ customer_ref: 'c-9' })).url);
+    assert.match(free, /Free trial until \w+ \d+, \d{4}/);
+    assert.match(free, /The free trial ends on .+ ₽1 ₽1 returned Check of the way to pay/);
+    for (const id of [foreign.id, 'no-id', `${plan.id}/x`])
+      assert.equal((await show(`${url}/${id}`)).status, 404, id);
+    assert.equal((await end(`${url}/${foreign.id}`, 'subscription', foreign.id)).status, 404);
+
+    const { billingSubscription: charged } = await askGraph(
+      service,
+      'query ($id: ID!, $m: ID!) { billingSubscription(id: $id, merchantId: $m) { charges { paymentId } } }',
+      { id: plan.id, m: merchant.id },
+    );
+    const payment_id = charged.charges[0].paymentId;
+    const back = { amount: 40_000, reason: 'half' };
+    assert.equal((await merchant.call('POST', `/payments/${payment_id}/refund`, back)).status, 201);
+    assert.match(await shown(plan.id), /₽990 ₽400 returned/);
+    for (let time = 0; time < 2; time += 1) {
+      const ended = await end(`${url}/${plan.id}`, 'subscription', plan.id);
+      assert.equal(ended.status, 303);
+      const led = new URL(ended.headers.get('location') ?? '', url);
+      assert.match((await show(led.href)).text, /The subscription is cancelled/);
+    }
+    assert.match(await shown(plan.id), /State Cancelled on .+ Paid until /);
+    assert.doesNotMatch(await shown(plan.id), /Yes, cancel it/);
+  });
+
   test('is 404 when it is not ours, and from its end on by the clock of the shop', async () => {
     const owner = await makeMerchant(service);
     await setClock(service, owner, 'Create', ', at: "2027-01-31T09:00:00Z"');
@@ -216,9 +259,15 @@ test(
     assert.deepEqual(await flawsOf(looked), []);
     const page = await (await openWindow(browser, { script: false })).newPage();
     await page.goto(url);
+    await page.getByText('Условия, списания и отмена').click();
     await page.getByText('Отменить подписку').click();
+    await page.getByText(/Оплаченный период: до/).waitFor();
+    await looked.goto(page.url());
+    await looked.locator('summary').click();
+    assert.deepEqual(await flawsOf(looked), []);
     await page.getByRole('button', { name: 'Да, отменить' }).click();
     await page.getByText('Подписка отменена').waitFor();
+    await page.getByRole('link', { name: 'Все автоплатежи' }).click();
     await page.getByText('Подписок нет').waitFor();
     await page.getByRole('link', { name: 'Вернуться в магазин' }).click();
     await page.waitForURL('https://shop.example/me');

@@ -138,6 +138,8 @@ const forOthers: ReadonlySet<string> = new Set([
   'CheckoutRefund',
   'LinkPage',
   'CustomerPage',
+  'CustomerSubscription',
+  'CustomerCharge',
   'LinkPaymentBegun',
   'RecurringPayment',
   'RecurringPaymentAsked',

@@ -1,5 +1,5 @@
-/** The page of a customer: what the shop may charge, and the end of it. */
-import type { CustomerPage, CustomerThing } from '../call-checkout.ts';
+/** The page of a customer: what the shop may charge, and the removal of a saved method. */
+import type { CustomerFrame, CustomerPage, CustomerThing } from '../call-checkout.ts';
 import { formatAmount } from '../format-amount.ts';
 import { formatDay, formatTime } from '../format-time.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';
@@ -8,17 +8,20 @@ import type { Words } from '../words/words.ts';
 import { arrow, lock, methodMarks } from './icons.ts';
 import { documentView, languageSwitch } from './page.ts';
 import { cardText } from './receipt.ts';
-import { shopView } from './summary.ts';
+import { sellerView } from './seller.ts';
+import { shopView, sizeOf } from './summary.ts';
 
 type Token = CustomerPage['tokens'][number];
 type Subscription = CustomerPage['subscriptions'][number];
+type Terms = Pick<Subscription, 'planName' | 'amount' | 'currency' | 'period' | 'intervalCount'>;
 type Method = Pick<Token, 'method' | 'cardBrand' | 'cardMask'>;
 
-const methodText = (method: Method, words: Words): string =>
+/** A saved method: the card's brand and last digits, else the method's name. */
+export const methodText = (method: Method, words: Words): string =>
   cardText(method, words) ?? words.methods[method.method].name;
 
 /** A confirmation before anything ends: a `details` element, which needs no script. */
-const endForm = (
+export const endForm = (
   thing: CustomerThing,
   { id, name, beside }: { readonly id: string; readonly name: string; readonly beside: Piece },
   words: Words,
@@ -34,13 +37,15 @@ const endForm = (
   </details>`;
 };
 
-const priceOf = (subscription: Subscription, words: Words): string => {
-  const { amount, currency, period, intervalCount } = subscription;
+/** What every period costs. */
+export const priceOf = (terms: Terms, words: Words): string => {
+  const { amount, currency, period, intervalCount } = terms;
   const sum = formatAmount(amount, currency, words.locale);
   return words.subscription.price(sum, period, intervalCount);
 };
 
-const nameOf = ({ planName }: Subscription, words: Words): string =>
+/** The merchant's name of the plan, else what it is. */
+export const nameOf = ({ planName }: Pick<Terms, 'planName'>, words: Words): string =>
   planName ?? words.subscription.title;
 
 const tokenView = (token: Token, { subscriptions }: CustomerPage, words: Words): Html => {
@@ -77,7 +82,7 @@ const nextCharge = (subscription: Subscription, words: Words): Piece => {
     : html`${words.subscription.nextCharge}: ${day}`;
 };
 
-const subscriptionView = (subscription: Subscription, words: Words): Html => {
+const subscriptionView = (subscription: Subscription, address: string, words: Words): Html => {
   const { id, token } = subscription;
   const name = nameOf(subscription, words);
   return html`<li class="thing">
@@ -86,7 +91,9 @@ const subscriptionView = (subscription: Subscription, words: Words): Html => {
       <p class="thing-price">${priceOf(subscription, words)}</p>
       <p class="thing-more">${nextCharge(subscription, words)}</p>
       <p class="thing-more">${words.customer.paidWith}: ${methodText(token, words)}</p>
-      ${endForm('subscription', { id, name, beside: null }, words)}
+      <a class="thing-open" href="/pay/c/${address}/${id}"
+        >${words.customer.one.open}<span class="unseen">: ${name}</span></a
+      >
     </div>
   </li>`;
 };
@@ -103,7 +110,7 @@ const list = (title: string, none: string, things: readonly Html[]): Html =>
     }
   </section>`;
 
-const wayBack = ({ returnUrl }: CustomerPage, words: Words): Piece => {
+const wayBack = ({ returnUrl }: CustomerFrame, words: Words): Piece => {
   const address = linkable(returnUrl);
   return (
     address &&
@@ -113,54 +120,76 @@ const wayBack = ({ returnUrl }: CustomerPage, words: Words): Piece => {
   );
 };
 
-const panel = (page: CustomerPage, words: Words, done: CustomerThing | null): Html => {
-  const { tokens, noTokens, subscriptions, noSubscriptions } = words.customer;
-  return html`${done && html`<p class="notice good" role="status">${words.customer[done].done}</p>`}
-  ${list(
-    subscriptions,
-    noSubscriptions,
-    page.subscriptions.map((one) => subscriptionView(one, words)),
-  )}
-  ${list(
-    tokens,
-    noTokens,
-    page.tokens.map((one) => tokenView(one, page, words)),
-  )}
-  ${wayBack(page, words)}`;
-};
+/** What was just ended, in words; nothing when nothing was. */
+const doneView = (done: CustomerThing | null, words: Words): Piece =>
+  done && html`<p class="notice good" role="status">${words.customer[done].done}</p>`;
 
-/** The page; `done`: what was just ended on it. */
-export const customerPage = (
-  page: CustomerPage,
+interface Shown {
+  readonly title: string;
+  readonly text: string;
+  readonly panel: Piece;
+  readonly done: CustomerThing | null;
+}
+
+/** The document of a customer's pages: the shop, a heading, what the page is about, the seller. */
+export const customerDocument = (
+  frame: CustomerFrame,
+  { title, text, panel, done }: Shown,
   words: Words,
   assets: Assets,
-  done: CustomerThing | null,
 ): string =>
   documentView({
     words,
-    title: `${words.customer.title} — ${page.shopName}`,
+    title: `${title} — ${frame.shopName}`,
     assets,
     body: html`<body class="checkout customer">
       ${
-        page.mode === 'test' &&
+        frame.mode === 'test' &&
         html`<aside class="ribbon">
           <p><b>${words.testMode}</b> — ${words.testModeText}</p>
         </aside>`
       }
       <div class="frame">
         <header class="top">
-          <p class="secure">${lock}${page.shopName}</p>
+          <p class="secure">${lock}${frame.shopName}</p>
           ${languageSwitch(words)}
         </header>
         <main class="sheet">
           <section class="summary">
-            ${shopView(page.shopName)}
-            <h1 class="amount long">${words.customer.title}</h1>
-            <p class="description">${words.customer.text(page.shopName)}</p>
+            ${shopView(frame.shopName)}
+            <h1 class="amount ${sizeOf(title) || 'long'}">${title}</h1>
+            <p class="description">${text}</p>
           </section>
-          <div class="work"><div class="panel">${panel(page, words, done)}</div></div>
+          <div class="work">
+            <div class="panel">${doneView(done, words)} ${panel} ${wayBack(frame, words)}</div>
+          </div>
         </main>
-        <footer class="foot">${words.customer.until(formatTime(page.expiresAt, words))}</footer>
+        <footer class="foot">
+          <p>${words.customer.until(formatTime(frame.expiresAt, words))}</p>
+          ${sellerView(frame.seller, words)}
+        </footer>
       </div>
     </body>`,
   });
+
+/** The page at an address; `done`: what was just ended on it. */
+export const customerPage = (
+  page: CustomerPage,
+  words: Words,
+  assets: Assets,
+  { address, done }: { readonly address: string; readonly done: CustomerThing | null },
+): string => {
+  const { title, text, tokens, noTokens, subscriptions, noSubscriptions } = words.customer;
+  const panel = html`${list(
+    subscriptions,
+    noSubscriptions,
+    page.subscriptions.map((one) => subscriptionView(one, address, words)),
+  )}
+  ${list(
+    tokens,
+    noTokens,
+    page.tokens.map((one) => tokenView(one, page, words)),
+  )}`;
+  const shown = { title, text: text(page.shopName), panel, done };
+  return customerDocument(page, shown, words, assets);
+};

@@ -91,6 +91,30 @@ interface EndingWords {
   readonly done: string;
 }
 
+/** The texts of the page of one subscription. */
+interface OwnSubscriptionWords {
+  /** Leads to the page, and back. */
+  readonly open: string;
+  readonly back: string;
+  readonly state: string;
+  readonly cancelledOn: (day: string) => string;
+  readonly retry: string;
+  readonly underWay: string;
+  readonly paidUntil: string;
+  readonly terms: string;
+  readonly agreed: (day: string, shop: string, price: string) => string;
+  readonly charges: string;
+  readonly noCharges: string;
+  readonly olderCharges: string;
+  /** The verification that begins a trial. */
+  readonly check: string;
+  readonly chargeStates: Readonly<Record<'open' | 'succeeded' | 'failed' | 'cancelled', string>>;
+  readonly refunded: (amount: string) => string;
+  /** What a cancellation leaves until a day, and what it cannot stop. */
+  readonly leaves: Readonly<Record<'paid' | 'trial', (day: string) => string>>;
+  readonly leavesCharge: string;
+}
+
 /** The texts of a customer's page. */
 interface CustomerWords {
   readonly title: string;
@@ -108,9 +132,10 @@ interface CustomerWords {
   /** When a trial ends and the first charge comes. */
   readonly freeUntil: (day: string) => string;
   readonly paidWith: string;
-  readonly states: Readonly<Record<'past_due' | 'paused', string>>;
+  readonly states: Readonly<Record<'active' | 'past_due' | 'paused', string>>;
   readonly token: EndingWords;
   readonly subscription: EndingWords;
+  readonly one: OwnSubscriptionWords;
   /** Until when the page works. */
   readonly until: (time: string) => string;
 }

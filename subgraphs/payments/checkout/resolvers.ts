@@ -16,7 +16,7 @@ import { termsOf } from '../receipts/rules.ts';
 import { findReceipts } from '../receipts/store-receipts.ts';
 import { mayHaveRefunds } from '../refunds/rules.ts';
 import { findPayment, findRefunds, type PaymentKey } from '../store-payment.ts';
-import { findSeller } from './find-seller.ts';
+import { findSeller } from '../../platform/database/find-seller.ts';
 import { confirmSimulator } from './confirm-simulator.ts';
 import { openSession } from './open-session.ts';
 import { pageAddress } from '../../platform/graph/page-address.ts';

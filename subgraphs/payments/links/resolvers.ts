@@ -6,7 +6,7 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import { reachOf } from '../../platform/database/reach.ts';
 import { minorUnits } from '../../rules/money.ts';
-import { findSeller } from '../checkout/find-seller.ts';
+import { findSeller } from '../../platform/database/find-seller.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/uuid.ts';
 import { merchantOf, orThrow } from '../../platform/access/reach.ts';

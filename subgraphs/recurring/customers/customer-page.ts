@@ -2,19 +2,15 @@
  * The page on which a shop's customer sees and ends recurring charges. It uses the merchant's
  * verbs, limited to the session's customer, shop and mode.
  */
-import {
-  nullable,
-  number,
-  parseJson,
-  picklist,
-  pipe,
-  safeParse,
-  strictTuple,
-  string,
-} from 'valibot';
 import type { TestClocks } from '../../platform/clock/test-clocks.ts';
-import { columns, propertyNames, run, type Statement } from '../../platform/database/statement.ts';
-import { refuse, type Refusal, refuseMistakes } from '../../rules/refusal.ts';
+import {
+  columns,
+  propertyNames,
+  run,
+  type Runner,
+  type Statement,
+} from '../../platform/database/statement.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Keys } from '../../platform/access/keys.ts';
 import { loadTokens } from '../find-recurring.ts';
 import type { EndReason } from '../rules/subscription.ts';
@@ -24,91 +20,7 @@ import { loadSubscriptions } from '../subscriptions/find-subscriptions.ts';
 import type { SubscriptionDeps } from '../subscriptions/resolvers.ts';
 import { cancelToken } from '../tokens/cancel-token.ts';
 import { TokenEntity, type Token } from '../tokens/entities.ts';
-import { modes, type Mode } from '../../rules/mode.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
-import type { KeyPrincipal } from '../../platform/access/principal.ts';
-import { seal, unseal } from '../../platform/access/vault.ts';
-import { customerRef_max_chars, returnUrlMistake } from '../rules/token.ts';
-
-/*
- * The address of a customer's page: the customer and the expiry, sealed, so it cannot be guessed or
- * read and needs no table. It grants access like a session: anyone with the address sees the page.
- */
-
-const sessionTtl_default_min = 30;
-const sessionTtl_max_min = 1_440;
-
-/** One customer of one shop and mode. */
-interface CustomerSession {
-  readonly merchantId: string;
-  readonly shopId: string;
-  readonly mode: Mode;
-  readonly customerRef: string;
-  /** Where the page leads back to; null: nowhere. */
-  readonly returnUrl: string | null;
-  /** By the shop's clock. */
-  readonly expiresAt: Temporal.Instant;
-}
-
-interface SessionInput {
-  readonly customerRef: string;
-  readonly returnUrl?: string | null | undefined;
-  readonly ttlMinutes?: number | null | undefined;
-}
-
-/** A session of the key's shop, from `now` on; `bad_request` that names the field. */
-export const newSession = (
-  { merchantId, shopId, mode }: KeyPrincipal,
-  { customerRef, returnUrl, ttlMinutes }: SessionInput,
-  now: Temporal.Instant,
-): CustomerSession | Refusal => {
-  const minutes = ttlMinutes ?? sessionTtl_default_min;
-  const wrong = refuseMistakes([
-    textMistake('customer_ref', customerRef, 1, customerRef_max_chars),
-    returnUrlMistake(returnUrl),
-    minutes < 1 || minutes > sessionTtl_max_min
-      ? `ttl_minutes: expected an integer from 1 to ${sessionTtl_max_min}, got ${minutes}`
-      : null,
-  ]);
-  if (wrong) return wrong;
-  const expiresAt = now.add({ minutes });
-  return { merchantId, shopId, mode, customerRef, returnUrl: returnUrl ?? null, expiresAt };
-};
-
-/** What is sealed: merchant, shop, mode, customer, the way back, the end in milliseconds. */
-const sealedFields = pipe(
-  string(),
-  parseJson(),
-  strictTuple([string(), string(), picklist(modes), string(), nullable(string()), number()]),
-);
-
-/** The last part of a session's address. Two of the same session differ. */
-export const addressOfSession = (keys: Keys, session: CustomerSession): string => {
-  const { merchantId, shopId, mode, customerRef, returnUrl, expiresAt } = session;
-  const end_ms = expiresAt.epochMilliseconds;
-  return seal(keys, JSON.stringify([merchantId, shopId, mode, customerRef, returnUrl, end_ms]));
-};
-
-const unsealed = (keys: Keys, address: string): string | null => {
-  try {
-    return unseal(keys, address);
-  } catch {
-    // Any error means that it is not our address.
-    return null;
-  }
-};
-
-/** The session of an address, which may be over; null when the address is not ours. */
-const sessionOfAddress = (keys: Keys, address: string): CustomerSession | null => {
-  // Base64 has several encodings of a text; only one is ours.
-  const [, , text = ''] = address.split('.');
-  if (Buffer.from(text, 'base64url').toString('base64url') !== text) return null;
-  const { success, output } = safeParse(sealedFields, unsealed(keys, address));
-  if (!success) return null;
-  const [merchantId, shopId, mode, customerRef, returnUrl, end_ms] = output;
-  const expiresAt = Temporal.Instant.fromEpochMilliseconds(end_ms);
-  return { merchantId, shopId, mode, customerRef, returnUrl, expiresAt };
-};
+import { sessionOfAddress, type CustomerPage, type CustomerSession } from './customer-session.ts';
 
 export interface CustomerDeps extends SubscriptionDeps {
   readonly clocks: TestClocks;
@@ -146,12 +58,6 @@ const shopName: Statement = {
   text: 'select name from shop where merchant_id = $1 and id = $2',
 };
 
-export interface CustomerPage extends CustomerSession {
-  readonly shopName: string;
-  readonly tokens: Token[];
-  readonly subscriptions: Subscription[];
-}
-
 /** The session of an address; null when there is none, or when it is over. */
 const openSession = async (
   { customerSecret, clocks }: CustomerDeps,
@@ -164,25 +70,38 @@ const openSession = async (
   return Temporal.Instant.compare(now, expiresAt) < 0 ? session : null;
 };
 
-/** What the page at an address shows; null when there is none. */
+/** The page at an address, without what it lists; null when there is none. */
 export const findCustomerPage = async (
   deps: CustomerDeps,
   address: string,
 ): Promise<CustomerPage | null> => {
   const session = await openSession(deps, address);
   if (!session) return null;
-  const { pool } = deps.database;
-  const { merchantId, shopId, mode, customerRef } = session;
-  const [shop] = await run<{ readonly name: string }>(pool, shopName, [merchantId, shopId]);
-  if (!shop) return null;
-  const whose = [merchantId, shopId, mode, customerRef];
-  const tokens = await run<Token>(pool, activeTokens, whose);
-  const subscriptions = await run<Subscription>(pool, openSubscriptions, whose);
-  return { ...session, shopName: shop.name, tokens, subscriptions };
+  const { merchantId, shopId } = session;
+  const [shop] = await run<{ readonly name: string }>(deps.database.pool, shopName, [
+    merchantId,
+    shopId,
+  ]);
+  return shop ? { ...session, shopName: shop.name } : null;
 };
 
-/** Whether the page shows it, or showed it before it was ended. */
-const isShown = (
+const whose = ({ merchantId, shopId, mode, customerRef }: CustomerSession): readonly string[] => [
+  merchantId,
+  shopId,
+  mode,
+  customerRef,
+];
+
+/** The active tokens of a page, newest first. */
+export const tokensOf = (runner: Runner, page: CustomerPage): Promise<Token[]> =>
+  run<Token>(runner, activeTokens, whose(page));
+
+/** The bound subscriptions of a page that have not ended, newest first. */
+export const subscriptionsOf = (runner: Runner, page: CustomerPage): Promise<Subscription[]> =>
+  run<Subscription>(runner, openSubscriptions, whose(page));
+
+/** Whether it is the customer's, and bound or ended. */
+export const isShown = (
   { shopId, mode, customerRef }: CustomerSession,
   row: Token | Subscription | null | undefined,
 ): boolean =>

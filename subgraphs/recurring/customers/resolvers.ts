@@ -1,5 +1,9 @@
 /** Customers' pages: from GraphQL to a verb, and back. */
-import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/recurring.ts';
+import type {
+  CustomerPageResolvers,
+  MutationResolvers,
+  QueryResolvers,
+} from '../../../schema/generated/recurring.ts';
 import { isRefusal } from '../../rules/refusal.ts';
 import { keyOf } from '../../platform/access/reach.ts';
 import {
@@ -7,14 +11,28 @@ import {
   endToken,
   findCustomerPage,
   type CustomerDeps,
-  addressOfSession,
-  newSession,
+  subscriptionsOf,
+  tokensOf,
 } from './customer-page.ts';
+import { addressOfSession, newSession } from './customer-session.ts';
+import { findSeller } from '../../platform/database/find-seller.ts';
+import { findCustomerSubscription } from './customer-subscription.ts';
 
 /** The page of a session. */
 export const customerQueries = (deps: CustomerDeps): Pick<QueryResolvers, 'customerPage'> => ({
   customerPage: (_, { address }) => findCustomerPage(deps, address),
 });
+
+/** What a page shows. */
+export const customerPageFields = (deps: CustomerDeps): CustomerPageResolvers => {
+  const { pool } = deps.database;
+  return {
+    seller: ({ merchantId }) => findSeller(pool, merchantId),
+    tokens: (page) => tokensOf(pool, page),
+    subscriptions: (page) => subscriptionsOf(pool, page),
+    subscription: (page, { id }) => findCustomerSubscription(deps, page, id),
+  };
+};
 
 /** What a merchant does for a customer, and the customer on the page. */
 export const customerMutations = (

@@ -214,6 +214,17 @@ export const begun = (
   };
 };
 
+/** When the buyer bound the method, and so agreed to the terms; null before. */
+export const agreedAt = ({
+  anchorAt,
+  trialDays,
+}: Pick<Standing, 'anchorAt' | 'trialDays'>): Temporal.Instant | null =>
+  anchorAt?.subtract({ hours: trialDays * day_h }) ?? null;
+
+/** The end of a period; 0 is the trial. */
+export const periodEnd = (standing: Standing, period: number): Temporal.Instant =>
+  dateOf(scheduleOf(standing), period);
+
 /** Nothing more is charged. */
 export const ended = (
   standing: Pick<Standing, 'status'>,

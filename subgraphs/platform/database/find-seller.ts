@@ -1,6 +1,14 @@
-/** Who sells: what the pages of a merchant's payments and links say of it. */
-import type { Seller } from '../../../schema/generated/payments.ts';
-import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+/** Who sells: what the pages of a merchant's payments, links and customers say of it. */
+import { run, type Runner, type Statement } from './statement.ts';
+
+interface Seller {
+  readonly legalName: string | null;
+  readonly inn: string | null;
+  readonly contactEmail: string | null;
+  readonly contactPhone: string | null;
+  readonly siteUrl: string | null;
+  readonly offerUrl: string | null;
+}
 
 const sellerOfMerchant: Statement = {
   name: 'merchant.seller',
@@ -9,7 +17,7 @@ const sellerOfMerchant: Statement = {
     from merchant where id = $1`,
 };
 
-/** The seller of a merchant's payments and links. Throws when there is no such merchant. */
+/** The seller to the buyers of a merchant. Throws when there is no such merchant. */
 export const findSeller = async (runner: Runner, merchantId: string): Promise<Seller> => {
   const [seller] = await run<Seller>(runner, sellerOfMerchant, [merchantId]);
   if (!seller) throw new Error(`there is no merchant ${merchantId}`);

@@ -1,0 +1,104 @@
+/**
+ * The pages of a customer: of all that the shop may charge, and of one subscription. GET shows, POST
+ * ends what the page is about. Plain forms, which work without any script.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Call } from '../../subgraphs/platform/access/principal.ts';
+import type { CustomerThing } from './call-checkout.ts';
+import { chooseLanguage, rememberSwitch } from './choose-language.ts';
+import type { PageContext } from './page-context.ts';
+import { guardPage, isSameOrigin } from './page-headers.ts';
+import { formLimit_bytes, formOf, takeForms } from './take-forms.ts';
+import { customerPage } from './views/customer.ts';
+import { customerSubscriptionPage } from './views/customer-subscription.ts';
+import { unknownPage } from './views/message.ts';
+import type { Words } from './words/words.ts';
+import { wordsOf } from './words/words-of.ts';
+
+const things = ['token', 'subscription'] as const satisfies readonly CustomerThing[];
+
+/** Its address is longer than a parameter of a route may be. */
+export const customerRoute = '/pay/c/*';
+
+interface CustomerRoute {
+  Params: { '*': string };
+  Querystring: { done?: unknown };
+}
+
+type Request = FastifyRequest<CustomerRoute>;
+
+const callOf = ({ id }: Request): Call => ({
+  principal: { kind: 'edge', name: 'customer-page' },
+  requestId: id,
+  isInLane: false,
+});
+
+/**
+ * The sealed address, and the subscription when the page is of one: `<address>` or
+ * `<address>/<subscription>`. Messengers and mail programs like to end an address with a slash.
+ */
+const partsOf = (path: string): { readonly address: string; readonly id: string | null } => {
+  const trimmed = path.replace(/\/$/, '');
+  const place = trimmed.indexOf('/');
+  return place === -1
+    ? { address: trimmed, id: null }
+    : { address: trimmed.slice(0, place), id: trimmed.slice(place + 1) };
+};
+
+/** The end of a sealed address is another for each. */
+const named_characters = 22;
+
+/** What calls of a customer's pages are counted under. */
+export const customerPageName = (path: string): string =>
+  partsOf(path).address.slice(-named_characters);
+
+/** Sets the headers of the page; gives its words. */
+const begin = (request: Request, reply: FastifyReply): Words => {
+  guardPage(reply, 'own form');
+  const words = wordsOf(chooseLanguage(request));
+  void reply.type('text/html; charset=utf-8').header('content-language', words.language);
+  return words;
+};
+
+/** The document of a request; null when its address has none. */
+const documentOf = async (
+  { calls, assets }: PageContext,
+  request: Request,
+  words: Words,
+): Promise<string | null> => {
+  const { address, id } = partsOf(request.params['*']);
+  const done = things.find((thing) => thing === request.query.done) ?? null;
+  if (id === null) {
+    const page = await calls.readCustomer(callOf(request), address);
+    return page && customerPage(page, words, assets, { address, done });
+  }
+  const page = await calls.readSubscription(callOf(request), address, id);
+  return page && customerSubscriptionPage(page, words, assets, { address, done });
+};
+
+/** Adds the routes. An address that is not ours, or has ended, is a page about it, with 404. */
+export const showCustomer = (app: FastifyInstance, context: PageContext): void => {
+  const { calls, assets } = context;
+  takeForms(app);
+
+  app.get<CustomerRoute>('/c/*', async (request, reply) => {
+    rememberSwitch(request, reply);
+    const words = begin(request, reply);
+    const document = await documentOf(context, request, words);
+    return document ? reply.send(document) : reply.code(404).send(unknownPage(words, assets));
+  });
+
+  app.post<CustomerRoute>('/c/*', { bodyLimit: formLimit_bytes }, async (request, reply) => {
+    const words = begin(request, reply);
+    const { address, id } = partsOf(request.params['*']);
+    const form = formOf(request);
+    const thing = things.find((one) => form.has(one));
+    const ended =
+      thing !== undefined &&
+      isSameOrigin(request, true) &&
+      (await calls.endOfCustomer[thing](callOf(request), address, form.get(thing) ?? ''));
+    if (!ended) return reply.code(404).send(unknownPage(words, assets));
+    const page = id === null ? address : `${address}/${encodeURIComponent(id)}`;
+    return reply.redirect(`/pay/c/${page}?done=${thing}`, 303);
+  });
+};
