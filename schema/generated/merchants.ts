@@ -2189,9 +2189,11 @@ export type BankHealthRow = {
   failures: Scalars['Int']['output'];
   /** Answered calls in hundredths of a percent of all, rounded down. */
   successRateBps: Scalars['Int']['output'];
-  /** Half of the answers took at most so many milliseconds. One of the bounds 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000 and 20000, the last also for more; null when nothing was answered. */
+  /** How many answers `p50Ms` and `p95Ms` are measured on: the newest 1,000 or a few more; of each five minutes of a process at most its last 100. */
+  measured: Scalars['Int']['output'];
+  /** The median of the measured answers in milliseconds, rounded up; null when nothing was answered. */
   p50Ms: Maybe<Scalars['Int']['output']>;
-  /** 95 of 100 answers took at most so many milliseconds, as precisely as `p50Ms`. */
+  /** Their 95th percentile: 95 of 100 took at most so many milliseconds. */
   p95Ms: Maybe<Scalars['Int']['output']>;
   /** By time; an interval without a call is left out. */
   series: Array<BankHealthPoint>;
@@ -5338,6 +5340,7 @@ export type BankHealthRowResolvers<ContextType = SubgraphContext, ParentType ext
   calls?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   failures?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   successRateBps?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  measured?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   p50Ms?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   p95Ms?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   series?: Resolver<Array<ResolversTypes['BankHealthPoint']>, ParentType, ContextType>;

@@ -42,9 +42,8 @@ test('a bank, a share of successes, an endpoint, a payout and a key raise alerts
   const { merchantId, shopId, endpointId, keyId } = await makeFixture(cabinet);
   assert.equal(await watch(), 0);
   await query(
-    `insert into bank_health select (jsonb_populate_record(null::bank_health, zeros || jsonb_build_object('at', now(), 'connector', 'somebank', 'mode', 'live',
-        'operation', 'payment', 'method', 'sbp', 'process', 'p', 'calls', 30, 'failures', 10, 'breaker', null, 'breaker_since', null, 'flushed_at', now()))).*
-      from (select jsonb_object_agg(column_name, 0) as zeros from information_schema.columns where table_name = 'bank_health' and table_schema = 'public') as columns`,
+    `insert into bank_health (at, connector, mode, operation, method, process, calls, failures, durations_ms, flushed_at)
+      values (now(), 'somebank', 'live', 'payment', 'sbp', 'p', 30, 10, '{}', now())`,
     [],
   );
   await countHour(merchantId, 10, 90, 10);

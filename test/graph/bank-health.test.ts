@@ -14,11 +14,7 @@ import { openYooKassa } from '../../subgraphs/acquirers/yookassa/open-yookassa.t
 import { forgetReports } from '../../subgraphs/platform/retention/jobs.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { scopes, type Principal } from '../../subgraphs/platform/access/principal.ts';
-import {
-  percentile_ms,
-  spanOf,
-  successRate_bps,
-} from '../../subgraphs/merchants/bank-health/resolvers.ts';
+import { spanOf, successRate_bps } from '../../subgraphs/merchants/bank-health/resolvers.ts';
 import { shopAccount, startAcquirer, type Acquirer } from '../acquirer/start-acquirer.ts';
 import { sessionOf } from '../live/receipt-fixture.ts';
 import { patience_ms } from '../support/eventually.ts';
@@ -45,7 +41,7 @@ after(async () => {
 });
 
 const document = parse(`query ($hours: Int) { bankHealth(hours: $hours) { intervalMinutes
-  rows { connector mode operation method calls failures successRateBps p50Ms p95Ms series { calls failures } }
+  rows { connector mode operation method calls failures successRateBps measured p50Ms p95Ms series { calls failures } }
   breakers { connector process state since } } }`);
 
 const operator: Principal = { kind: 'operator', subject: 'o', role: 'viewer', merchantId: null };
@@ -156,7 +152,7 @@ test('rows older than two days are forgotten, younger ones stay; counts that the
       operation: 'payout',
       method: 'card',
       answered: true,
-      duration_ms: 30,
+      duration_ms: 30.2,
     });
     await pool.query('alter table bank_health rename to bank_health_away');
     await counter.close();
@@ -168,21 +164,32 @@ test('rows older than two days are forgotten, younger ones stay; counts that the
   await forgetReports({ pool, now: () => now, stopping: new AbortController().signal });
   assert.deepEqual(await names(), ['aged-47']);
   const aged = (await ask(operator, 48)).rows.find((row: any) => row.connector === 'aged-47');
-  assert.deepEqual([aged.calls, aged.method, aged.p50Ms, aged.p95Ms], [1, 'card', 50, 50]);
+  assert.deepEqual([aged.calls, aged.method, aged.p50Ms, aged.p95Ms], [1, 'card', 31, 31]);
 });
 
-test('a rate is rounded down, a percentile is the bound that holds it, a span begins with an interval', () => {
-  assert.deepEqual([successRate_bps(3, 1), successRate_bps(100_000, 1)], [6_666, 9_999]);
-  const within = [50, 94, 95, 95, 95, 95, 95, 95, 95, 95];
+test('the median and the 95th percentile are measured durations of the newest answers, of a row its last 100', async () => {
+  const { pool } = harness.database;
+  const now = Temporal.Now.instant();
+  const call = { connector: 'timed', mode: 'live', operation: 'refund', method: '' } as const;
+  for (const { minutes, longest_ms } of [
+    { minutes: 100, longest_ms: 9_000 },
+    ...Array.from({ length: 10 }, (_, place) => ({ minutes: 10 + place * 5, longest_ms: 120 })),
+  ]) {
+    const counter = openCallCounter(pool, () => now.subtract({ minutes }));
+    for (let place = 119; place >= 0; place -= 1)
+      counter.count({ ...call, answered: true, duration_ms: longest_ms - place });
+    counter.count({ ...call, answered: false, duration_ms: 60_000 });
+    await counter.close();
+  }
+  const timed = (await ask(operator, 6)).rows.find((row: any) => row.connector === 'timed');
   assert.deepEqual(
-    [
-      percentile_ms(within, 100, 50),
-      percentile_ms(within, 100, 95),
-      percentile_ms(within, 100, 96),
-    ],
-    [25, 100, 20_000],
+    [timed.calls, timed.failures, timed.measured, timed.p50Ms, timed.p95Ms],
+    [11 * 121, 11, 1_000, 70, 115],
   );
-  assert.equal(percentile_ms(within, 0, 50), null);
+});
+
+test('a rate is rounded down, a span begins with an interval', () => {
+  assert.deepEqual([successRate_bps(3, 1), successRate_bps(100_000, 1)], [6_666, 9_999]);
   const span = spanOf(Temporal.Instant.from('2026-11-23T10:02:00Z'), 1);
   assert(!isRefusal(span));
   assert.deepEqual([String(span.from), span.interval_min], ['2026-11-23T09:05:00Z', 5]);

@@ -91,6 +91,12 @@ const useColumns = (health: Health): readonly Column<Row>[] => {
       { name: words.p50, isNumber: true, isWide: true, cell: ({ p50Ms }) => ms(p50Ms) },
       { name: words.p95, isNumber: true, cell: ({ p95Ms }) => ms(p95Ms) },
       {
+        name: words.measured,
+        isNumber: true,
+        isWide: true,
+        cell: ({ measured }) => count(measured),
+      },
+      {
         name: words.over(health.intervalMinutes),
         isWide: true,
         cell: (row) => <Sparkline values={valuesOf(row, health)} />,
@@ -203,6 +209,7 @@ const Asked = () => {
         />
       </div>
       <p className="quiet">{words.explained}</p>
+      <p className="quiet">{words.measuredOn}</p>
       {error && !health && <Failure error={error} again={again} />}
       {!error && !health && <Skeleton />}
       {health && <Drawn health={health} />}

@@ -9,7 +9,7 @@ import { hostname } from 'node:os';
 import { Counter } from 'prom-client';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import { healthBounds_ms, healthBucket_min, withinColumn } from '../../rules/bank-health.ts';
+import { durationsKept, healthBucket_min } from '../../rules/bank-health.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../../rules/route.ts';
 import { outsideOfLane } from '../../platform/access/lane.ts';
@@ -27,8 +27,7 @@ const uncounted = new Counter({
   registers: [metrics],
 });
 
-const counts = ['calls', 'failures', ...healthBounds_ms.map(withinColumn)];
-const written = [...counts, 'breaker', 'breaker_since', 'flushed_at'];
+const written = ['calls', 'failures', 'durations_ms', 'breaker', 'breaker_since', 'flushed_at'];
 
 const upsert: Statement = {
   name: 'bank_health.upsert',
@@ -60,8 +59,10 @@ type Key = Pick<CountedCall, 'connector' | 'mode' | 'operation' | 'method'>;
 interface Counted {
   readonly key: Key;
   readonly at: Temporal.Instant;
-  /** By column. */
-  readonly counts: Record<string, number>;
+  calls: number;
+  failures: number;
+  /** Of the last answers, oldest first. */
+  readonly durations_ms: number[];
   /** It was counted in since it was last written. */
   changed: boolean;
 }
@@ -78,12 +79,14 @@ const breakerColumns = (connector: string, now: Temporal.Instant) => {
 };
 
 const add = (row: Counted, { answered, duration_ms }: CountedCall): void => {
-  const up = (column: string): void => void (row.counts[column] = (row.counts[column] ?? 0) + 1);
   row.changed = true;
-  up('calls');
-  if (!answered) up('failures');
-  else
-    for (const bound_ms of healthBounds_ms) if (duration_ms <= bound_ms) up(withinColumn(bound_ms));
+  row.calls += 1;
+  if (!answered) {
+    row.failures += 1;
+    return;
+  }
+  row.durations_ms.push(Math.ceil(duration_ms));
+  if (row.durations_ms.length > durationsKept) row.durations_ms.shift();
 };
 
 /** A counter of this process. `now` is the real time. */
@@ -96,11 +99,11 @@ export const openCallCounter = (
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<void> = Promise.resolve();
 
-  const columnsOf = ({ key, at, counts: counted }: Counted, moment: Temporal.Instant) => ({
+  const columnsOf = ({ key, at, changed: _, ...counted }: Counted, moment: Temporal.Instant) => ({
     ...key,
+    ...counted,
     at: rfc3339(at),
     process: process_,
-    ...Object.fromEntries(counts.map((column) => [column, counted[column] ?? 0])),
     ...breakerColumns(key.connector, moment),
     flushed_at: rfc3339(moment),
   });
@@ -132,7 +135,9 @@ export const openCallCounter = (
       const row = rows.get(name) ?? {
         key: { connector, mode, operation, method },
         at,
-        counts: {},
+        calls: 0,
+        failures: 0,
+        durations_ms: [],
         changed: true,
       };
       if (!rows.has(name) && rows.size >= rows_max) {

@@ -38,7 +38,7 @@ export type BankCall = Row<InferEntity<typeof BankCallEntity>>;
 
 /**
  * The outcome of one process's calls to a bank in five minutes. The platform's own: no merchant, no
- * operation. Counts are of answers within a bound, including those within the lower ones.
+ * operation.
  */
 const BankHealthEntity = defineEntity({
   name: 'BankHealth',
@@ -56,16 +56,8 @@ const BankHealthEntity = defineEntity({
     calls: p.integer(),
     /** Of them, those without an answer. */
     failures: p.integer(),
-    within_25_ms: p.integer(),
-    within_50_ms: p.integer(),
-    within_100_ms: p.integer(),
-    within_250_ms: p.integer(),
-    within_500_ms: p.integer(),
-    within_1000_ms: p.integer(),
-    within_2500_ms: p.integer(),
-    within_5000_ms: p.integer(),
-    within_10000_ms: p.integer(),
-    within_20000_ms: p.integer(),
+    /** How long its last answers took, oldest first; at most `durationsKept`. */
+    durations_ms: p.array(Number).columnType('int[]'),
     /** The breaker of the process when the row was written; null: the bank has none. */
     breaker: p.text().$type<BreakerState>().strictNullable(),
     /** Since when it is not closed. */

@@ -3,17 +3,12 @@ import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { orThrow } from '../../platform/access/reach.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import {
-  healthBounds_ms,
-  withinColumn,
-  type BreakerState,
-  healthBucket_min,
-} from '../../rules/bank-health.ts';
+import { healthBucket_min, type BreakerState } from '../../rules/bank-health.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../../rules/route.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 
-/* Computes rates and percentiles from the counts of bank calls. */
+/* Computes rates from the counts of bank calls, and percentiles from kept durations. */
 
 const hours_max = 48;
 const fine_max_hours = 6;
@@ -38,55 +33,64 @@ export const spanOf = (
 export const successRate_bps = (calls: number, failures: number): number =>
   calls === 0 ? 10_000 : Math.floor(((calls - failures) * 10_000) / calls);
 
-/**
- * The lowest bound that covers `percent` of `answers`. `within` holds cumulative counts by bound.
- * Answers slower than the last bound count under it; null without answers.
- */
-export const percentile_ms = (
-  within: readonly number[],
-  answers: number,
-  percent: number,
-): number | null => {
-  if (answers === 0) return null;
-  const place = within.findIndex((count) => count * 100 >= answers * percent);
-  return healthBounds_ms[place] ?? healthBounds_ms.at(-1) ?? null;
-};
-
 /*
  * Reads the results of bank calls over all processes, by the table's key. The number of rows
  * depends on banks, operations and methods, not on traffic.
  */
 
-/** Calls of an interval, by bank, mode, operation and method. */
-interface Interval {
+interface Key {
   readonly connector: string;
   readonly mode: Mode;
   readonly operation: BankOperation;
   readonly method: RouteMethod | '';
+}
+
+/** Calls of an interval, by bank, mode, operation and method. */
+interface Interval extends Key {
   readonly at: Temporal.Instant;
   readonly calls: number;
   readonly failures: number;
-  /** By bound. */
-  readonly within: readonly number[];
+}
+
+/** How long the newest answers took. */
+interface Measured {
+  /** How many were measured. */
+  readonly measured: number;
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
 }
 
 /** Results of the calls of one bank and method. */
-interface HealthRow extends Pick<Interval, 'connector' | 'mode' | 'operation'> {
+interface HealthRow extends Omit<Key, 'method'>, Measured {
   readonly method: RouteMethod | null;
   readonly calls: number;
   readonly failures: number;
   readonly successRateBps: number;
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
   readonly series: Pick<Interval, 'at' | 'calls' | 'failures'>[];
 }
 
-const within = healthBounds_ms.map((bound) => `sum(${withinColumn(bound)})::int`).join(', ');
 const intervals: Statement = {
   name: 'bank_health.intervals',
   text: `select connector, mode, operation, method, date_bin($2 * interval '1 minute', at, timestamptz '2026-01-01 00:00:00Z') as at,
-      sum(calls)::int as calls, sum(failures)::int as failures, array[${within}] as within
+      sum(calls)::int as calls, sum(failures)::int as failures
     from bank_health where at >= $1 group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`,
+};
+
+/** Newest rows are measured until they have so many answers. */
+const measured_min = 1_000;
+
+// Only the rows whose newer ones have too few answers are unpacked.
+const durations: Statement = {
+  name: 'bank_health.durations',
+  text: `with newest as (
+      select connector, mode, operation, method, durations_ms, coalesce(sum(cardinality(durations_ms)) over (
+          partition by connector, mode, operation, method order by at desc, process
+          rows between unbounded preceding and 1 preceding), 0) as newer
+      from bank_health where at >= $1)
+    select connector, mode, operation, method, count(*)::int as measured,
+      percentile_disc(0.5) within group (order by duration_ms) as "p50Ms",
+      percentile_disc(0.95) within group (order by duration_ms) as "p95Ms"
+    from newest, unnest(durations_ms) as duration_ms where newer < ${measured_min} group by 1, 2, 3, 4`,
 };
 
 const breakersSince: Statement = {
@@ -98,13 +102,14 @@ const breakersSince: Statement = {
 const sumOf = (numbers: readonly number[]): number =>
   numbers.reduce((sum, number) => sum + number, 0);
 
-const together = (of: readonly [Interval, ...Interval[]]): HealthRow => {
+const nothing: Measured = { measured: 0, p50Ms: null, p95Ms: null };
+
+const together = (of: readonly [Interval, ...Interval[]], measured: Measured): HealthRow => {
   const [{ connector, mode, operation, method }] = of;
   const calls = sumOf(of.map((one) => one.calls));
   const failures = sumOf(of.map((one) => one.failures));
-  const bounds = healthBounds_ms.map((_, place) => sumOf(of.map((one) => one.within[place] ?? 0)));
-  const percentile = (percent: number) => percentile_ms(bounds, calls - failures, percent);
   return {
+    ...measured,
     connector,
     mode,
     operation,
@@ -112,11 +117,12 @@ const together = (of: readonly [Interval, ...Interval[]]): HealthRow => {
     calls,
     failures,
     successRateBps: successRate_bps(calls, failures),
-    p50Ms: percentile(50),
-    p95Ms: percentile(95),
     series: of.map((one) => ({ at: one.at, calls: one.calls, failures: one.failures })),
   };
 };
+
+const nameOf = ({ connector, mode, operation, method }: Key): string =>
+  [connector, mode, operation, method].join(' ');
 
 /** Results of calls since a moment, by bank and method, in intervals of the given minutes. */
 const readHealth = async (
@@ -124,15 +130,18 @@ const readHealth = async (
   from: Temporal.Instant,
   interval_min: number,
 ): Promise<HealthRow[]> => {
-  const found = await run<Interval>(pool, intervals, [from, interval_min]);
+  const [found, took] = await Promise.all([
+    run<Interval>(pool, intervals, [from, interval_min]),
+    run<Key & Measured>(pool, durations, [from]),
+  ]);
+  const measured = new Map(took.map((one) => [nameOf(one), one]));
   const rows = new Map<string, [Interval, ...Interval[]]>();
   for (const one of found) {
-    const name = [one.connector, one.mode, one.operation, one.method].join(' ');
-    const row = rows.get(name);
+    const row = rows.get(nameOf(one));
     if (row) row.push(one);
-    else rows.set(name, [one]);
+    else rows.set(nameOf(one), [one]);
   }
-  return [...rows.values()].map(together);
+  return [...rows].map(([name, row]) => together(row, measured.get(name) ?? nothing));
 };
 
 /** Breaker states, as last reported by each process that has called a bank since the moment. */

@@ -65,9 +65,8 @@ create table partitions.bank_call_default partition of bank_call default
   with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 create index bank_call_default_age on partitions.bank_call_default (created_at);
 
--- How the calls of one process to a bank went in five minutes. `within_..._ms`
--- counts the answers within a bound, those within lower bounds included. Rows are kept for two
--- days.
+-- How the calls of one process to a bank went in five minutes. `durations_ms` has its last 100
+-- answers. Rows are kept for two days.
 create table bank_health (
   at timestamptz(3) not null,
   connector text not null,
@@ -77,16 +76,7 @@ create table bank_health (
   process text not null,
   calls int not null,
   failures int not null,
-  within_25_ms int not null,
-  within_50_ms int not null,
-  within_100_ms int not null,
-  within_250_ms int not null,
-  within_500_ms int not null,
-  within_1000_ms int not null,
-  within_2500_ms int not null,
-  within_5000_ms int not null,
-  within_10000_ms int not null,
-  within_20000_ms int not null,
+  durations_ms int[] not null,
   breaker text,
   breaker_since timestamptz(3),
   flushed_at timestamptz(3) not null,
