@@ -78,6 +78,15 @@ const breakerColumns = (connector: string, now: Temporal.Instant) => {
   return { breaker: state, breaker_since: state === 'closed' ? null : rfc3339(since) };
 };
 
+const newRow = ({ connector, mode, operation, method }: Key, at: Temporal.Instant): Counted => ({
+  key: { connector, mode, operation, method },
+  at,
+  calls: 0,
+  failures: 0,
+  durations_ms: [],
+  changed: true,
+});
+
 const add = (row: Counted, { answered, duration_ms }: CountedCall): void => {
   row.changed = true;
   row.calls += 1;
@@ -99,9 +108,14 @@ export const openCallCounter = (
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<void> = Promise.resolve();
 
-  const columnsOf = ({ key, at, changed: _, ...counted }: Counted, moment: Temporal.Instant) => ({
+  const columnsOf = (
+    { key, at, calls, failures, durations_ms }: Counted,
+    moment: Temporal.Instant,
+  ) => ({
     ...key,
-    ...counted,
+    calls,
+    failures,
+    durations_ms,
     at: rfc3339(at),
     process: process_,
     ...breakerColumns(key.connector, moment),
@@ -132,14 +146,7 @@ export const openCallCounter = (
       const { connector, mode, operation, method } = call;
       const at = bucketOf(now());
       const name = [at.epochMilliseconds, connector, mode, operation, method].join(' ');
-      const row = rows.get(name) ?? {
-        key: { connector, mode, operation, method },
-        at,
-        calls: 0,
-        failures: 0,
-        durations_ms: [],
-        changed: true,
-      };
+      const row = rows.get(name) ?? newRow(call, at);
       if (!rows.has(name) && rows.size >= rows_max) {
         uncounted.inc();
         return;
