@@ -15,7 +15,7 @@ import type {
 } from '../subgraphs/platform/http/bank-notifications.ts';
 import type { Call } from '../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
-import { isCanonicalUuid } from '../subgraphs/rules/uuid.ts';
+import { isCanonicalUuid } from '../subgraphs/rules/ids.ts';
 
 export interface BankCallbackDeps {
   readonly addressOf: AddressOf;

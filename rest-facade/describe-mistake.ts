@@ -2,7 +2,7 @@
 import type { ErrorObject } from 'ajv';
 import { nameOf } from '../gateway/graphql/duplicate-field.ts';
 import type { FieldMistake } from '../subgraphs/rules/refusal.ts';
-import { repeatable } from '../subgraphs/rules/repeatable.ts';
+import { repeatable } from '../subgraphs/rules/texts.ts';
 import type { Schema } from './read-contract.ts';
 
 /** `/items/3/amount` as `items[3].amount`. */

@@ -19,7 +19,7 @@ import { roles, type Role } from '../../subgraphs/platform/access/principal.ts';
 import type { OidcConfig } from '../../subgraphs/platform/config/config.ts';
 import type { Authenticated, BearerReader } from './caller.ts';
 import { personName } from './quota.ts';
-import { isUuid } from '../../subgraphs/rules/uuid.ts';
+import { isUuid } from '../../subgraphs/rules/ids.ts';
 
 /**
  * Asymmetric algorithms only: with a shared secret, a process that checks a token could also forge one.

@@ -2,7 +2,7 @@
  * Names that come twice in one object of a JSON text. JSON.parse keeps the last of them and reports
  * nothing, so that two readers of the same bytes may see two amounts.
  */
-import { repeatable } from '../../subgraphs/rules/repeatable.ts';
+import { repeatable } from '../../subgraphs/rules/texts.ts';
 
 /* How a message names a field of a body: never with a card number or a secret. */
 

@@ -8,13 +8,13 @@ import { Counter } from 'prom-client';
 import { authorizationOf } from '../../gateway/callers/authenticate.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { ApiRequestNote } from '../../schema/generated/asked-of-merchants.ts';
-import { maskCardNumbers, holdsCardNumber } from '../../subgraphs/rules/card-in-text.ts';
+import { maskCardNumbers, holdsCardNumber } from '../../subgraphs/rules/card.ts';
 import { metrics, type Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { Caller } from '../authenticate.ts';
 import { openBuffer } from '../../subgraphs/platform/bus/buffer.ts';
 import { erasedTexts } from '../../subgraphs/platform/graph/free-texts.ts';
-import { repeatable } from '../../subgraphs/rules/repeatable.ts';
-import { isUuid } from '../../subgraphs/rules/uuid.ts';
+import { repeatable } from '../../subgraphs/rules/texts.ts';
+import { isUuid } from '../../subgraphs/rules/ids.ts';
 
 /*
  * Masks the bodies of the request log, which has no personal data and no secrets. A value is shown

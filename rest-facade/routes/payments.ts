@@ -10,7 +10,7 @@ import type {
 } from '../../schema/generated/operations.ts';
 import { receiptJson } from '../../schema/receipt-json.ts';
 import { linkJson, paymentJson, refundJson, wholePaymentJson } from '../../schema/wire.ts';
-import { publicIdInAnyCase } from '../../subgraphs/rules/uuid.ts';
+import { publicIdInAnyCase } from '../../subgraphs/rules/ids.ts';
 import {
   row,
   ok,

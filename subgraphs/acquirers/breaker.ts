@@ -4,7 +4,7 @@
  * idempotency key.
  */
 import { Gauge } from 'prom-client';
-import type { BreakerState } from '../rules/bank-health.ts';
+import type { BreakerState } from '../rules/banks.ts';
 import { metrics } from '../platform/tracing/telemetry.ts';
 
 export interface Breaker {

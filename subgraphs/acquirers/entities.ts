@@ -5,7 +5,7 @@ import { InstantType } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { PlannedOutcome } from '../rules/buyer.ts';
-import type { BankOperation, RouteMethod } from '../rules/route.ts';
+import type { BankOperation, RouteMethod } from '../rules/banks.ts';
 import type { Mode } from '../rules/mode.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();

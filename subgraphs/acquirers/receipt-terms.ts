@@ -6,8 +6,12 @@ import type { CustomerVault } from '../platform/database/kept-keys.ts';
 import { runSharded, shardedByKey } from '../platform/database/sharding.ts';
 import type { Runner } from '../platform/database/statement.ts';
 import { minorUnits } from '../rules/money.ts';
-import type { KeptItem, ReceiptCustomer, ReceiptTerms } from '../rules/receipt.ts';
-import { nobody } from '../rules/receipt-customer.ts';
+import {
+  type KeptItem,
+  type ReceiptCustomer,
+  type ReceiptTerms,
+  nobody,
+} from '../rules/receipt.ts';
 import { nullable, object, parse, string } from 'valibot';
 
 /** The owner of the terms: the subject that they came with. */

@@ -15,7 +15,7 @@ import { run, type Runner, type Statement } from '../platform/database/statement
 import { buyerMethods, currenciesOf, type BuyerMethod } from '../rules/buyer.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
-import type { BankOperation, RouteMethod } from '../rules/route.ts';
+import type { BankOperation, RouteMethod } from '../rules/banks.ts';
 import type { Bank } from './bank.ts';
 import type { Simulator } from './simulator/simulator.ts';
 import { countedBank } from './calls/counted-bank.ts';

@@ -1,7 +1,7 @@
 /** The names of what the audit log speaks of by id: as they are now, not as they were. */
 import { runSharded, type ShardedStatement } from '../platform/database/sharding.ts';
 import type { Runner } from '../platform/database/statement.ts';
-import { isUuid } from '../rules/uuid.ts';
+import { isUuid } from '../rules/ids.ts';
 
 /** Something of a merchant. */
 export interface Named {

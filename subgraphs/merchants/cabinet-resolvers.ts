@@ -7,9 +7,8 @@ import type {
   Resolvers,
 } from '../../schema/generated/merchants.ts';
 import type { Shop } from '../platform/database/entities.ts';
-import { isUuid } from '../rules/uuid.ts';
+import { isUuid, platformMerchantId } from '../rules/ids.ts';
 import type { Bus } from '../platform/bus/bus.ts';
-import { platformMerchantId } from '../rules/platform.ts';
 import { isRefusal, type Refusal } from '../rules/refusal.ts';
 import { mayReadMerchant } from '../platform/graph/entities.ts';
 import { perCall } from '../platform/graph/per-call.ts';

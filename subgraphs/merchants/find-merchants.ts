@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { batched } from '../platform/database/batch-calls.ts';
 import { ShopEntity, type Shop } from '../platform/database/entities.ts';
 import { loadByKey } from '../platform/database/load-by-key.ts';
-import { isUuid } from '../rules/uuid.ts';
+import { isUuid } from '../rules/ids.ts';
 import {
   columns,
   propertyNames,

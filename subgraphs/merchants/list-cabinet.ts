@@ -5,7 +5,7 @@
 import { raw, type FilterQuery, type InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { cabinetName_max_chars } from '../../schema/limits.ts';
-import { isUuid } from '../rules/uuid.ts';
+import { isUuid } from '../rules/ids.ts';
 import { findPage, given } from '../platform/database/find-page.ts';
 import { listTotal, readList, type ListedPage } from '../platform/database/filtered-list.ts';
 import type { ListedTable, ListQuery } from '../platform/database/list-statements.ts';

@@ -10,7 +10,7 @@ import type {
 import type { Shop } from '../platform/database/entities.ts';
 import { totalField } from '../platform/database/filtered-list.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
-import { isUuid } from '../rules/uuid.ts';
+import { isUuid } from '../rules/ids.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { findEffectiveRates, ratesOf, type EffectiveRate } from '../ledger/rate.ts';
 import {

@@ -1,7 +1,7 @@
 /** Who operates on a payment: the key of its shop, or a person for its merchant. */
 import type { ClaimingCaller } from '../platform/database/idempotency.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
-import { isUuid } from '../rules/uuid.ts';
+import { isUuid } from '../rules/ids.ts';
 import type { KeyPrincipal, OperatorPrincipal, Principal } from '../platform/access/principal.ts';
 import { keyOf } from '../platform/access/reach.ts';
 import type { Payment } from './entities.ts';

@@ -8,7 +8,7 @@ import type { RowFilter } from '../platform/database/list-statements.ts';
 import { openList } from '../platform/database/open-list.ts';
 import { registry, type RegistryTable } from '../platform/database/registry.ts';
 import { columns, run, type Runner, type Statement } from '../platform/database/statement.ts';
-import { isUuid, publicIdInAnyCase } from '../rules/uuid.ts';
+import { isUuid, publicIdInAnyCase } from '../rules/ids.ts';
 import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';
 import { paymentStatuses } from './rules/payment.ts';

@@ -1,7 +1,7 @@
 /** Who makes a payment or a link: the key of the shop, or a person for a shop of the merchant. */
 import type { Mode } from '../rules/mode.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
-import { isUuid } from '../rules/uuid.ts';
+import { isUuid } from '../rules/ids.ts';
 import type { KeyPrincipal, Principal } from '../platform/access/principal.ts';
 import { keyOf, merchantOf } from '../platform/access/reach.ts';
 import type { PaymentsDeps } from './parts.ts';

@@ -7,7 +7,7 @@ import type {
 } from '../../schema/generated/payouts.ts';
 import { openSbpDirectory, type SbpDirectory } from '../acquirers/sbp-banks.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
-import { isUuid } from '../rules/uuid.ts';
+import { isUuid } from '../rules/ids.ts';
 import { timedPlanOfAmount } from '../rules/plan.ts';
 import { isRefusal } from '../rules/refusal.ts';
 import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';

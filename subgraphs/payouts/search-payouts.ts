@@ -3,7 +3,7 @@
  * merchants; other searches filter a list of at most 31 days and read as many rows as it has.
  * Newest first, by keyset.
  */
-import { isUuid } from '../rules/uuid.ts';
+import { isUuid } from '../rules/ids.ts';
 import { readList } from '../platform/database/filtered-list.ts';
 import { spanOf, type Span } from '../platform/database/keyset.ts';
 import type { RowFilter } from '../platform/database/list-statements.ts';

@@ -4,8 +4,8 @@ import type pg from 'pg';
 import { writeEntries, type Acting, type AuditedAction } from '../platform/database/audit.ts';
 import type { Mode } from '../rules/mode.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
-import { textMistake } from '../rules/text-mistake.ts';
-import { isUuid } from '../rules/uuid.ts';
+import { textMistake } from '../rules/texts.ts';
+import { isUuid } from '../rules/ids.ts';
 import type { Principal } from '../platform/access/principal.ts';
 import { keyOf } from '../platform/access/reach.ts';
 

@@ -18,8 +18,7 @@ import {
   type ReceiptTerms,
 } from './receipt.ts';
 import { refuse, refuseMistakes, type Refusal } from './refusal.ts';
-import { asCame } from './repeatable.ts';
-import { charactersOf, textMistake } from './text-mistake.ts';
+import { asCame, charactersOf, textMistake } from './texts.ts';
 
 type Maybe<Value> = Value | null | undefined;
 

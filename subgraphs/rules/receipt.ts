@@ -4,6 +4,7 @@
  * parameters.
  */
 import type { MinorUnits } from './money.ts';
+import { maskedPhone } from './recipient.ts';
 
 /** For money that moved, or (`closing`) for goods handed over after a prepayment. */
 export type ReceiptType = 'payment' | 'refund' | 'closing';
@@ -172,3 +173,50 @@ export const itemTotal = ({ price, quantity }: Pick<ReceiptItem, 'price' | 'quan
   const [whole = '', places = ''] = quantity.split('.');
   return (price * BigInt(`${whole}${places.padEnd(3, '0')}`) + 500n) / 1_000n;
 };
+
+// What of a receipt's customer is shown.
+
+/** `ivanov@example.com` as `i***@example.com`. */
+const maskedEmail = (email: string): string => {
+  const at = email.lastIndexOf('@');
+  return `${Array.from(email)[0] ?? ''}***${email.slice(at)}`;
+};
+
+/** `Иван Петров` as `И*** П***`. */
+export const maskedName = (name: string): string =>
+  name
+    .split(/\s+/)
+    .filter((part) => part !== '')
+    .map((part) => `${Array.from(part)[0] ?? ''}***`)
+    .join(' ');
+
+const maskedInn = (inn: string): string => `${'*'.repeat(inn.length - 4)}${inn.slice(-4)}`;
+
+const masked = (text: string | null, mask: (text: string) => string): string | null =>
+  text === null ? null : mask(text);
+
+/** The customer as answers, events and webhooks show it. */
+export const shownCustomer = (customer: ReceiptCustomer): ReceiptCustomer => ({
+  email: masked(customer.email, maskedEmail),
+  phone: masked(customer.phone, maskedPhone),
+  fullName: masked(customer.fullName, maskedName),
+  inn: masked(customer.inn, maskedInn),
+});
+
+/** A customer whose data were erased. */
+export const nobody: ReceiptCustomer = { email: null, phone: null, fullName: null, inn: null };
+
+/** Terms as all readers see them. */
+export interface ShownTerms {
+  /** Null once its data were erased. */
+  readonly customer: ReceiptCustomer | null;
+  readonly taxSystem: number | null;
+  readonly items: readonly KeptItem[];
+}
+
+/** What is shown of a receipt that is yet to be made. */
+export const shownTerms = ({ customer, taxSystem, items }: ReceiptTerms): ShownTerms => ({
+  customer: shownCustomer(customer),
+  taxSystem,
+  items: items.map(keptItem),
+});

@@ -7,7 +7,7 @@ import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
 import { checkNames, type CheckName } from '../../subgraphs/ledger/books/checks.ts';
 import { countDifferences } from '../../subgraphs/ledger/books/watch-books.ts';
 import { followEvents, walkOlder } from '../../subgraphs/ledger/totals/keep-totals.ts';
-import { platformMerchantId } from '../../subgraphs/rules/platform.ts';
+import { platformMerchantId } from '../../subgraphs/rules/ids.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { size } from '../support/size.ts';

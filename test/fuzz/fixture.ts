@@ -14,7 +14,7 @@ import { operatorToken, startService, type Service } from '../support/service.ts
 import { closeAtEnd } from '../support/shared.ts';
 import { openExchange, type Came } from './exchange.ts';
 import { cardNumbers } from './odd-values.ts';
-import { platformMerchantId } from '../../subgraphs/rules/platform.ts';
+import { platformMerchantId } from '../../subgraphs/rules/ids.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** A merchant, the ids of what it has, and its secrets. */

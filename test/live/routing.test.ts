@@ -10,7 +10,7 @@ import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts'
 import type { OpenedBank } from '../../subgraphs/acquirers/connector.ts';
 import { openYooKassa } from '../../subgraphs/acquirers/yookassa/open-yookassa.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import type { BankOperation, RouteMethod } from '../../subgraphs/rules/route.ts';
+import type { BankOperation, RouteMethod } from '../../subgraphs/rules/banks.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { seal } from '../../subgraphs/platform/access/vault.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { exchangeRate, usdtOf } from '../../subgraphs/rules/exchange.ts';
+import { exchangeRate, usdtOf } from '../../subgraphs/rules/money.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { admin, finance, holds, openHarness, operator, type Harness } from './harness.ts';
 import { comesTo } from '../support/eventually.ts';

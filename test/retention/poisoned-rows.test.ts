@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { forgetBatch } from '../../subgraphs/platform/retention/forget-batches.ts';
 import { forgetKeys, forgetTraces } from '../../subgraphs/platform/retention/forget-rows.ts';
 import { forgetReports } from '../../subgraphs/platform/retention/jobs.ts';
-import { platformMerchantId } from '../../subgraphs/rules/platform.ts';
+import { platformMerchantId } from '../../subgraphs/rules/ids.ts';
 import {
   keysKept_days,
   registriesKept_days,

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { platformMerchantId } from '../../subgraphs/rules/platform.ts';
+import { platformMerchantId } from '../../subgraphs/rules/ids.ts';
 import {
   alertsKept_days,
   registriesKept_days,

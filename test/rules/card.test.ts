@@ -4,10 +4,13 @@ import {
   holdsCardNumber,
   maskCardNumbers,
   maskedDeeply,
-} from '../../subgraphs/rules/card-in-text.ts';
+  brandOf,
+  cardMistake,
+  isCardNumber,
+  isGoodUntil,
+} from '../../subgraphs/rules/card.ts';
 import { brandOf as brandShown } from '../../rest-facade/checkout/browser/card-rules.js';
 import { en } from '../../rest-facade/checkout/words/en.ts';
-import { brandOf, cardMistake, isCardNumber, isGoodUntil } from '../../subgraphs/rules/card.ts';
 
 test('a card number passes the Luhn check and no neighbour of it does', () => {
   const number = '4111111111111111';

@@ -7,7 +7,7 @@ import { formatAmount } from '../../rest-facade/checkout/format-amount.ts';
 import { currencies, decimalOf, digitsOf, isCurrency } from '../../schema/currencies.ts';
 import { signsOf } from '../../schema/money-format.ts';
 import * as sdk from '../../sdk/src/money.ts';
-import { exchangeRate, usdtOf } from '../../subgraphs/rules/exchange.ts';
+import { exchangeRate, usdtOf } from '../../subgraphs/rules/money.ts';
 
 const all = [...currencies];
 const locales = ['ru-RU', 'en-US', 'en-GB'];

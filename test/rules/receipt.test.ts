@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { minorUnits } from '../../subgraphs/rules/money.ts';
-import { itemTotal, vatRates } from '../../subgraphs/rules/receipt.ts';
+import { itemTotal, vatRates, shownCustomer } from '../../subgraphs/rules/receipt.ts';
 import {
   receiptTerms,
   sumMistake,
   type ReceiptInput,
 } from '../../subgraphs/rules/receipt-terms.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
-import { shownCustomer } from '../../subgraphs/rules/receipt-customer.ts';
 
 const now = Temporal.Instant.from('2026-11-21T10:00:00Z');
 

@@ -95,7 +95,7 @@ export const rooms: readonly Room[] = [
   {
     row: [
       '`gateway/`',
-      'gateway, schema, `platform/{access,bus,config,graph,http,tracing}`, `rules/{alert,event,refusal,repeatable,uuid}`',
+      'gateway, schema, `platform/{access,bus,config,graph,http,tracing}`, `rules/{alert,event,ids,refusal,texts}`',
     ],
     holds: under('gateway/'),
     mayImport: ({ to }) =>
@@ -103,13 +103,13 @@ export const rooms: readonly Room[] = [
         'gateway/',
         'schema/',
         ...edgeRooms,
-        ...inRules('alert', 'event', 'refusal', 'repeatable', 'uuid'),
+        ...inRules('alert', 'event', 'ids', 'refusal', 'texts'),
       )(to),
   },
   {
     row: [
       '`rest-facade/`',
-      'rest-facade, gateway, schema, `platform/{access,bus,config,graph,http,tracing}`, `rules/{card-in-text,event,failure-code,refusal,repeatable,uuid}`',
+      'rest-facade, gateway, schema, `platform/{access,bus,config,graph,http,tracing}`, `rules/{card,event,failure-code,ids,refusal,texts}`',
     ],
     holds: under('rest-facade/'),
     mayImport: ({ to }) =>
@@ -118,7 +118,7 @@ export const rooms: readonly Room[] = [
         'gateway/',
         'schema/',
         ...edgeRooms,
-        ...inRules('card-in-text', 'event', 'failure-code', 'refusal', 'repeatable', 'uuid'),
+        ...inRules('card', 'event', 'failure-code', 'ids', 'refusal', 'texts'),
       )(to),
   },
   {

@@ -3,7 +3,7 @@
  * an order or an answer is stored.
  */
 import type { Mode } from '../../rules/mode.ts';
-import { methodsOf, type BankOperation, type RouteMethod } from '../../rules/route.ts';
+import { methodsOf, type BankOperation, type RouteMethod } from '../../rules/banks.ts';
 import type { Bank } from '../bank.ts';
 import type { CallCounter } from './count-calls.ts';
 

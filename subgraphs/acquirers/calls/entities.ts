@@ -2,9 +2,8 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../platform/database/instant.ts';
 import type { Row } from '../../platform/database/statement.ts';
-import type { BreakerState } from '../../rules/bank-health.ts';
+import type { BreakerState, BankOperation, RouteMethod } from '../../rules/banks.ts';
 import type { Mode } from '../../rules/mode.ts';
-import type { BankOperation, RouteMethod } from '../../rules/route.ts';
 
 /**
  * One call to a bank about an operation: the request and the answer, as far as the port names them.

@@ -13,11 +13,10 @@ import {
   type Statement,
 } from '../../platform/database/statement.ts';
 import type { Mode } from '../../rules/mode.ts';
-import { keptItem, type ReceiptTerms } from '../../rules/receipt.ts';
+import { keptItem, type ReceiptTerms, shownCustomer } from '../../rules/receipt.ts';
 import { receiptTerms, type ReceiptInput } from '../../rules/receipt-terms.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { ReceiptTermsEntity, type NewTerms } from './entities.ts';
-import { shownCustomer } from '../../rules/receipt-customer.ts';
 
 /** A receipt that was given, ready to be written with its subject. */
 export interface GivenReceipt {

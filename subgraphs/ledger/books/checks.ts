@@ -5,7 +5,7 @@
 import type { AlertFields } from '../../rules/alert.ts';
 import { madeAtInSql } from '../../platform/database/new-id.ts';
 import { isWanted } from '../../platform/events/outbox.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
+import { platformMerchantId } from '../../rules/ids.ts';
 import { factColumns } from '../totals/count-facts.ts';
 import { countedStatuses, type CountedKind } from '../totals/entities.ts';
 

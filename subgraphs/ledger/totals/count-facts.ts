@@ -4,7 +4,7 @@
  * same. The counting transaction locks the consumer's row, so that one transaction counts at a
  * time.
  */
-import { platformMerchantId } from '../../rules/platform.ts';
+import { platformMerchantId } from '../../rules/ids.ts';
 import { isSharded } from '../../platform/database/sharding.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { countedKinds, countedStatuses } from './entities.ts';

@@ -9,10 +9,9 @@ import type {
 } from '../../../schema/generated/merchants.ts';
 import { type Alert, AlertEntity } from '../../platform/alerts/entities.ts';
 import { listAlerts } from '../../platform/alerts/find-alerts.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid, platformMerchantId } from '../../rules/ids.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { alertFieldNames, alertSeverities, placeOf } from '../../rules/alert.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { orThrow, refusal } from '../../platform/access/reach.ts';
 import { perCall } from '../../platform/graph/per-call.ts';

@@ -10,7 +10,7 @@ import { alertColumns } from '../../platform/alerts/find-alerts.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { done, type Job } from '../../platform/queue/run-job.ts';
 import { alertSeverities, placeOf } from '../../rules/alert.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
+import { platformMerchantId } from '../../rules/ids.ts';
 import type { AlertChannels } from '../../platform/config/config.ts';
 import { sign } from '../webhooks/rules.ts';
 

@@ -9,7 +9,7 @@ import { run, type Statement } from '../../platform/database/statement.ts';
 import { done, type Job } from '../../platform/queue/run-job.ts';
 import type { AlertFields, AlertKind } from '../../rules/alert.ts';
 import type { Mode } from '../../rules/mode.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
+import { platformMerchantId } from '../../rules/ids.ts';
 
 export interface WatchDeps {
   readonly pool: pg.Pool;

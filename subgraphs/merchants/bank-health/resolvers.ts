@@ -3,9 +3,8 @@ import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { orThrow } from '../../platform/access/reach.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import { healthBucket_min, type BreakerState } from '../../rules/bank-health.ts';
+import { healthBucket_min, type BreakerState } from '../../rules/banks.ts';
 import type { Mode } from '../../rules/mode.ts';
-import type { BankOperation, RouteMethod } from '../../rules/route.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 
 /* Computes rates from the counts of bank calls, and percentiles from kept durations. */

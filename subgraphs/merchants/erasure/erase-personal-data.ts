@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { erasedTexts } from '../../platform/graph/free-texts.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';

@@ -7,8 +7,8 @@ import { pageRange, spanOf, type Span } from '../../platform/database/keyset.ts'
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { WebhookEvent } from '../../rules/event.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { asCame } from '../../rules/repeatable.ts';
-import { isCanonicalUuid, isUuid } from '../../rules/uuid.ts';
+import { asCame } from '../../rules/texts.ts';
+import { isCanonicalUuid, isUuid } from '../../rules/ids.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
 
 /** One event of the log. */

@@ -5,7 +5,7 @@ import type { QueryResolvers, Resolvers } from '../../../schema/generated/mercha
 import type { Database } from '../../platform/database/orm.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { withMaskedRecipient } from '../../rules/recipient.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
 import type { Principal } from '../../platform/access/principal.ts';

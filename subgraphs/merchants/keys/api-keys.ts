@@ -8,7 +8,7 @@ import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ShopEntity } from '../../platform/database/entities.ts';
 import { findPage, given } from '../../platform/database/find-page.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import type { Page, PageQuery } from '../../platform/database/page.ts';
@@ -16,7 +16,7 @@ import { run, type Runner, type Statement } from '../../platform/database/statem
 import type { Bus } from '../../platform/bus/bus.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
+import { textMistake } from '../../rules/texts.ts';
 import { scopes, type OperatorPrincipal } from '../../platform/access/principal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { ApiKeyEntity, type ApiKey } from '../entities.ts';

@@ -8,7 +8,7 @@ import type { RowFilter } from '../../platform/database/list-statements.ts';
 import { readBalancesAt, readClosing, type ShopClosing } from '../../ledger/closing.ts';
 import { readBalances, type ShopBalanceRow } from '../../ledger/balance.ts';
 import type { LedgerType } from '../../rules/postings.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow, refusal } from '../../platform/access/reach.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
 import { pageOfLedger, type LedgerRow } from './read-ledger.ts';

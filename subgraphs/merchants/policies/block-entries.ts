@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, given } from '../../platform/database/find-page.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import type { Page, PageQuery } from '../../platform/database/page.ts';
 import { BlockEntryEntity, type BlockEntry } from '../../platform/policies/entities.ts';
 import { blockValue, blockValueExpected, type BlockKind } from '../../rules/block.ts';

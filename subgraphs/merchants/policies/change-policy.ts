@@ -5,12 +5,12 @@
 import { policyReason_max_chars } from '../../../schema/limits.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { ShopEntity } from '../../platform/database/entities.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { takePolicies, type Policies } from '../../platform/policies/policies.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
+import { textMistake } from '../../rules/texts.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { merchantOf, refusal } from '../../platform/access/reach.ts';

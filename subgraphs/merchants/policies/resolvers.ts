@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { orThrow, refusal } from '../../platform/access/reach.ts';
 import { addBlockEntry, listBlockEntries, removeBlockEntry } from './block-entries.ts';
 import {
@@ -20,7 +20,7 @@ import { listRoutes, removeRoute, setRoute } from './set-route.ts';
 import { findPage } from '../../platform/database/find-page.ts';
 import type { Page, PageQuery } from '../../platform/database/page.ts';
 import { ForbiddenWordEntity, type ForbiddenWord } from '../../platform/policies/entities.ts';
-import { forbiddenWord } from '../../rules/purpose.ts';
+import { forbiddenWord } from '../../rules/block.ts';
 import type { Acting } from '../audit.ts';
 
 /* Operators maintain forbidden purposes: words that no description may contain. */

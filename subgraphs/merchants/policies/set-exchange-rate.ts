@@ -7,7 +7,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { findPage, given } from '../../platform/database/find-page.ts';
 import type { Page, PageQuery } from '../../platform/database/page.ts';
 import { ExchangeRateEntity, type ExchangeRate } from '../../platform/policies/entities.ts';
-import { exchangeRate, plainRate, rateScale_digits } from '../../rules/exchange.ts';
+import { exchangeRate, plainRate, rateScale_digits } from '../../rules/money.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Acting } from '../audit.ts';
 import { beginning, changePolicy, type PolicyDeps } from './change-policy.ts';

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { reportedKinds, type ReportedKind } from '../../acquirers/settlement-bank.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
+import { platformMerchantId } from '../../rules/ids.ts';
 import type {
   DifferenceKind,
   LinePlace,

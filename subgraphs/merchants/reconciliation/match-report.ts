@@ -20,7 +20,7 @@ import {
   run,
   type Statement,
 } from '../../platform/database/statement.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
+import { platformMerchantId } from '../../rules/ids.ts';
 import { compareOwned, compareStrangers, type Step, addDifferences } from './compare-lines.ts';
 import { ReconciliationRunEntity, type ReconciliationRun, type MatchProgress } from './entities.ts';
 import { findOwners, ownersFrom, probeOwners } from './find-owners.ts';

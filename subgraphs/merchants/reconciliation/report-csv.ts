@@ -8,10 +8,10 @@ import {
   reportedStatuses,
   type ReportLine,
 } from '../../acquirers/settlement-bank.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import { largestAmount } from '../../rules/money.ts';
-import { charactersOf } from '../../rules/text-mistake.ts';
+import { charactersOf } from '../../rules/texts.ts';
 
 export const registryHeader = 'reference,operation_id,kind,amount,currency,status,at,fee';
 

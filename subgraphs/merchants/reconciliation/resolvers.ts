@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import type { Mode } from '../../rules/mode.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
+import { platformMerchantId, isUuid } from '../../rules/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
 import { orThrow } from '../../platform/access/reach.ts';
 import {
@@ -21,7 +21,6 @@ import type { SubgraphContext } from '../../platform/graph/subgraph.ts';
 import { findPage, given } from '../../platform/database/find-page.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Page, PageQuery } from '../../platform/database/page.ts';
-import { isUuid } from '../../rules/uuid.ts';
 import {
   actorOf,
   changeEntities,

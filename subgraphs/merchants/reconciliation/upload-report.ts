@@ -6,14 +6,14 @@ import type { AuditAction } from '../../rules/audit-action.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ReportLine } from '../../acquirers/settlement-bank.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { isPlainText } from '../../rules/block.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { charactersOf } from '../../rules/text-mistake.ts';
+import { charactersOf } from '../../rules/texts.ts';
 import {
   actorOf,
   changeEntities,

@@ -25,7 +25,7 @@ import {
   type Statement,
 } from '../../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
+import { textMistake } from '../../rules/texts.ts';
 import { requestsKept_days } from '../../rules/retention.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
 import { ApiRequestEntity, type ApiRequest } from './entities.ts';

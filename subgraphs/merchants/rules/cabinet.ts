@@ -3,7 +3,7 @@
  * (docs/contract.md#rotation).
  */
 import { cabinetName_max_chars, secretOverlap_max_h } from '../../../schema/limits.ts';
-import { charactersOf } from '../../rules/text-mistake.ts';
+import { charactersOf } from '../../rules/texts.ts';
 import type { SignatureFormat } from '../webhooks/rules.ts';
 
 export const shopsPerMerchant_max = 500;

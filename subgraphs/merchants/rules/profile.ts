@@ -1,6 +1,6 @@
 /** What buyers and the platform know of a merchant, and how each field is written. */
 import { isEmail } from '../../rules/receipt-terms.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
+import { textMistake } from '../../rules/texts.ts';
 
 const legalName_max_chars = 300;
 const url_max_chars = 2_048;

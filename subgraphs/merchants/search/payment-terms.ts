@@ -3,9 +3,9 @@
  * card, amount, phone, e-mail, payment number, RRN, day. Each part of the text is a term with one
  * or more readings. A text can be split into terms in several ways.
  */
-import { nobody, shownCustomer } from '../../rules/receipt-customer.ts';
-import { charactersOf } from '../../rules/text-mistake.ts';
-import { uuidInAnyCase } from '../../rules/uuid.ts';
+import { nobody, shownCustomer } from '../../rules/receipt.ts';
+import { charactersOf } from '../../rules/texts.ts';
+import { uuidInAnyCase } from '../../rules/ids.ts';
 
 /* Lists the possible meanings of a search text. All of them are searched. */
 

@@ -1,8 +1,7 @@
 /** GraphQL resolvers for the console's search. */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { platformMerchantId, isUuid } from '../../rules/ids.ts';
 import { merchantOf } from '../../platform/access/reach.ts';
 import { searchAnything, type Found } from './search-anything.ts';
 

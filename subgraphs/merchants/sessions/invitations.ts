@@ -9,7 +9,7 @@ import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
 import { inTransaction, run, type Statement } from '../../platform/database/statement.ts';
 import { isEmail } from '../../rules/receipt-terms.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { makeConsoleLink } from '../../platform/access/link-person.ts';
 import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
 import type { Acting } from '../audit.ts';

@@ -2,7 +2,7 @@
 import { writeEntry, type AuditedAction } from '../../platform/database/audit.ts';
 import { inTransaction, run, type Statement } from '../../platform/database/statement.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
 import type { Acting } from '../audit.ts';
 import { sessionIdle_min } from './rules.ts';

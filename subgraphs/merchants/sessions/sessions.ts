@@ -14,7 +14,7 @@ import {
   type Runner,
   type Statement,
 } from '../../platform/database/statement.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { unnamedPerson } from '../../platform/access/link-person.ts';
 import type { Bus } from '../../platform/bus/bus.ts';
 import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';

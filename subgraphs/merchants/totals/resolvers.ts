@@ -6,7 +6,7 @@ import type { QueryResolvers, QuerytotalsArgs } from '../../../schema/generated/
 import type { Database } from '../../platform/database/orm.ts';
 import { shopIdsOf } from '../../platform/database/reach.ts';
 import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid, platformMerchantId } from '../../rules/ids.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { merchantOf, orThrow, refusal } from '../../platform/access/reach.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
@@ -16,7 +16,6 @@ import {
   type CountedStatus,
 } from '../../ledger/totals/entities.ts';
 import type { Mode } from '../../rules/mode.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
 
 /*
  * Reads hourly totals by their table's key: a few rows for each hour of the span, whatever they

@@ -5,7 +5,7 @@ import type {
   Permission,
   ViewerPermission,
 } from '../../../schema/generated/merchants.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { refusal } from '../../platform/access/reach.ts';
 import { loadMerchants } from '../find-merchants.ts';

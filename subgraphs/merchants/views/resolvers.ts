@@ -7,12 +7,11 @@ import type { Database } from '../../platform/database/orm.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { platformMerchantId, isUuid } from '../../rules/ids.ts';
 import { merchantOf } from '../../platform/access/reach.ts';
 import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { SavedViewEntity, type SavedView } from './entities.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
+import { textMistake } from '../../rules/texts.ts';
 
 /* Saves views of lists, each for one person. */
 

@@ -3,7 +3,7 @@ import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { merchantOf, orThrow } from '../../platform/access/reach.ts';
 import type { Mode } from '../../rules/mode.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { isSharded } from '../../platform/database/sharding.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Banks } from '../../acquirers/route.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import type { ClaimingCaller } from '../../platform/database/idempotency.ts';
 import { askBank } from './ask-bank.ts';

@@ -1,7 +1,7 @@
 /** Captures and cancellations: from GraphQL to a verb, and back. */
 import type { MutationResolvers } from '../../../schema/generated/payments.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import type { ReadingDeps } from '../parts.ts';

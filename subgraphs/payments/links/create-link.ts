@@ -8,7 +8,7 @@ import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import type { Policies } from '../../platform/policies/policies.ts';
 import { givenReceipt, insertTerms, termsRow } from '../../acquirers/receipts/given-receipt.ts';
-import { shownTerms } from '../../rules/receipt-customer.ts';
+import { shownTerms } from '../../rules/receipt.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt-terms.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { policyRefusal, type PaymentRequest } from '../create-payment.ts';

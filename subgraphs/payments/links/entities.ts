@@ -3,7 +3,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../../platform/database/instant.ts';
 import type { Row } from '../../platform/database/statement.ts';
 import type { Mode } from '../../rules/mode.ts';
-import type { ShownTerms } from '../../rules/receipt-customer.ts';
+import type { ShownTerms } from '../../rules/receipt.ts';
 import type { PaymentMethod } from '../rules/payment.ts';
 import type { LinkStatus } from './rules.ts';
 

@@ -3,7 +3,7 @@ import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { scalars } from '../../../schema/scalars.ts';
 import { linkJson, type LinkFields } from '../../../schema/wire.ts';
 import type { OutboxEvent } from '../../platform/events/outbox.ts';
-import { nobody, type ShownTerms } from '../../rules/receipt-customer.ts';
+import { nobody, type ShownTerms } from '../../rules/receipt.ts';
 import type { PaymentLink } from './entities.ts';
 
 const number = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));

@@ -8,7 +8,7 @@ import { reachOf } from '../../platform/database/reach.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { findSeller } from '../../platform/database/find-seller.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow } from '../../platform/access/reach.ts';
 import { mayReadOfShop } from '../../platform/graph/entities.ts';
 import { pageAddress } from '../../platform/graph/page-address.ts';

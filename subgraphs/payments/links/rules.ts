@@ -4,7 +4,7 @@ import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { receiptMistake, type ReceiptInput } from '../../rules/receipt-terms.ts';
 import { refuse, refuseMistakes, type Refusal } from '../../rules/refusal.ts';
-import { asCame } from '../../rules/repeatable.ts';
+import { asCame } from '../../rules/texts.ts';
 import type { CaptureMode } from '../holds/rules.ts';
 import { paymentDefaults, paymentTerms } from '../rules/create.ts';
 import type { PaymentMethod } from '../rules/payment.ts';

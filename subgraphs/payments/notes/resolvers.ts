@@ -25,7 +25,7 @@ import {
   type Runner,
   type Statement,
 } from '../../platform/database/statement.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
+import { textMistake } from '../../rules/texts.ts';
 import { lockPayment } from '../lock-payment.ts';
 
 /* Adds a person's note to a payment, and reads the notes of payments. */

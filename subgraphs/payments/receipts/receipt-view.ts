@@ -5,8 +5,7 @@
 import { receiptJson } from '../../../schema/receipt-json.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import type { OutboxEvent } from '../../platform/events/outbox.ts';
-import type { ReceiptCustomer } from '../../rules/receipt.ts';
-import { nobody } from '../../rules/receipt-customer.ts';
+import { type ReceiptCustomer, nobody } from '../../rules/receipt.ts';
 import type { Receipt } from './entities.ts';
 
 /** The customer as it is shown; without anything once it was erased. */

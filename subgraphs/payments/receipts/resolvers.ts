@@ -7,7 +7,7 @@ import type {
 import { oneOf } from '../../platform/database/open-list.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow } from '../../platform/access/reach.ts';
 import { mayReadOfShop } from '../../platform/graph/entities.ts';
 import { perCall } from '../../platform/graph/per-call.ts';

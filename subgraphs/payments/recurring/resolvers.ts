@@ -7,7 +7,7 @@ import type {
   QueryResolvers,
   RecurringPaymentResolvers,
 } from '../../../schema/generated/payments.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { isBinding } from '../../rules/recurring.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { cancelPayment } from '../cancel-payment.ts';

@@ -18,7 +18,7 @@ import {
   type GivenReceipt,
 } from '../../acquirers/receipts/given-receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
+import { textMistake } from '../../rules/texts.ts';
 import type { PersonCaller } from '../caller.ts';
 import { lockPayment } from '../lock-payment.ts';
 import { agreedRefund } from '../refunds/open-refund.ts';

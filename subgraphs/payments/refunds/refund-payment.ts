@@ -11,9 +11,8 @@ import {
   claimOf,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
-import { metadataMistakes } from '../../rules/metadata.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { metadataMistakes, textMistake } from '../../rules/texts.ts';
+import { isUuid } from '../../rules/ids.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { withinBound } from '../../ledger/bound.ts';
 import { isRefusal, refuse, refuseMistakes, type Refusal } from '../../rules/refusal.ts';

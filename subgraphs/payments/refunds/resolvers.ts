@@ -6,7 +6,7 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import { GraphQLError } from 'graphql';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { ofPaymentId, oneOf } from '../../platform/database/open-list.ts';
 import { orThrow } from '../../platform/access/reach.ts';
 import { perCall } from '../../platform/graph/per-call.ts';

@@ -4,12 +4,10 @@
 import { plannedCallbacks } from '../../rules/buyer.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import { defaultCurrency, minorUnits, type MinorUnits } from '../../rules/money.ts';
-import { metadataMistakes } from '../../rules/metadata.ts';
+import { metadataMistakes, textMistake, asCame } from '../../rules/texts.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { ReceiptInput } from '../../rules/receipt-terms.ts';
-import { asCame } from '../../rules/repeatable.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
 import type { CaptureMode } from '../holds/rules.ts';
 import type { OnDecline, PaymentMethod } from './payment.ts';
 import type { Plan } from '../../rules/plan.ts';

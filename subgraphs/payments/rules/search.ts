@@ -3,7 +3,7 @@
  * nothing.
  */
 import type { PaymentStatus } from './payment.ts';
-import { uuidInAnyCase } from '../../rules/uuid.ts';
+import { uuidInAnyCase } from '../../rules/ids.ts';
 
 /** What is searched for; null or absent: anything. */
 export interface PaymentSearch {

@@ -9,7 +9,7 @@ import { exactly, oneOf } from '../../platform/database/open-list.ts';
 import { idsRefusal, ofCaller, personOf, rejectDraft } from '../../platform/drafts/decide-draft.ts';
 import type { Policies } from '../../platform/policies/policies.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow } from '../../platform/access/reach.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
 import type { Payout } from '../entities.ts';

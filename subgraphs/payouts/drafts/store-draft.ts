@@ -2,7 +2,7 @@
 import type { ListedPage } from '../../platform/database/filtered-list.ts';
 import { propertyNames } from '../../platform/database/statement.ts';
 import { openDraftStore } from '../../platform/drafts/store-drafts.ts';
-import { maskedName } from '../../rules/receipt-customer.ts';
+import { maskedName } from '../../rules/receipt.ts';
 import { PayoutDraftEntity, type PayoutDraft } from './entities.ts';
 import { shownRecipient } from './rules.ts';
 

@@ -14,10 +14,8 @@ import {
 } from '../../rules/money.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { Recipient } from '../../rules/recipient.ts';
-import { metadataMistakes } from '../../rules/metadata.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
+import { metadataMistakes, textMistake, asCame } from '../../rules/texts.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
-import { asCame } from '../../rules/repeatable.ts';
 import type { PayoutMethod } from './payout.ts';
 
 /** A requested payout of any method. */

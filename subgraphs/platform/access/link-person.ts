@@ -1,6 +1,6 @@
 /** Whom a one-time link into the console lets in. */
 import { hash, randomBytes } from 'node:crypto';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { roles, type OperatorPrincipal } from './principal.ts';
 

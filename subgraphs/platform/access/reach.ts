@@ -1,6 +1,6 @@
 /** The data that a caller may read. A key sees its shop and its mode; an operator a merchant's. */
 import { GraphQLError } from 'graphql';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { isRefusal, type RefusalCode, type Refusal } from '../../rules/refusal.ts';
 import type { KeyPrincipal, Principal } from './principal.ts';
 

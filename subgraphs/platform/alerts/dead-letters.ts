@@ -10,7 +10,7 @@ import { raiseAlert } from './raise-alert.ts';
 import { metrics } from '../tracing/telemetry.ts';
 import { isDatabaseLost } from '../tracing/database-lost.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
+import { platformMerchantId } from '../../rules/ids.ts';
 import { errorCode } from '../tracing/error-code.ts';
 
 /** What a task failed at. */

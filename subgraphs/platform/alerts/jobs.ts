@@ -5,7 +5,7 @@ import { notDeadLetter, workBatch, type Subject } from './dead-letters.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
 import { done, type Job } from '../queue/run-job.ts';
 import type { Bus } from '../bus/bus.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
+import { platformMerchantId } from '../../rules/ids.ts';
 import type { Alert } from './entities.ts';
 import { alertColumns } from './find-alerts.ts';
 

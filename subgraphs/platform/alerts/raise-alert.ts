@@ -2,9 +2,9 @@
 import { noteListChange } from '../database/list-changes.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { alertKinds, type AlertFields, type AlertKind } from '../../rules/alert.ts';
-import { maskCardNumbers } from '../../rules/card-in-text.ts';
+import { maskCardNumbers } from '../../rules/card.ts';
 import type { Mode } from '../../rules/mode.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
+import { platformMerchantId } from '../../rules/ids.ts';
 
 /** Something that a person must look at. */
 export interface RaisedAlert {

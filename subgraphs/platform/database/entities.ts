@@ -6,8 +6,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from './instant.ts';
 import type { Row } from './statement.ts';
 import type { Mode } from '../../rules/mode.ts';
-import type { LiveKind, WebhookEvent } from '../../rules/event.ts';
-import type { Consumer } from '../../rules/consumer.ts';
+import type { LiveKind, WebhookEvent, Consumer } from '../../rules/event.ts';
 
 /** Something that happened. The outbox is the part of the table that has no sequence yet. */
 export const EventEntity = defineEntity({

@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { asCame } from '../../rules/repeatable.ts';
-import { isCanonicalUuid } from '../../rules/uuid.ts';
+import { asCame } from '../../rules/texts.ts';
+import { isCanonicalUuid } from '../../rules/ids.ts';
 
 /** Where a page ended: rows are ordered by creation and id, newest first. */
 export interface Position {

@@ -3,7 +3,7 @@
  * deleted.
  */
 import { LRUCache } from 'lru-cache';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 const remembered = 10_000;

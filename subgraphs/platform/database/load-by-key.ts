@@ -6,7 +6,7 @@ import pg from 'pg';
 import { batched } from './batch-calls.ts';
 import { runSharded, shardedByKey } from './sharding.ts';
 import { run, type Runner, type Statement } from './statement.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 
 export interface RowKey {
   readonly merchantId: string;

@@ -4,8 +4,8 @@
  */
 import { modes as allModes, type Mode } from '../../rules/mode.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { asCame } from '../../rules/repeatable.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { asCame } from '../../rules/texts.ts';
+import { isUuid } from '../../rules/ids.ts';
 import type { Principal } from '../access/principal.ts';
 import { listTotal, readList, type ListedPage } from './filtered-list.ts';
 import type { ListedTable, ListQuery, RowFilter, WideReach } from './list-statements.ts';

@@ -10,7 +10,7 @@ import type { RowFilter } from '../database/list-statements.ts';
 import type { RowKey } from '../database/load-by-key.ts';
 import { inTransaction } from '../database/statement.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
+import { textMistake } from '../../rules/texts.ts';
 import type { Principal } from '../access/principal.ts';
 import { refusal } from '../access/reach.ts';
 import { approval, rejection } from './rules.ts';

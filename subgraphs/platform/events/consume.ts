@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import { inTransaction, run, type Runner, type Statement } from '../database/statement.ts';
-import type { Consumer } from '../../rules/consumer.ts';
+import type { Consumer } from '../../rules/event.ts';
 
 /** An event that its consumer must process. */
 export interface ConsumedEvent {

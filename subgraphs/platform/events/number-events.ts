@@ -6,8 +6,7 @@ import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { notDeadLetter, workBatch, type Subject } from '../alerts/dead-letters.ts';
 import { run, type Statement } from '../database/statement.ts';
-import type { Consumer } from '../../rules/consumer.ts';
-import type { StreamedEvent, LiveKind } from '../../rules/event.ts';
+import type { Consumer, StreamedEvent, LiveKind } from '../../rules/event.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { WebhookLane } from '../bus/bus.ts';
 

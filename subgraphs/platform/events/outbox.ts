@@ -4,8 +4,12 @@
  */
 import { newRowId } from '../database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { namedWebhookEvents, type LiveKind, type WebhookEvent } from '../../rules/event.ts';
-import type { Consumer } from '../../rules/consumer.ts';
+import {
+  namedWebhookEvents,
+  type LiveKind,
+  type WebhookEvent,
+  type Consumer,
+} from '../../rules/event.ts';
 import type { Mode } from '../../rules/mode.ts';
 
 /** One event, before it is a row. */

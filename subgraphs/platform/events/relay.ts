@@ -13,7 +13,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Consumer } from '../../rules/consumer.ts';
+import type { Consumer } from '../../rules/event.ts';
 import type { Bus, StreamStretch, WebhookLane } from '../bus/bus.ts';
 import type { Logger } from '../tracing/telemetry.ts';
 import { WakeSignal } from '../queue/wake-signal.ts';

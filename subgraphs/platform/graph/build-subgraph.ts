@@ -21,7 +21,7 @@ import { isInLane, nextSlice, outsideOfLane } from '../access/lane.ts';
 import { scalars } from '../../../schema/scalars.ts';
 import { readWholeSdl } from '../../../schema/generated-files.ts';
 import type { SubgraphName } from '../../../schema/sources.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { access, accessBelowRoot, accessRefusal } from '../access/access.ts';
 import { resolveEntities, type EntityLoaders, mayReadMerchant } from './entities.ts';
 import { maskFreeTexts } from './free-texts.ts';

@@ -4,7 +4,7 @@
  * it is shown by its last 4 digits. The message of a refusal is masked for everyone.
  */
 import { defaultFieldResolver, isObjectType, type GraphQLSchema } from 'graphql';
-import { maskedDeeply } from '../../rules/card-in-text.ts';
+import { maskedDeeply } from '../../rules/card.ts';
 import type { SubgraphContext } from './subgraph.ts';
 
 /**

@@ -6,7 +6,7 @@ import { defineEntity, p, Type, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';
 import type { BlockKind } from '../../rules/block.ts';
-import { plainRate } from '../../rules/exchange.ts';
+import { plainRate } from '../../rules/money.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 

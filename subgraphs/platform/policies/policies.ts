@@ -6,12 +6,11 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { run, type Runner, type Statement } from '../database/statement.ts';
-import { type BlockKind, blockValue } from '../../rules/block.ts';
+import { type BlockKind, blockValue, purposeSearch } from '../../rules/block.ts';
 import type { Bus } from '../bus/bus.ts';
 import { type Keys, allKeys } from '../access/keys.ts';
 import { outsideOfLane } from '../access/lane.ts';
-import { exchangeRate, usdtOf } from '../../rules/exchange.ts';
-import { purposeSearch } from '../../rules/purpose.ts';
+import { exchangeRate, usdtOf } from '../../rules/money.ts';
 
 /*
  * The block lists in memory, each merchant's apart: a change of one is read and built anew by

@@ -6,7 +6,7 @@
 import { inRealTime } from '../clock/due.ts';
 import { notDeadLetter, notDeadLetterOfPlatform } from '../alerts/dead-letters.ts';
 import type { Statement } from '../database/statement.ts';
-import { platformMerchantId } from '../../rules/platform.ts';
+import { platformMerchantId } from '../../rules/ids.ts';
 
 /** Removing where the tables are sharded: the merchants first, then each one's rows. */
 interface ForgottenSharded {

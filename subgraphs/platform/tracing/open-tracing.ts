@@ -23,7 +23,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { holdsCardNumber, maskCardNumbers } from '../../rules/card-in-text.ts';
+import { holdsCardNumber, maskCardNumbers } from '../../rules/card.ts';
 import type { Logger } from './telemetry.ts';
 import type { TracingConfig } from '../config/tracing-config.ts';
 import type { Span, SpanKind, SpanValues, Tracing } from './tracing.ts';

@@ -8,7 +8,7 @@ import {
   maskCardNumbers,
   maskedDeeply,
   mayHoldCardNumber,
-} from '../../rules/card-in-text.ts';
+} from '../../rules/card.ts';
 import { currentSpan } from './tracing.ts';
 
 export type { Logger } from 'pino';

@@ -17,7 +17,7 @@ import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import { seal, unseal } from '../../platform/access/vault.ts';
 import { modes, type Mode } from '../../rules/mode.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
+import { textMistake } from '../../rules/texts.ts';
 import { customerRef_max_chars, returnUrlMistake } from '../rules/token.ts';
 
 const sessionTtl_default_min = 30;

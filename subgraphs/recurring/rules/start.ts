@@ -4,9 +4,8 @@
  */
 import { savableMethods, type SavableMethod } from '../../rules/recurring.ts';
 import type { ReceiptInput } from '../../rules/receipt-terms.ts';
-import { metadataMistakes } from '../../rules/metadata.ts';
+import { metadataMistakes, textMistake } from '../../rules/texts.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
 import { schedulePeriods, type SchedulePeriod } from './schedule.ts';
 import { customerEmail_max_chars, customerRef_max_chars, returnUrlMistake } from './token.ts';
 

@@ -4,9 +4,8 @@
  */
 import { move, type Moves } from '../../rules/moves.ts';
 import type { ReceiptInput } from '../../rules/receipt-terms.ts';
-import { metadataMistakes } from '../../rules/metadata.ts';
+import { metadataMistakes, textMistake } from '../../rules/texts.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
 import { savableMethods, verificationAmount, type SavableMethod } from '../../rules/recurring.ts';
 
 export const tokenStatuses = ['pending', 'active', 'cancelled'] as const;

@@ -6,7 +6,7 @@ import { reason_max_chars } from '../../../schema/limits.ts';
 import type pg from 'pg';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { textMistake } from '../../rules/text-mistake.ts';
+import { textMistake } from '../../rules/texts.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { Payments } from '../ask-payments.ts';
 import { findCharges, loadSubscriptions } from './find-subscriptions.ts';

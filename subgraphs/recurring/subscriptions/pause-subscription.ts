@@ -2,7 +2,7 @@
  * Pauses and resumes subscriptions, in the operators' or the cabinet's graph. Both write an audit
  * entry.
  */
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';

@@ -9,7 +9,7 @@ import type {
 import type pg from 'pg';
 import type { EntityReference } from '../../platform/graph/entities.ts';
 import type { TestClocks } from '../../platform/clock/test-clocks.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import type { Policies } from '../../platform/policies/policies.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { modes } from '../../rules/mode.ts';

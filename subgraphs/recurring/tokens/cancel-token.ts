@@ -5,7 +5,7 @@
  * what was paid stays the merchant's, as all payments already made do.
  */
 import type pg from 'pg';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';

@@ -11,7 +11,7 @@ import {
   createOnce,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
-import { isUuid } from '../../rules/uuid.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { defaultCurrency } from '../../rules/money.ts';
 import { recurringPaymentId } from '../../rules/recurring.ts';
 import { receiptMistake, sumMistake, type ReceiptInput } from '../../rules/receipt-terms.ts';

@@ -1,4 +1,4 @@
-/** Ids of objects. A text that is no UUID names no object. */
+/** Ids of objects and of the platform. A text that is no UUID names no object. */
 
 /** The form of a UUID as the service prints it, as part of a regular expression. */
 export const uuidForm = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
@@ -15,3 +15,9 @@ export const isUuid = (text: string): boolean => uuidInAnyCase.test(text);
 
 /** Whether a text is an id as the service prints it, for ids that come back to it. */
 export const isCanonicalUuid = (text: string): boolean => canonical.test(text);
+
+/**
+ * Stands for the merchant in rows about the platform itself, since every key of a table starts with
+ * a merchant.
+ */
+export const platformMerchantId = '00000000-0000-0000-0000-000000000000';
