@@ -137,7 +137,7 @@ const run = async (
   const postgres = beginPostgres(config, roles, { progress, stopping });
   const [{ openLog }, { outliveForsakenFields }, { startRoles }] = await Promise.all([
     import('./subgraphs/platform/tracing/telemetry.ts'),
-    import('./subgraphs/platform/graph/forsaken-fields.ts'),
+    import('./subgraphs/platform/graph/present-errors.ts'),
     import('./start-roles.ts'),
   ]);
   const log = openLog(

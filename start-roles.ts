@@ -20,7 +20,7 @@ import { ConfigError } from './subgraphs/platform/config/config.ts';
 import { openHttp, type HttpDeps } from './subgraphs/platform/http/http-server.ts';
 import type { OverloadDeps } from './subgraphs/platform/http/overload.ts';
 import { explainListening } from './subgraphs/platform/http/listen-address.ts';
-import type { ServiceKeys } from './subgraphs/platform/access/principal-header.ts';
+import type { ServiceKeys } from './subgraphs/platform/access/principal.ts';
 import type { Roles } from './subgraphs/platform/config/roles.ts';
 import { serveSubgraph, subgraphPath } from './subgraphs/platform/graph/serve-subgraph.ts';
 import { runStep } from './subgraphs/platform/http/stop-requests.ts';

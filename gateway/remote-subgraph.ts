@@ -24,19 +24,19 @@ import {
   transform,
   union,
 } from 'valibot';
-import type { Call } from '../subgraphs/platform/access/principal.ts';
 import {
+  type Call,
   principalHeader,
   principalSigner,
   requestIdHeader,
   type PrincipalKeys,
-} from '../subgraphs/platform/access/principal-header.ts';
+} from '../subgraphs/platform/access/principal.ts';
 import {
   batchPath,
   sharedVariables_max_characters,
 } from '../subgraphs/platform/graph/operation-batch.ts';
 import { fields, readAs } from '../subgraphs/platform/graph/read-as.ts';
-import { laneHeader, measuredInLane } from '../subgraphs/platform/access/lane-of.ts';
+import { laneHeader, measuredInLane } from '../subgraphs/platform/access/lane.ts';
 import type { SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import { currentSpan, spanned, type SpanStart } from '../subgraphs/platform/tracing/tracing.ts';

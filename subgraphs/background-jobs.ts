@@ -9,7 +9,7 @@ import { totalsJobs } from './ledger/totals/keep-totals.ts';
 import { retentionJobs } from './platform/retention/jobs.ts';
 import type { Job } from './platform/queue/run-job.ts';
 import { joinSweeps } from './platform/queue/sweeps.ts';
-import { keyIdOf } from './platform/access/vault.ts';
+import { keyIdOf } from './platform/access/keys.ts';
 import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { resealJobs } from './merchants/reseal-secrets.ts';
 import { webhookClockParticipant } from './merchants/webhooks/clock-participant.ts';

@@ -4,7 +4,7 @@
  */
 import { platformEntities } from './platform/database/entities.ts';
 import { alertsEntities } from './platform/alerts/entities.ts';
-import { clockEntities } from './platform/clock/entities.ts';
+import { clockEntities } from './platform/clock/test-clocks.ts';
 import { ledgerEntities } from './ledger/entities.ts';
 import { totalsEntities } from './ledger/totals/entities.ts';
 import { banksEntities } from './acquirers/entities.ts';

@@ -3,8 +3,7 @@ import { isSharded } from './platform/database/sharding.ts';
 import { migrateQueues } from './platform/queue/queues.ts';
 import type { Config } from './platform/config/config.ts';
 import { runStep } from './platform/http/stop-requests.ts';
-import { migrate, openDatabase, type Database } from './platform/database/orm.ts';
-import { refuseOldServer } from './platform/database/server-version.ts';
+import { migrate, openDatabase, type Database, refuseOldServer } from './platform/database/orm.ts';
 
 /** Progress while starting. */
 export type Progress = (text: string) => void;

@@ -4,9 +4,13 @@
  * modules load.
  */
 import { resolve } from 'node:path';
-import { ensureWritable } from './platform/database/embedded/data-directory.ts';
-import { handoverDefault_ms, untilReleased } from './platform/database/embedded/claim-directory.ts';
-import { localOperatorToken, localSecretKey } from './platform/database/embedded/local-secrets.ts';
+import {
+  ensureWritable,
+  handoverDefault_ms,
+  untilReleased,
+  localOperatorToken,
+  localSecretKey,
+} from './platform/database/embedded/data-directory.ts';
 import {
   startEmbeddedPostgres,
   type EmbeddedPostgres,

@@ -17,7 +17,7 @@ import { startRelay } from './platform/events/relay.ts';
 import type { Bus, WebhookLane } from './platform/bus/bus.ts';
 import type { SettledConfig } from './platform/config/config.ts';
 import { makeConsoleLink } from './platform/access/link-person.ts';
-import type { ServiceKeys } from './platform/access/principal-header.ts';
+import type { ServiceKeys } from './platform/access/principal.ts';
 import type { SubgraphExecutor } from './platform/graph/subgraph.ts';
 import type { Logger } from './platform/tracing/telemetry.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';

@@ -6,11 +6,10 @@ import { createSecretKey, type KeyObject, createHmac, timingSafeEqual } from 'no
 import type { IncomingMessage } from 'node:http';
 import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import { openAddressList, type AddressList } from '../../subgraphs/platform/access/address-list.ts';
-import { unseal } from '../../subgraphs/platform/access/vault.ts';
+import { unseal, type Keys } from '../../subgraphs/platform/access/keys.ts';
 import type { ApiKeyHolder } from './caller.ts';
 import type { AddressOf } from './caller-address.ts';
 import { headerValues } from './header-values.ts';
-import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 
 /* Values that are derived from a key's holder once. */
 

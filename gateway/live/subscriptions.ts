@@ -25,7 +25,7 @@ import { refusePastObjects } from './past-events.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { GraphRequest } from '../graph-request.ts';
 import { codedError } from '../graphql/coded-error.ts';
-import { laneOf } from '../../subgraphs/platform/access/lane-of.ts';
+import { laneOf } from '../../subgraphs/platform/access/lane.ts';
 import { openNamedQuota } from '../callers/quota.ts';
 
 /*

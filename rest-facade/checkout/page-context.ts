@@ -2,7 +2,7 @@
  * The context of a request of the hosted page: the caller's address, the language and the payment.
  */
 import type { FastifyRequest } from 'fastify';
-import { readPageToken } from '../../subgraphs/platform/graph/page-token.ts';
+import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import type { BuyerPrincipal, Call } from '../../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { Checkout, CheckoutCalls } from './call-checkout.ts';

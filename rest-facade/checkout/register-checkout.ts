@@ -32,7 +32,7 @@ import { showLink } from './show-link.ts';
 import { brokenPage, busyPage, unknownPage } from './views/message.ts';
 import { wordsOf } from './words/words-of.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
-import { readPageToken } from '../../subgraphs/platform/graph/page-token.ts';
+import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import { checkoutPage } from './views/page.ts';
 import type { BuyerPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Words } from './words/words.ts';

@@ -8,8 +8,7 @@ import { object, parse, string } from 'valibot';
 import { clockTolerance_s, operatorOf } from '../../gateway/callers/oidc.ts';
 import type { Authenticated, BearerReader } from '../../gateway/callers/caller.ts';
 import type { Refusal } from '../../subgraphs/rules/refusal.ts';
-import { seal, unseal } from '../../subgraphs/platform/access/vault.ts';
-import type { Keys } from '../../subgraphs/platform/access/keys.ts';
+import { seal, unseal, type Keys } from '../../subgraphs/platform/access/keys.ts';
 import type { ConsoleLogin, OidcConfig } from '../../subgraphs/platform/config/config.ts';
 
 const issuerDeadline_s = 3;

@@ -5,8 +5,7 @@
  * everywhere.
  */
 import { run, type Runner, type Statement } from '../platform/database/statement.ts';
-import { unseal } from '../platform/access/vault.ts';
-import type { Keys } from '../platform/access/keys.ts';
+import { unseal, type Keys } from '../platform/access/keys.ts';
 
 const accountPurposes = ['payments', 'payouts'] as const;
 

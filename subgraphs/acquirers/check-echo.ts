@@ -2,7 +2,7 @@
  * The operation that a bank echoes must equal the order. A difference stops the operation: nothing
  * moves, and operators get an alert (issue "Integrity").
  */
-import { raiseAlert } from '../platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../platform/alerts/alerts.ts';
 import type { Runner } from '../platform/database/statement.ts';
 import type { MinorUnits } from '../rules/money.ts';
 

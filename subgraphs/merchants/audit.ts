@@ -1,7 +1,6 @@
 /** Reads the audit log. Every change that a person makes writes to it (platform/database/audit). */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, given } from '../platform/database/find-page.ts';
-import type { Page, PageQuery } from '../platform/database/page.ts';
+import { findPage, given, type Page, type PageQuery } from '../platform/database/keyset.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { withTexts, type AuditTexts } from '../platform/database/audit.ts';
 import { runSharded, shardedByKey } from '../platform/database/sharding.ts';

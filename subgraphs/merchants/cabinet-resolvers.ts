@@ -12,7 +12,7 @@ import type { Bus } from '../platform/bus/bus.ts';
 import { isRefusal, type Refusal } from '../rules/refusal.ts';
 import { mayReadMerchant } from '../platform/graph/entities.ts';
 import { perCall } from '../platform/graph/per-call.ts';
-import { merchantOf, orThrow } from '../platform/access/reach.ts';
+import { merchantOf, orThrow } from '../platform/access/access.ts';
 import { findNames, type Named } from './audit-names.ts';
 import { listAuditEntries } from './audit.ts';
 import {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fallback, object, parse, string } from 'valibot';
 import type { Database } from '../platform/database/orm.ts';
 import { isRefusal } from '../rules/refusal.ts';
-import { unseal } from '../platform/access/vault.ts';
+import { unseal, type Keys } from '../platform/access/keys.ts';
 import { issueApiKey } from './keys/api-keys.ts';
 import type { Acting } from './audit.ts';
 import { createMerchant } from './change-merchant.ts';
@@ -16,7 +16,6 @@ import { profileOf } from './rules/profile.ts';
 import { createShop } from './shops/change-shop.ts';
 import { findKeyHolder } from './find-merchants.ts';
 import { digestOf } from './keys/rules.ts';
-import type { Keys } from '../platform/access/keys.ts';
 
 export interface DemoMerchant {
   readonly merchantId: string;

@@ -2,9 +2,8 @@
 import { runSharded, shardedByKey } from '../platform/database/sharding.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
-import { batched } from '../platform/database/batch-calls.ts';
+import { batched, loadByKey } from '../platform/database/batch-calls.ts';
 import { ShopEntity, type Shop } from '../platform/database/entities.ts';
-import { loadByKey } from '../platform/database/load-by-key.ts';
 import { isUuid } from '../rules/ids.ts';
 import {
   columns,

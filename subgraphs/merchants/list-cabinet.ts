@@ -6,12 +6,23 @@ import { raw, type FilterQuery, type InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { cabinetName_max_chars } from '../../schema/limits.ts';
 import { isUuid } from '../rules/ids.ts';
-import { findPage, given } from '../platform/database/find-page.ts';
-import { listTotal, readList, type ListedPage } from '../platform/database/filtered-list.ts';
+import {
+  findPage,
+  given,
+  spanOf,
+  type Span,
+  type Page,
+  type PageQuery,
+} from '../platform/database/keyset.ts';
+import {
+  listTotal,
+  readList,
+  type ListedPage,
+  earlier,
+  later,
+  oneOf,
+} from '../platform/database/lists.ts';
 import type { ListedTable, ListQuery } from '../platform/database/list-statements.ts';
-import { earlier, later, oneOf } from '../platform/database/open-list.ts';
-import { spanOf, type Span } from '../platform/database/keyset.ts';
-import type { Page, PageQuery } from '../platform/database/page.ts';
 import { runSharded, type ShardedStatement } from '../platform/database/sharding.ts';
 import { columns, propertyNames, type Runner } from '../platform/database/statement.ts';
 import type { WebhookEvent } from '../rules/event.ts';

@@ -6,9 +6,8 @@
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../platform/database/statement.ts';
 import { done, type Job } from '../platform/queue/run-job.ts';
-import { allKeys, currentKey, type Keys } from '../platform/access/keys.ts';
+import { allKeys, currentKey, type Keys, keyIdOf, seal, unseal } from '../platform/access/keys.ts';
 import { metrics, type Logger } from '../platform/tracing/telemetry.ts';
-import { keyIdOf, seal, unseal } from '../platform/access/vault.ts';
 
 /** Every column that holds sealed texts. A test compares the list with the schema. */
 export const sealedColumns = [

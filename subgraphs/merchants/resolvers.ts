@@ -8,7 +8,7 @@ import type {
   Resolvers,
 } from '../../schema/generated/merchants.ts';
 import type { Shop } from '../platform/database/entities.ts';
-import { totalField } from '../platform/database/filtered-list.ts';
+import { totalField } from '../platform/database/lists.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
 import { isUuid } from '../rules/ids.ts';
 import type { Database } from '../platform/database/orm.ts';
@@ -23,7 +23,7 @@ import {
 } from '../rules/event.ts';
 import type { Bus } from '../platform/bus/bus.ts';
 import type { Policies } from '../platform/policies/policies.ts';
-import { accessRefusal } from '../platform/access/access.ts';
+import { accessRefusal, keyOf, orThrow } from '../platform/access/access.ts';
 import {
   mayReadMerchant,
   mayReadOfShop,
@@ -33,7 +33,6 @@ import {
 } from '../platform/graph/entities.ts';
 import { perCall } from '../platform/graph/per-call.ts';
 import type { Principal } from '../platform/access/principal.ts';
-import { keyOf, orThrow } from '../platform/access/reach.ts';
 import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import { alertFields, alertMutations, alertQueries } from './alerts/resolvers.ts';
 import { eraseMutations } from './erasure/resolvers.ts';

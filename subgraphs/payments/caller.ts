@@ -3,7 +3,7 @@ import type { ClaimingCaller } from '../platform/database/idempotency.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import { isUuid } from '../rules/ids.ts';
 import type { KeyPrincipal, OperatorPrincipal, Principal } from '../platform/access/principal.ts';
-import { keyOf } from '../platform/access/reach.ts';
+import { keyOf } from '../platform/access/access.ts';
 import type { Payment } from './entities.ts';
 import { loadPayments } from './find-payments.ts';
 import type { PaymentsDeps } from './parts.ts';

@@ -2,10 +2,9 @@
  * Reads payments and refunds, by id, by reference and as registries
  * (docs/contract.md#reading-payments).
  */
-import type { FoundPage, ListedPage } from '../platform/database/filtered-list.ts';
-import { loadByKey, type RowKey } from '../platform/database/load-by-key.ts';
+import { type FoundPage, type ListedPage, openList } from '../platform/database/lists.ts';
+import { loadByKey, type RowKey } from '../platform/database/batch-calls.ts';
 import type { RowFilter } from '../platform/database/list-statements.ts';
-import { openList } from '../platform/database/open-list.ts';
 import { registry, type RegistryTable } from '../platform/database/registry.ts';
 import { columns, run, type Runner, type Statement } from '../platform/database/statement.ts';
 import { isUuid, publicIdInAnyCase } from '../rules/ids.ts';

@@ -4,7 +4,7 @@
  * line: fifty at once are fifty answers, not fifty attempts each.
  */
 import type pg from 'pg';
-import { eachMerchant } from '../platform/database/by-merchant.ts';
+import { eachMerchant } from '../platform/database/sharding.ts';
 import { run, type Statement } from '../platform/database/statement.ts';
 import type { Payment } from './entities.ts';
 import type { Refund } from './refunds/entities.ts';

@@ -12,9 +12,9 @@ import {
   type PageRange,
   type Span,
 } from '../platform/database/keyset.ts';
-import { readList } from '../platform/database/filtered-list.ts';
+import { readList } from '../platform/database/lists.ts';
 import type { RowFilter } from '../platform/database/list-statements.ts';
-import type { Reach } from '../platform/database/reach.ts';
+import type { Reach } from '../platform/database/registry.ts';
 import { columns, run, type Runner } from '../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payment } from './entities.ts';

@@ -3,7 +3,7 @@ import type { Mode } from '../rules/mode.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import { isUuid } from '../rules/ids.ts';
 import type { KeyPrincipal, Principal } from '../platform/access/principal.ts';
-import { keyOf, merchantOf } from '../platform/access/reach.ts';
+import { keyOf, merchantOf } from '../platform/access/access.ts';
 import type { PaymentsDeps } from './parts.ts';
 import { shopDemand } from './receipts/part-receipt.ts';
 

@@ -4,8 +4,12 @@
  * version has grown). Only the erasure and `bankAskAgain` write an existing payment elsewhere.
  */
 import pg from 'pg';
-import { isSharded, runSharded, shardedByKey } from '../platform/database/sharding.ts';
-import { eachMerchant } from '../platform/database/by-merchant.ts';
+import {
+  isSharded,
+  runSharded,
+  shardedByKey,
+  eachMerchant,
+} from '../platform/database/sharding.ts';
 import { batched } from '../platform/database/batch-calls.ts';
 import {
   columns,

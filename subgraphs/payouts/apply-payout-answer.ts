@@ -20,7 +20,7 @@ import { sourceOf } from './open-payouts.ts';
 import { statusEvent } from './payout-view.ts';
 import { lostCardAt, nextQuestionAfterLoss, nextTry, payoutMove } from './rules/payout.ts';
 import { payoutFailed, payoutSucceeded } from './rules/postings.ts';
-import { raiseAlert } from '../platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../platform/alerts/alerts.ts';
 
 /*
  * Handles a bank's answer to a final payout. Nothing is booked; a contradiction with the books

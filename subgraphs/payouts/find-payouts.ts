@@ -1,7 +1,6 @@
 /** Reads payouts: by id, by reference, as a registry. */
-import type { FoundPage } from '../platform/database/filtered-list.ts';
-import { loadByKey } from '../platform/database/load-by-key.ts';
-import { openList } from '../platform/database/open-list.ts';
+import { type FoundPage, openList } from '../platform/database/lists.ts';
+import { loadByKey } from '../platform/database/batch-calls.ts';
 import { registry, type RegistryTable } from '../platform/database/registry.ts';
 import { columns, propertyNames } from '../platform/database/statement.ts';
 import { PayoutEntity, type Payout } from './entities.ts';

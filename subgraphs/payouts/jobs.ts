@@ -3,7 +3,7 @@
  * prompt.
  */
 import { earliest, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
-import { expireDrafts } from '../platform/drafts/expire-drafts.ts';
+import { expireDrafts } from '../platform/drafts/store-drafts.ts';
 import { done, type Job } from '../platform/queue/run-job.ts';
 import { payoutDrafts } from './drafts/store-draft.ts';
 import { payoutAsks, sendDuePayouts, type SendingDeps } from './send-payouts.ts';

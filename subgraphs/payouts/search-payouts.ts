@@ -4,11 +4,17 @@
  * Newest first, by keyset.
  */
 import { isUuid } from '../rules/ids.ts';
-import { readList } from '../platform/database/filtered-list.ts';
-import { spanOf, type Span } from '../platform/database/keyset.ts';
+import { readList } from '../platform/database/lists.ts';
+import {
+  spanOf,
+  type Span,
+  pagedList,
+  readPage,
+  type Page,
+  type PageQuery,
+} from '../platform/database/keyset.ts';
 import type { RowFilter } from '../platform/database/list-statements.ts';
-import { pagedList, readPage, type Page, type PageQuery } from '../platform/database/page.ts';
-import type { Reach } from '../platform/database/reach.ts';
+import type { Reach } from '../platform/database/registry.ts';
 import { columns, type Runner } from '../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payout } from './entities.ts';

@@ -6,8 +6,14 @@
  */
 import type pg from 'pg';
 import type { Bank } from '../acquirers/bank.ts';
-import { readByTurns, type Owner } from '../platform/clock/due-owners.ts';
-import { dueOn, inRealTime, ofShop, type Timeline } from '../platform/clock/due.ts';
+import {
+  readByTurns,
+  type Owner,
+  dueOn,
+  inRealTime,
+  ofShop,
+  type Timeline,
+} from '../platform/clock/due.ts';
 import { eachAlone, workBatch } from '../platform/alerts/dead-letters.ts';
 import { columns, inTransaction, run, type Statement } from '../platform/database/statement.ts';
 import { inTraceOf } from '../platform/database/subject-trace.ts';

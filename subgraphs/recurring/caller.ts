@@ -7,7 +7,7 @@ import { refuse, type Refusal } from '../rules/refusal.ts';
 import { textMistake } from '../rules/texts.ts';
 import { isUuid } from '../rules/ids.ts';
 import type { Principal } from '../platform/access/principal.ts';
-import { keyOf } from '../platform/access/reach.ts';
+import { keyOf } from '../platform/access/access.ts';
 
 /** The merchant, and the mode of its things; a person's is that of the thing itself. */
 interface CancellingCaller {

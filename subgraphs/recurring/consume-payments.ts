@@ -16,7 +16,7 @@ import {
   type ConsumerBatch,
 } from '../platform/events/consume.ts';
 import { isPassing, reportDeadLetter } from '../platform/alerts/dead-letters.ts';
-import { WakeSignal } from '../platform/queue/wake-signal.ts';
+import { WakeSignal } from '../platform/queue/run-job.ts';
 import type { Logger } from '../platform/tracing/telemetry.ts';
 import type { Payments, RecurringPayment } from './ask-payments.ts';
 

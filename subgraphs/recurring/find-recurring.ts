@@ -1,7 +1,7 @@
 /** Reads tokens of the key's mode. Tokens belong to the merchant, whatever the shop of the key. */
-import { loadByKey } from '../platform/database/load-by-key.ts';
-import { openList } from '../platform/database/open-list.ts';
-import { readPage, type Page, type PageQuery } from '../platform/database/page.ts';
+import { loadByKey } from '../platform/database/batch-calls.ts';
+import { openList } from '../platform/database/lists.ts';
+import { readPage, type Page, type PageQuery } from '../platform/database/keyset.ts';
 import { columns, propertyNames, type Runner } from '../platform/database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { Refusal } from '../rules/refusal.ts';

@@ -2,7 +2,12 @@
  * The merchant's lists of tokens and subscriptions, in pages by keyset, or as a whole while they
  * are short.
  */
-import { pagedList, type Page, type PagedList, type PageQuery } from '../platform/database/page.ts';
+import {
+  pagedList,
+  type Page,
+  type PagedList,
+  type PageQuery,
+} from '../platform/database/keyset.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 
 /** Rows of a page at most. The REST API reads its whole lists in such pages. */

@@ -1,7 +1,7 @@
 /** The recurring subgraph's resolvers. */
 import type { Resolvers } from '../../schema/generated/recurring.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
-import { totalField } from '../platform/database/filtered-list.ts';
+import { totalField } from '../platform/database/lists.ts';
 import { accessRefusal } from '../platform/access/access.ts';
 import { mayReadOfMode, ownOnly, type OfMode } from '../platform/graph/entities.ts';
 import type { Principal } from '../platform/access/principal.ts';

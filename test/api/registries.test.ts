@@ -3,17 +3,16 @@ import assert from 'node:assert/strict';
 import type { Mode } from '../../subgraphs/rules/mode.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { noPolicies } from '../support/no-policies.ts';
-import { looked_max_rows } from '../../subgraphs/platform/database/filtered-list.ts';
+import { looked_max_rows, exactly } from '../../subgraphs/platform/database/lists.ts';
 import { cursorOf, pageRange } from '../../subgraphs/platform/database/keyset.ts';
 import { pageText, type ListQuery } from '../../subgraphs/platform/database/list-statements.ts';
-import { exactly } from '../../subgraphs/platform/database/open-list.ts';
 import {
   registryRange,
   registryText,
   type RegistryQuery,
   type RegistryTable,
+  type Reach,
 } from '../../subgraphs/platform/database/registry.ts';
-import type { Reach } from '../../subgraphs/platform/database/reach.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { ledgerColumns, ledgerTable } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';

@@ -4,9 +4,12 @@ import { after, before, describe, test } from 'node:test';
 import { buildSchema, parse } from 'graphql';
 import { alertsWaiting_max, withAlertSubscription } from '../../gateway/live/alerts.ts';
 import type { LiveSubscriptions } from '../../gateway/live/subscriptions.ts';
-import { countAlerts } from '../../subgraphs/platform/alerts/find-alerts.ts';
+import {
+  countAlerts,
+  raiseAlert,
+  type RaisedAlert,
+} from '../../subgraphs/platform/alerts/alerts.ts';
 import { publishAlerts } from '../../subgraphs/platform/alerts/jobs.ts';
-import { raiseAlert, type RaisedAlert } from '../../subgraphs/platform/alerts/raise-alert.ts';
 import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import type { Bus, PublishedAlert } from '../../subgraphs/platform/bus/bus.ts';
 import { readMessage } from '../../subgraphs/platform/queue/bus.ts';

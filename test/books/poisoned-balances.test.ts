@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { publishAlerts } from '../../subgraphs/platform/alerts/jobs.ts';
-import { raiseAlert } from '../../subgraphs/platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../subgraphs/platform/alerts/alerts.ts';
 import { readBalances } from '../../subgraphs/ledger/balance.ts';
 import { foldBacklog, foldBalances } from '../../subgraphs/ledger/fold.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';

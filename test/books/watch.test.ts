@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { SMTPServer } from 'smtp-server';
-import { raiseAlert } from '../../subgraphs/platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../subgraphs/platform/alerts/alerts.ts';
 import { channelJobs } from '../../subgraphs/merchants/alerts/send-alerts.ts';
 import { watchAll } from '../../subgraphs/merchants/alerts/watch.ts';
 import { makeFixture, openCabinet, writeFailed, type Cabinet } from '../cabinet/cabinet.ts';

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { getNamedType, isUnionType } from 'graphql';
-import { raiseAlert } from '../../subgraphs/platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../subgraphs/platform/alerts/alerts.ts';
 import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report.ts';
 import { isUuid } from '../../subgraphs/rules/ids.ts';
 import { access } from '../../subgraphs/platform/access/access.ts';

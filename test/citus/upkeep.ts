@@ -5,11 +5,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { makePartitions, partitionedTables } from '../../subgraphs/platform/database/partitions.ts';
+import {
+  makePartitions,
+  partitionedTables,
+} from '../../subgraphs/platform/database/maintain-tables.ts';
 import type { Database } from '../../subgraphs/platform/database/orm.ts';
 import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
 import { dropPartitions } from '../../subgraphs/platform/retention/drop-partitions.ts';
-import { forgetBatch } from '../../subgraphs/platform/retention/forget-batches.ts';
 import * as rows from '../../subgraphs/platform/retention/forget-rows.ts';
 import { openHistory } from '../books/history.ts';
 import { checkAll } from '../books/turns.ts';
@@ -65,7 +67,7 @@ test('old keys of every merchant go, new ones stay', async () => {
         [merchantId, key, at.toString()],
       );
   const cutoff = now.subtract({ hours: 24 });
-  assert.equal((await forgetBatch(database.pool, rows.forgetKeys, cutoff, 1_000)).result, 8);
+  assert.equal((await rows.forgetBatch(database.pool, rows.forgetKeys, cutoff, 1_000)).result, 8);
   assert.equal(await countOf('idempotency_key'), 8);
 });
 
@@ -74,22 +76,22 @@ test('an old event goes once it was counted, from the default partition', async 
   for (const [index, merchantId] of merchants.entries())
     await addEvent(merchantId, long, index + 1);
   assert.equal(
-    (await forgetBatch(database.pool, rows.forgetDefaultPartitions.event, now, 1_000)).result,
+    (await rows.forgetBatch(database.pool, rows.forgetDefaultPartitions.event, now, 1_000)).result,
     5,
   );
   assert.equal(await countOf('event'), 3);
   await database.pool.query('update consumer_offset set sequence = 100');
   assert.equal(
-    (await forgetBatch(database.pool, rows.forgetDefaultPartitions.event, now, 1_000)).result,
+    (await rows.forgetBatch(database.pool, rows.forgetDefaultPartitions.event, now, 1_000)).result,
     3,
   );
 });
 
 test('everything that is removed by its age is removed by statements that Citus takes', async () => {
-  const { forgetDefaultPartitions, ...others } = rows;
+  const { forgetDefaultPartitions, forgetBatch: _batch, forgetOlder: _older, ...others } = rows;
   const all = [...Object.values(forgetDefaultPartitions), ...Object.values(others)];
   assert.ok(all.length >= 14, `only ${all.length} kinds of rows`);
-  for (const one of all) await forgetBatch(database.pool, one, now, 1_000);
+  for (const one of all) await rows.forgetBatch(database.pool, one, now, 1_000);
 });
 
 test('months are made and dropped, with what waited for them', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { entities } from '../../subgraphs/entities.ts';
-import { analyzeGrown } from '../../subgraphs/platform/database/analyze-grown.ts';
+import { analyzeGrown } from '../../subgraphs/platform/database/maintain-tables.ts';
 import { openDatabase, type Database } from '../../subgraphs/platform/database/orm.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';

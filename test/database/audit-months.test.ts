@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { makePartitions } from '../../subgraphs/platform/database/partitions.ts';
+import { makePartitions } from '../../subgraphs/platform/database/maintain-tables.ts';
 import { migrate, openDatabase, type Database } from '../../subgraphs/platform/database/orm.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { listAuditEntries } from '../../subgraphs/merchants/audit.ts';

@@ -9,8 +9,7 @@ import {
   createOnce,
   type Created,
 } from '../../subgraphs/platform/database/idempotency.ts';
-import { forgetBatch } from '../../subgraphs/platform/retention/forget-batches.ts';
-import { forgetKeys } from '../../subgraphs/platform/retention/forget-rows.ts';
+import { forgetBatch, forgetKeys } from '../../subgraphs/platform/retention/forget-rows.ts';
 import { keysKept_days } from '../../subgraphs/rules/retention.ts';
 import { isRefusal, refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import { inLane, outsideOfLane } from '../../subgraphs/platform/access/lane.ts';
 import { openTestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
-import { bufferRows } from '../../subgraphs/platform/database/buffer-rows.ts';
+import { bufferRows } from '../../subgraphs/platform/database/batch-calls.ts';
 import { run } from '../../subgraphs/platform/database/statement.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { GraphQLError } from 'graphql';
 import pg from 'pg';
 import { pino } from 'pino';
-import { isDatabaseLost } from '../../subgraphs/platform/tracing/database-lost.ts';
+import { isDatabaseLost } from '../../subgraphs/platform/tracing/error-code.ts';
 import { presentErrors } from '../../subgraphs/platform/graph/present-errors.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -9,9 +9,8 @@ import type pg from 'pg';
 import type { Banks } from '../../subgraphs/acquirers/route.ts';
 import type { Database } from '../../subgraphs/platform/database/orm.ts';
 import type { Secrets } from '../../subgraphs/platform/config/config.ts';
-import type { ListRequest } from '../../subgraphs/platform/database/open-list.ts';
-import type { FoundPage } from '../../subgraphs/platform/database/filtered-list.ts';
-import type { Reach } from '../../subgraphs/platform/database/reach.ts';
+import type { ListRequest, FoundPage } from '../../subgraphs/platform/database/lists.ts';
+import type { Reach } from '../../subgraphs/platform/database/registry.ts';
 import type { Runner } from '../../subgraphs/platform/database/statement.ts';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
@@ -55,7 +54,7 @@ const parts = {
 
 const makeNumbering = async (): Promise<void> => {
   const { numberAtOnce } = await import('../../subgraphs/platform/events/number-events.ts');
-  const { numberByShard } = await import('../../subgraphs/platform/events/number-by-shard.ts');
+  const { numberByShard } = await import('../../subgraphs/platform/events/number-events.ts');
   const { deliveriesOf } = await import('../../subgraphs/merchants/webhooks/make-deliveries.ts');
   numberAtOnce(openNobody().pool, deliveriesOf);
   numberByShard(openNobody().pool, deliveriesOf);

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { after, before, describe, test } from 'node:test';
 import { ShopEntity } from '../../subgraphs/platform/database/entities.ts';
-import { isDatabaseLost } from '../../subgraphs/platform/tracing/database-lost.ts';
+import { isDatabaseLost } from '../../subgraphs/platform/tracing/error-code.ts';
 import { clientOf } from '../../subgraphs/platform/database/orm-connections.ts';
 import {
   spanned,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { refuseOldServer } from '../../subgraphs/platform/database/server-version.ts';
+import { refuseOldServer } from '../../subgraphs/platform/database/orm.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -15,7 +15,7 @@ import { readApiSchema } from '../../schema/generated-files.ts';
 import { operationsVersion } from '../../schema/generated/console.ts';
 import { freePort } from '../support/free-port.ts';
 import type { ChangedList } from '../../subgraphs/platform/bus/bus.ts';
-import { raiseAlert } from '../../subgraphs/platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../subgraphs/platform/alerts/alerts.ts';
 import { makeSession } from '../console/console-window.ts';
 import { openVisitor } from '../console/visitor.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';

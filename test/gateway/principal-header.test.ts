@@ -6,8 +6,8 @@ import {
   principalReader,
   principalSigner,
   type PrincipalKeys,
-} from '../../subgraphs/platform/access/principal-header.ts';
-import type { Principal } from '../../subgraphs/platform/access/principal.ts';
+  type Principal,
+} from '../../subgraphs/platform/access/principal.ts';
 
 const secret = randomBytes(32);
 const serviceSecret = randomBytes(32);

@@ -12,8 +12,10 @@ import {
   principalHeader,
   principalSigner,
   type PrincipalKeys,
-} from '../../subgraphs/platform/access/principal-header.ts';
-import { scopes, type Call, type Principal } from '../../subgraphs/platform/access/principal.ts';
+  scopes,
+  type Call,
+  type Principal,
+} from '../../subgraphs/platform/access/principal.ts';
 import { serveSubgraph, subgraphPath } from '../../subgraphs/platform/graph/serve-subgraph.ts';
 import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { compilerOver } from './compile-here.ts';

@@ -19,8 +19,9 @@ import type { SubgraphExecutor } from '../../subgraphs/platform/graph/subgraph.t
 import {
   principalSigner,
   type PrincipalKeys,
-} from '../../subgraphs/platform/access/principal-header.ts';
-import type { Call, Principal } from '../../subgraphs/platform/access/principal.ts';
+  type Call,
+  type Principal,
+} from '../../subgraphs/platform/access/principal.ts';
 import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 
 const keys: PrincipalKeys = { shared: randomBytes(32), service: null };

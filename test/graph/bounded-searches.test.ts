@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'graphql';
-import { looked_max_rows } from '../../subgraphs/platform/database/filtered-list.ts';
+import { looked_max_rows } from '../../subgraphs/platform/database/lists.ts';
 import { scopes, type KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';

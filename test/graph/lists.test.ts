@@ -11,11 +11,10 @@ import {
   type OperatorPrincipal,
   type Principal,
 } from '../../subgraphs/platform/access/principal.ts';
-import type { ListRequest } from '../../subgraphs/platform/database/open-list.ts';
+import { type ListRequest, looked_max_rows } from '../../subgraphs/platform/database/lists.ts';
 import type { Runner } from '../../subgraphs/platform/database/statement.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { pageOfPayments } from '../../subgraphs/payments/find-payments.ts';
-import { looked_max_rows } from '../../subgraphs/platform/database/filtered-list.ts';
 import type pg from 'pg';
 import { isLong, size } from '../support/size.ts';
 import { openGraphHarness } from './harness.ts';

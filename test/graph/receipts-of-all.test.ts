@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'graphql';
 import { scopes, type Principal } from '../../subgraphs/platform/access/principal.ts';
-import { looked_max_rows } from '../../subgraphs/platform/database/filtered-list.ts';
+import { looked_max_rows } from '../../subgraphs/platform/database/lists.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
 

@@ -13,7 +13,7 @@ import { noPolicies } from '../support/no-policies.ts';
 import type { BankOperation, RouteMethod } from '../../subgraphs/rules/banks.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import { seal } from '../../subgraphs/platform/access/vault.ts';
+import { seal } from '../../subgraphs/platform/access/keys.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';

@@ -4,7 +4,7 @@ import { noPolicies } from '../support/no-policies.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { erasePersonalData } from '../../subgraphs/merchants/erasure/erase-personal-data.ts';
 import { createDraft } from '../../subgraphs/payouts/drafts/create-draft.ts';
-import { expireDrafts } from '../../subgraphs/platform/drafts/expire-drafts.ts';
+import { expireDrafts } from '../../subgraphs/platform/drafts/store-drafts.ts';
 import { pendingDrafts_max } from '../../subgraphs/platform/drafts/rules.ts';
 import { payoutDrafts } from '../../subgraphs/payouts/drafts/store-draft.ts';
 import type { PayoutDraft } from '../../subgraphs/payouts/drafts/entities.ts';

@@ -6,10 +6,15 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { insertEvents, eventRow } from '../../subgraphs/platform/events/outbox.ts';
-import { makePartitions, partitionedTables } from '../../subgraphs/platform/database/partitions.ts';
-import { dropPartitions } from '../../subgraphs/platform/retention/drop-partitions.ts';
+import {
+  makePartitions,
+  partitionedTables,
+} from '../../subgraphs/platform/database/maintain-tables.ts';
+import {
+  dropPartitions,
+  keepRequests,
+} from '../../subgraphs/platform/retention/drop-partitions.ts';
 import { keepEvents } from '../../subgraphs/platform/retention/jobs.ts';
-import { keepRequests } from '../../subgraphs/platform/retention/keep-requests.ts';
 import { openRequestStore } from '../../subgraphs/merchants/requests/store-requests.ts';
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';

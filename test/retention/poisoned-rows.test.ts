@@ -4,8 +4,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { forgetBatch } from '../../subgraphs/platform/retention/forget-batches.ts';
-import { forgetKeys, forgetTraces } from '../../subgraphs/platform/retention/forget-rows.ts';
+import {
+  forgetBatch,
+  forgetKeys,
+  forgetTraces,
+} from '../../subgraphs/platform/retention/forget-rows.ts';
 import { forgetReports } from '../../subgraphs/platform/retention/jobs.ts';
 import { platformMerchantId } from '../../subgraphs/rules/ids.ts';
 import {

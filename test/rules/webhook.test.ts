@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { seal, unseal } from '../../subgraphs/platform/access/vault.ts';
+import { seal, unseal } from '../../subgraphs/platform/access/keys.ts';
 import {
   afterAttempt,
   shownSecret,

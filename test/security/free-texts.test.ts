@@ -10,7 +10,7 @@ import { after, before, describe, test } from 'node:test';
 import { Kind, type TypeNode } from 'graphql';
 import type pg from 'pg';
 import { readSubgraphSdl, subgraphNames } from '../../schema/sources.ts';
-import { raiseAlert } from '../../subgraphs/platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../subgraphs/platform/alerts/alerts.ts';
 import { freeTexts } from '../../subgraphs/platform/graph/free-texts.ts';
 import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { startCollector, type Collector } from '../observability/collector.ts';

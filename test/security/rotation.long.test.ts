@@ -11,9 +11,8 @@ import { SignJWT } from 'jose';
 import pg from 'pg';
 import { freePort } from '../support/free-port.ts';
 import { deriveSecrets } from '../../subgraphs/platform/config/config.ts';
-import { allKeys, currentKey } from '../../subgraphs/platform/access/keys.ts';
-import { principalHeader } from '../../subgraphs/platform/access/principal-header.ts';
-import { keyIdOf } from '../../subgraphs/platform/access/vault.ts';
+import { allKeys, currentKey, keyIdOf } from '../../subgraphs/platform/access/keys.ts';
+import { principalHeader } from '../../subgraphs/platform/access/principal.ts';
 import { sealedColumns } from '../../subgraphs/merchants/reseal-secrets.ts';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import {

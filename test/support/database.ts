@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../subgraphs/platform/database/embedded-postgres.ts';
-import { processStart } from '../../subgraphs/platform/database/embedded/claim-directory.ts';
+import { processStart } from '../../subgraphs/platform/database/embedded/data-directory.ts';
 
 export interface TestDatabase {
   /** Address of a database of this test file's own. */

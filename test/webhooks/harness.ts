@@ -16,7 +16,7 @@ import { type Relay, startRelay } from '../../subgraphs/platform/events/relay.ts
 import type { StreamedEvent, WebhookEvent } from '../../subgraphs/rules/event.ts';
 import type { Bus, WebhookLane } from '../../subgraphs/platform/bus/bus.ts';
 import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
-import { seal } from '../../subgraphs/platform/access/vault.ts';
+import { seal } from '../../subgraphs/platform/access/keys.ts';
 import type { DeliveryLimits } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
 import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';

@@ -15,7 +15,7 @@ import { guideLanguages } from '../../rest-facade/guides/pages.ts';
 import { readGuide } from '../../rest-facade/guides/read-guide.ts';
 import { serveVerifiers } from '../../rest-facade/webhook-guide/verifiers.ts';
 import type { Relay } from '../../subgraphs/platform/events/relay.ts';
-import { seal } from '../../subgraphs/platform/access/vault.ts';
+import { seal } from '../../subgraphs/platform/access/keys.ts';
 import { shownSecret, type SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
 import { type Received, startReceiver } from './receiver.ts';
 import { openHarness, type Harness, startTestRelay, startWorker, writeEvent } from './harness.ts';

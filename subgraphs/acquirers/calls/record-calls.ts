@@ -6,7 +6,7 @@
 import { newRowId } from '../../platform/database/new-id.ts';
 import { Counter } from 'prom-client';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { bufferRows } from '../../platform/database/buffer-rows.ts';
+import { bufferRows } from '../../platform/database/batch-calls.ts';
 import type { Runner, Statement } from '../../platform/database/statement.ts';
 import { metrics } from '../../platform/tracing/telemetry.ts';
 import { openCallCounter, type CallCounter } from './count-calls.ts';

@@ -4,7 +4,7 @@
  * claimed in the database before it is sent, and is sent once; its result is read from the
  * payment's state.
  */
-import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
 import { claimOrder, claimsOf } from '../claim-order.ts';

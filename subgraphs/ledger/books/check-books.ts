@@ -4,7 +4,7 @@
  * not delay others. It is leased: after a kill it is repeated.
  */
 import type pg from 'pg';
-import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import { isPassing, reportDeadLetter } from '../../platform/alerts/dead-letters.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';

@@ -1,6 +1,6 @@
 /** What the checks of the books have come to, for the metrics. */
 import { Gauge } from 'prom-client';
-import { watchAlerts } from '../../platform/alerts/find-alerts.ts';
+import { watchAlerts } from '../../platform/alerts/alerts.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { metrics } from '../../platform/tracing/telemetry.ts';

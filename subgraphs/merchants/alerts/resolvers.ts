@@ -8,12 +8,12 @@ import type {
   Resolvers,
 } from '../../../schema/generated/merchants.ts';
 import { type Alert, AlertEntity } from '../../platform/alerts/entities.ts';
-import { listAlerts } from '../../platform/alerts/find-alerts.ts';
+import { listAlerts } from '../../platform/alerts/alerts.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { alertFieldNames, alertSeverities, placeOf } from '../../rules/alert.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { orThrow, refusal } from '../../platform/access/reach.ts';
+import { orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
 import { askBankAgain } from './ask-bank-again.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';

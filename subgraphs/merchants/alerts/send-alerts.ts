@@ -6,7 +6,7 @@ import { createTransport } from 'nodemailer';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import type { Alert } from '../../platform/alerts/entities.ts';
-import { alertColumns } from '../../platform/alerts/find-alerts.ts';
+import { alertColumns } from '../../platform/alerts/alerts.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { done, type Job } from '../../platform/queue/run-job.ts';
 import { alertSeverities, placeOf } from '../../rules/alert.ts';

@@ -3,7 +3,7 @@
  * is found raises an alert of its kind; what has passed resolves its alert.
  */
 import type pg from 'pg';
-import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import { noteListChange } from '../../platform/database/list-changes.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { done, type Job } from '../../platform/queue/run-job.ts';

@@ -1,7 +1,7 @@
 /** GraphQL resolvers for bank health, for platform operators. */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { orThrow } from '../../platform/access/reach.ts';
+import { orThrow } from '../../platform/access/access.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { healthBucket_min, type BreakerState } from '../../rules/banks.ts';
 import type { Mode } from '../../rules/mode.ts';

@@ -2,7 +2,7 @@
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
-import { merchantOf, refusal } from '../../platform/access/reach.ts';
+import { merchantOf, refusal } from '../../platform/access/access.ts';
 import {
   advanceClock,
   createClock,

@@ -5,8 +5,11 @@
  */
 import type { AuditVerb } from '../../rules/audit-action.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { TestClockEntity, type TestClock } from '../../platform/clock/entities.ts';
-import type { TestClocks } from '../../platform/clock/test-clocks.ts';
+import {
+  TestClockEntity,
+  type TestClock,
+  type TestClocks,
+} from '../../platform/clock/test-clocks.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';

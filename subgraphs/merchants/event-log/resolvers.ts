@@ -9,7 +9,7 @@ import { isUuid } from '../../rules/ids.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
 import type { Principal } from '../../platform/access/principal.ts';
-import { merchantOf, orThrow, refusal } from '../../platform/access/reach.ts';
+import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import type { WebhookDelivery } from '../entities.ts';
 import { findDeliveriesOfEvents } from '../find-merchants.ts';
 import { findLoggedEvent, publicIdOf, readEventLog, type LoggedEvent } from './read-event-log.ts';

@@ -6,12 +6,12 @@ import type {
   ShopResolvers,
 } from '../../../schema/generated/merchants.ts';
 import type { Shop } from '../../platform/database/entities.ts';
-import type { PageQuery } from '../../platform/database/page.ts';
+import type { PageQuery } from '../../platform/database/keyset.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
-import { merchantOf, orThrow, refusal } from '../../platform/access/reach.ts';
+import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import {
   approveApiKey,
   issueApiKey,

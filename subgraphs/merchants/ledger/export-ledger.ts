@@ -4,8 +4,7 @@
  * an object for each row. A part is a keyset page; no state is held between parts.
  */
 import { cursorOf, type Page } from '../../platform/database/keyset.ts';
-import { registryRange, withinRange } from '../../platform/database/registry.ts';
-import type { Reach } from '../../platform/database/reach.ts';
+import { registryRange, withinRange, type Reach } from '../../platform/database/registry.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';

@@ -2,8 +2,7 @@
  * Reads the merchants' ledger: signed movements on a shop's merchant account
  * (docs/contract.md#balance-and-ledger).
  */
-import type { ListedPage } from '../../platform/database/filtered-list.ts';
-import { openList } from '../../platform/database/open-list.ts';
+import { type ListedPage, openList } from '../../platform/database/lists.ts';
 import {
   registry,
   type RegistryQuery,

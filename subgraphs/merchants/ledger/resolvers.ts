@@ -9,7 +9,7 @@ import { readBalancesAt, readClosing, type ShopClosing } from '../../ledger/clos
 import { readBalances, type ShopBalanceRow } from '../../ledger/balance.ts';
 import type { LedgerType } from '../../rules/postings.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { merchantOf, orThrow, refusal } from '../../platform/access/reach.ts';
+import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
 import { pageOfLedger, type LedgerRow } from './read-ledger.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';

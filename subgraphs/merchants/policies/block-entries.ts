@@ -4,9 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, given } from '../../platform/database/find-page.ts';
+import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { isUuid } from '../../rules/ids.ts';
-import type { Page, PageQuery } from '../../platform/database/page.ts';
 import { BlockEntryEntity, type BlockEntry } from '../../platform/policies/entities.ts';
 import { blockValue, blockValueExpected, type BlockKind } from '../../rules/block.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';

@@ -13,7 +13,7 @@ import { takePolicies, type Policies } from '../../platform/policies/policies.ts
 import { textMistake } from '../../rules/texts.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Principal } from '../../platform/access/principal.ts';
-import { merchantOf, refusal } from '../../platform/access/reach.ts';
+import { merchantOf, refusal } from '../../platform/access/access.ts';
 import { changeEntities, type Acting, type AuditedAction, type EntryNotes } from '../audit.ts';
 import { MerchantEntity } from '../entities.ts';
 import type { Keys } from '../../platform/access/keys.ts';

@@ -4,7 +4,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { orThrow, refusal } from '../../platform/access/reach.ts';
+import { orThrow, refusal } from '../../platform/access/access.ts';
 import { addBlockEntry, listBlockEntries, removeBlockEntry } from './block-entries.ts';
 import {
   ownerOf,
@@ -17,8 +17,7 @@ import { recordAdjustment, recordSettlement } from '../ledger/record-movement.ts
 import { listExchangeRates, setExchangeRate } from './set-exchange-rate.ts';
 import { listRates, setRate } from './set-rate.ts';
 import { listRoutes, removeRoute, setRoute } from './set-route.ts';
-import { findPage } from '../../platform/database/find-page.ts';
-import type { Page, PageQuery } from '../../platform/database/page.ts';
+import { findPage, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { ForbiddenWordEntity, type ForbiddenWord } from '../../platform/policies/entities.ts';
 import { forbiddenWord } from '../../rules/block.ts';
 import type { Acting } from '../audit.ts';

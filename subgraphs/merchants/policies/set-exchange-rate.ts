@@ -4,8 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, given } from '../../platform/database/find-page.ts';
-import type { Page, PageQuery } from '../../platform/database/page.ts';
+import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { ExchangeRateEntity, type ExchangeRate } from '../../platform/policies/entities.ts';
 import { exchangeRate, plainRate, rateScale_digits } from '../../rules/money.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';

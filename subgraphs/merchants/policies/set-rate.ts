@@ -4,8 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, given } from '../../platform/database/find-page.ts';
-import type { Page, PageQuery } from '../../platform/database/page.ts';
+import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { RateEntity, type Rate } from '../../ledger/entities.ts';
 import { settableMethods, type SettableMethod } from '../../ledger/rate.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';

@@ -3,10 +3,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, given } from '../../platform/database/find-page.ts';
+import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import { isUuid } from '../../rules/ids.ts';
-import type { Page, PageQuery } from '../../platform/database/page.ts';
 import { BankRouteEntity, type BankRoute } from '../../acquirers/entities.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';

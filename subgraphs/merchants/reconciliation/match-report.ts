@@ -5,7 +5,7 @@
  * missing operations are searched for.
  */
 import type pg from 'pg';
-import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import {
   notDeadLetterOfPlatform,
   workBatch,

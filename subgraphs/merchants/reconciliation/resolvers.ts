@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { platformMerchantId, isUuid } from '../../rules/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
-import { orThrow } from '../../platform/access/reach.ts';
+import { orThrow } from '../../platform/access/access.ts';
 import {
   type ReconciliationDifference,
   type OperationSide,
@@ -18,9 +18,8 @@ import { addRegistryPart, matchReconciliation, openReconciliation } from './uplo
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
 import type { SubgraphContext } from '../../platform/graph/subgraph.ts';
-import { findPage, given } from '../../platform/database/find-page.ts';
+import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
-import type { Page, PageQuery } from '../../platform/database/page.ts';
 import {
   actorOf,
   changeEntities,

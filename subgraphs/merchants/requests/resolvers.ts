@@ -7,7 +7,7 @@ import type {
   Resolvers,
 } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { orThrow } from '../../platform/access/reach.ts';
+import { orThrow } from '../../platform/access/access.ts';
 import { shopOf } from '../event-log/resolvers.ts';
 import { openRequestStore } from './store-requests.ts';
 import {

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { newRowId } from '../../platform/database/new-id.ts';
-import { eachMerchant } from '../../platform/database/by-merchant.ts';
+import { eachMerchant } from '../../platform/database/sharding.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { ApiRequestNote } from '../../../schema/generated/merchants.ts';
 

@@ -2,7 +2,7 @@
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { platformMerchantId, isUuid } from '../../rules/ids.ts';
-import { merchantOf } from '../../platform/access/reach.ts';
+import { merchantOf } from '../../platform/access/access.ts';
 import { searchAnything, type Found } from './search-anything.ts';
 
 type Kind = Found['kind'];

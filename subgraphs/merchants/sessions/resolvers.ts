@@ -11,7 +11,7 @@ import {
   type Principal,
   type Role,
 } from '../../platform/access/principal.ts';
-import { merchantOf, refusal } from '../../platform/access/reach.ts';
+import { merchantOf, refusal } from '../../platform/access/access.ts';
 import {
   findInvitations,
   invitePerson,

@@ -9,14 +9,13 @@ import { isUuid } from '../../rules/ids.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { seal } from '../../platform/access/vault.ts';
+import { seal, type Keys } from '../../platform/access/keys.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { MerchantEntity } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
 import { nameMistake, overlapEnd, overlapMistake, shopsPerMerchant_max } from '../rules/cabinet.ts';
 import { shownSecret, type ShownSecret } from '../webhooks/rules.ts';
-import type { Keys } from '../../platform/access/keys.ts';
 
 export interface ShopDeps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;

@@ -9,12 +9,11 @@ import { randomBytes } from 'node:crypto';
 import type { Shop } from '../../platform/database/entities.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { readAddressEntry } from '../../platform/access/address-list.ts';
-import { seal } from '../../platform/access/vault.ts';
+import { seal, type Keys } from '../../platform/access/keys.ts';
 import type { KeyDeps, ShopKey } from '../keys/api-keys.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { lockShop } from './change-shop.ts';
 import { makeSigningSecret } from '../keys/rules.ts';
-import type { Keys } from '../../platform/access/keys.ts';
 
 /** Entries of a shop's allow-list. */
 const allowList_max = 200;

@@ -9,11 +9,10 @@ import { BankAccountEntity, type BankAccount } from '../../acquirers/entities.ts
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { merchantOf } from '../../platform/access/reach.ts';
-import { seal } from '../../platform/access/vault.ts';
+import { merchantOf } from '../../platform/access/access.ts';
+import { seal, type Keys } from '../../platform/access/keys.ts';
 import { changeEntities, type Acting } from '../audit.ts';
 import { MerchantEntity } from '../entities.ts';
-import type { Keys } from '../../platform/access/keys.ts';
 
 interface BankAccountDeps {
   readonly database: Pick<Database, 'emOf'>;

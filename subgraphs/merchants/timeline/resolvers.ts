@@ -1,7 +1,7 @@
 /** The timeline of a payment in the graph. */
 import type { Database } from '../../platform/database/orm.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
-import { refusal } from '../../platform/access/reach.ts';
+import { refusal } from '../../platform/access/access.ts';
 import type { EntityReference } from '../../platform/graph/entities.ts';
 import type { SubgraphContext } from '../../platform/graph/subgraph.ts';
 import { readTimeline, type BankCallRow, type TimelineRow } from './read-timeline.ts';

@@ -4,11 +4,11 @@
  */
 import type { QueryResolvers, QuerytotalsArgs } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { shopIdsOf } from '../../platform/database/reach.ts';
+import { shopIdsOf } from '../../platform/database/registry.ts';
 import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
 import type { Principal } from '../../platform/access/principal.ts';
-import { merchantOf, orThrow, refusal } from '../../platform/access/reach.ts';
+import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import {
   countedStatuses,

@@ -7,9 +7,8 @@ import type {
 } from '../../../schema/generated/merchants.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { refusal } from '../../platform/access/reach.ts';
+import { refusal, access, accessRefusal } from '../../platform/access/access.ts';
 import { loadMerchants } from '../find-merchants.ts';
-import { access, accessRefusal } from '../../platform/access/access.ts';
 import type { OperatorPrincipal } from '../../platform/access/principal.ts';
 
 /*

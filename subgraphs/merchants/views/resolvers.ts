@@ -8,7 +8,7 @@ import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { platformMerchantId, isUuid } from '../../rules/ids.ts';
-import { merchantOf } from '../../platform/access/reach.ts';
+import { merchantOf } from '../../platform/access/access.ts';
 import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { SavedViewEntity, type SavedView } from './entities.ts';
 import { textMistake } from '../../rules/texts.ts';

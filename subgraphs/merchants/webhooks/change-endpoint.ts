@@ -11,7 +11,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import type { WebhookEvent } from '../../rules/event.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { seal } from '../../platform/access/vault.ts';
+import { seal } from '../../platform/access/keys.ts';
 import { changeEntities, type Acting, type EntryNotes, type AuditedAction } from '../audit.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { lockShop, type Rotated, type ShopDeps } from '../shops/change-shop.ts';

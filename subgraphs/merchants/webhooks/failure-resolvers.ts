@@ -1,7 +1,7 @@
 /** Where webhooks fail, in the graph. */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { merchantOf, orThrow } from '../../platform/access/reach.ts';
+import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';

@@ -1,6 +1,5 @@
 /** The headers of a webhook: as sent, and as shown later without the signature. */
-import type { Keys } from '../../platform/access/keys.ts';
-import { unseal } from '../../platform/access/vault.ts';
+import { type Keys, unseal } from '../../platform/access/keys.ts';
 import type { Message } from './claim-deliveries.ts';
 import { sign, signStandard, type SignatureFormat } from './rules.ts';
 

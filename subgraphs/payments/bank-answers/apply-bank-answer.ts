@@ -29,7 +29,7 @@ import {
 } from '../rules/payment.ts';
 import type { PaymentPatch } from '../payment-change.ts';
 import type { RatedPayment, PaymentKey } from '../store-payment.ts';
-import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import { elapsed, releaseOrder } from '../holds/elapsed.ts';
 
 /* The effect of a bank's authorisation on a payment. */

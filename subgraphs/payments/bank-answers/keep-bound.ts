@@ -4,7 +4,7 @@
  * money: the payment succeeds, and the merchant's share stays in suspense, with an alert, until an
  * operator makes room.
  */
-import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import type { BankAnswer } from '../../acquirers/bank-answer.ts';
 import { declineSimulated, simulatorConnector } from '../../acquirers/simulator/decline.ts';
 import type { Database } from '../../platform/database/orm.ts';

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { bufferRows, type BufferedRows } from '../../platform/database/buffer-rows.ts';
+import { bufferRows, type BufferedRows } from '../../platform/database/batch-calls.ts';
 import type { Runner, Statement } from '../../platform/database/statement.ts';
 import { metrics } from '../../platform/tracing/telemetry.ts';
 import type { PaymentKey } from '../store-payment.ts';

@@ -9,7 +9,7 @@ import { inTraceOf } from '../../platform/database/subject-trace.ts';
 import type { ReceiptStatus } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { BuyerPrincipal, Principal } from '../../platform/access/principal.ts';
-import { refusal } from '../../platform/access/reach.ts';
+import { refusal } from '../../platform/access/access.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
 import { termsOf } from '../receipts/rules.ts';

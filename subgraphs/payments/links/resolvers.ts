@@ -4,12 +4,12 @@ import type {
   PaymentLinkResolvers,
   QueryResolvers,
 } from '../../../schema/generated/payments.ts';
-import { reachOf } from '../../platform/database/reach.ts';
+import { reachOf } from '../../platform/database/registry.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { findSeller } from '../../platform/database/find-seller.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { merchantOf, orThrow } from '../../platform/access/reach.ts';
+import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import { mayReadOfShop } from '../../platform/graph/entities.ts';
 import { pageAddress } from '../../platform/graph/page-address.ts';
 import type { PaymentsDeps } from '../parts.ts';

@@ -1,6 +1,6 @@
 /** Reading and writing payment links. */
 import { dueOn } from '../../platform/clock/due.ts';
-import { loadByKey } from '../../platform/database/load-by-key.ts';
+import { loadByKey } from '../../platform/database/batch-calls.ts';
 import { registry } from '../../platform/database/registry.ts';
 import {
   columnNames,

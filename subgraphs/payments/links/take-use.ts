@@ -5,7 +5,7 @@
  */
 import { newRowId } from '../../platform/database/new-id.ts';
 import type pg from 'pg';
-import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';

@@ -3,7 +3,7 @@
  * failed.
  */
 import type pg from 'pg';
-import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import type { ReceiptAnswer } from '../../acquirers/receipt-bank.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { eventRow } from '../../platform/events/outbox.ts';

@@ -4,11 +4,11 @@ import type {
   QueryResolvers,
   ReceiptResolvers,
 } from '../../../schema/generated/payments.ts';
-import { oneOf } from '../../platform/database/open-list.ts';
+import { oneOf } from '../../platform/database/lists.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { merchantOf, orThrow } from '../../platform/access/reach.ts';
+import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import { mayReadOfShop } from '../../platform/graph/entities.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
 import { callerOf } from '../caller.ts';

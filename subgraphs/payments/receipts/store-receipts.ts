@@ -1,10 +1,13 @@
 /** Reading and moving receipts. They are made with their movements (`made-receipts`). */
-import { runSharded, shardedByKey } from '../../platform/database/sharding.ts';
+import { runSharded, shardedByKey, eachMerchant } from '../../platform/database/sharding.ts';
 import { dueOn } from '../../platform/clock/due.ts';
-import { eachMerchant } from '../../platform/database/by-merchant.ts';
-import type { ListedPage } from '../../platform/database/filtered-list.ts';
-import { loadByKey } from '../../platform/database/load-by-key.ts';
-import { ofPaymentId, openList, type ListRequest } from '../../platform/database/open-list.ts';
+import {
+  type ListedPage,
+  ofPaymentId,
+  openList,
+  type ListRequest,
+} from '../../platform/database/lists.ts';
+import { loadByKey } from '../../platform/database/batch-calls.ts';
 import { registry, type RegistryTable } from '../../platform/database/registry.ts';
 import {
   columns,

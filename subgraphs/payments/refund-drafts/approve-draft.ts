@@ -6,7 +6,7 @@
  */
 import type { TestClocks } from '../../platform/clock/test-clocks.ts';
 import { writeEntries } from '../../platform/database/audit.ts';
-import type { RowKey } from '../../platform/database/load-by-key.ts';
+import type { RowKey } from '../../platform/database/batch-calls.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { rememberTrace } from '../../platform/database/subject-trace.ts';
 import {

@@ -4,10 +4,10 @@ import type {
   QueryResolvers,
   RefundDraftResolvers,
 } from '../../../schema/generated/payments.ts';
-import { ofPaymentId, oneOf } from '../../platform/database/open-list.ts';
+import { ofPaymentId, oneOf } from '../../platform/database/lists.ts';
 import { noDraft, ofCaller, personOf, rejectDraft } from '../../platform/drafts/decide-draft.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
-import { merchantOf, orThrow, refusal } from '../../platform/access/reach.ts';
+import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf } from '../caller.ts';

@@ -1,5 +1,5 @@
 /** The store of proposed refunds. */
-import type { ListedPage } from '../../platform/database/filtered-list.ts';
+import type { ListedPage } from '../../platform/database/lists.ts';
 import { propertyNames } from '../../platform/database/statement.ts';
 import { openDraftStore } from '../../platform/drafts/store-drafts.ts';
 import { RefundDraftEntity, type RefundDraft } from './entities.ts';

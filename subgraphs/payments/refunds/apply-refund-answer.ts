@@ -4,7 +4,7 @@
  * the payment's status alone.
  */
 import type pg from 'pg';
-import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import type { RefundAnswer } from '../../acquirers/bank.ts';
 import { batched } from '../../platform/database/batch-calls.ts';
 import { noteListChange } from '../../platform/database/list-changes.ts';

@@ -4,7 +4,7 @@
  */
 import { object, pipe, string, uuid } from 'valibot';
 import { earliest, type ClockParticipant } from '../../platform/clock/keep-clocks.ts';
-import { expireDrafts } from '../../platform/drafts/expire-drafts.ts';
+import { expireDrafts } from '../../platform/drafts/store-drafts.ts';
 import { done, type Job, jobWithPayload } from '../../platform/queue/run-job.ts';
 import type { PaymentJobs } from '../jobs.ts';
 import type { PageDeps } from '../../platform/graph/page-address.ts';

@@ -7,8 +7,8 @@ import type {
 import { GraphQLError } from 'graphql';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { ofPaymentId, oneOf } from '../../platform/database/open-list.ts';
-import { orThrow } from '../../platform/access/reach.ts';
+import { ofPaymentId, oneOf } from '../../platform/database/lists.ts';
+import { orThrow } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf, type PaymentCaller } from '../caller.ts';

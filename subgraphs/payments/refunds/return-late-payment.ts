@@ -6,7 +6,7 @@
  */
 import { newRowId } from '../../platform/database/new-id.ts';
 import type pg from 'pg';
-import { raiseAlert } from '../../platform/alerts/raise-alert.ts';
+import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { isBeyondBound } from '../../ledger/bound.ts';

@@ -5,12 +5,12 @@ import type {
   QueryResolvers,
 } from '../../../schema/generated/payouts.ts';
 import type { RowFilter } from '../../platform/database/list-statements.ts';
-import { exactly, oneOf } from '../../platform/database/open-list.ts';
+import { exactly, oneOf } from '../../platform/database/lists.ts';
 import { idsRefusal, ofCaller, personOf, rejectDraft } from '../../platform/drafts/decide-draft.ts';
 import type { Policies } from '../../platform/policies/policies.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { merchantOf, orThrow } from '../../platform/access/reach.ts';
+import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/per-call.ts';
 import type { Payout } from '../entities.ts';
 import { loadPayouts } from '../find-payouts.ts';

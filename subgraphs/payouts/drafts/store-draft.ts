@@ -1,5 +1,5 @@
 /** The store of payout drafts. */
-import type { ListedPage } from '../../platform/database/filtered-list.ts';
+import type { ListedPage } from '../../platform/database/lists.ts';
 import { propertyNames } from '../../platform/database/statement.ts';
 import { openDraftStore } from '../../platform/drafts/store-drafts.ts';
 import { maskedName } from '../../rules/receipt.ts';

@@ -9,6 +9,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { availableParallelism } from 'node:os';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { Principal } from './principal.ts';
 
 /** The maximum total time that a call waits while none of its statements runs. */
 const wait_max_ms = 10_000;
@@ -198,5 +199,31 @@ export const inTurn = async <Result>(send: () => Promise<Result>): Promise<Resul
     use(work.caller, performance.now() - began_ms);
     giveTurns();
     await nextSlice();
+  }
+};
+
+// Callers that share a turn in the lane of documents, live reads and lists.
+
+/** The header of a call in the lane on its way to a subgraph in another process. */
+export const laneHeader = 'x-lane';
+/** Its value for a call whose answer is measured (`AnswerMeter`); other calls' is empty. */
+export const measuredInLane = 'measured';
+
+/**
+ * The name under which a call waits in the lane: all keys and buyers of a merchant share one, its
+ * people another, and each person of the platform has their own. Null: it never waits.
+ */
+export const laneOf = (principal: Principal): string | null => {
+  switch (principal.kind) {
+    case 'key':
+    case 'buyer':
+      return `merchant ${principal.merchantId}`;
+    case 'operator':
+      return principal.merchantId === null
+        ? `person ${principal.subject}`
+        : `people ${principal.merchantId}`;
+    case 'edge':
+    case 'service':
+      return null;
   }
 };

@@ -6,12 +6,11 @@
  */
 import { Counter } from 'prom-client';
 import { is, literal, object } from 'valibot';
-import { raiseAlert } from './raise-alert.ts';
+import { raiseAlert } from './alerts.ts';
 import { metrics } from '../tracing/telemetry.ts';
-import { isDatabaseLost } from '../tracing/database-lost.ts';
+import { isDatabaseLost, errorCode } from '../tracing/error-code.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
-import { errorCode } from '../tracing/error-code.ts';
 
 /** What a task failed at. */
 export interface Subject {

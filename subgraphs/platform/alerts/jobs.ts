@@ -7,7 +7,7 @@ import { done, type Job } from '../queue/run-job.ts';
 import type { Bus } from '../bus/bus.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
 import type { Alert } from './entities.ts';
-import { alertColumns } from './find-alerts.ts';
+import { alertColumns } from './alerts.ts';
 
 interface AlertJobs {
   readonly pool: pg.Pool;

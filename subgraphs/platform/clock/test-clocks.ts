@@ -4,10 +4,12 @@
  * merchants' calls do not query the database; a clock's time is read on each use, because another
  * process may have just advanced it.
  */
-import { run, type Runner, type Statement } from '../database/statement.ts';
-import type { Bus } from '../bus/bus.ts';
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { Mode } from '../../rules/mode.ts';
 import { outsideOfLane } from '../access/lane.ts';
+import type { Bus } from '../bus/bus.ts';
+import { InstantType } from '../database/instant.ts';
+import { run, type Runner, type Statement, type Row } from '../database/statement.ts';
 
 /** Something of a merchant whose time is asked for. */
 type Timed =
@@ -193,3 +195,26 @@ class KnownClocks implements TestClocks {
 
 /** The clocks as this process knows them. Nothing is read until a time is asked for. */
 export const openTestClocks = (deps: TestClocksDeps): TestClocks => new KnownClocks(deps);
+
+// A small table; live mode never reads it.
+
+const instant = () => p.type(InstantType).$type<Temporal.Instant>();
+
+export const TestClockEntity = defineEntity({
+  name: 'TestClock',
+  tableName: 'test_clock',
+  properties: {
+    merchantId: p.uuid().primary(),
+    shopId: p.uuid().primary(),
+    /** What the clock showed at the real moment `setAt`. It shows it still while it stands. */
+    clockAt: instant().groups('audit').serializedName('now'),
+    setAt: instant(),
+    frozen: p.boolean().groups('audit'),
+    /** Where it is advancing to. It stands at every moment on the way for which something waits. */
+    targetAt: instant().strictNullable().groups('audit').serializedName('advancingTo'),
+    createdAt: instant(),
+  },
+});
+export type TestClock = Row<InferEntity<typeof TestClockEntity>>;
+
+export const clockEntities = [TestClockEntity];

@@ -5,11 +5,14 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LRUCache } from 'lru-cache';
-import type pg from 'pg';
-import { isDatabaseLost } from '../tracing/database-lost.ts';
-import { spanned } from '../tracing/tracing.ts';
+import pg from 'pg';
+import { isUuid } from '../../rules/ids.ts';
 import { isInLane } from '../access/lane.ts';
-import { spanOf } from './statement.ts';
+import { openBuffer, type Buffer } from '../bus/buffer.ts';
+import { isDatabaseLost } from '../tracing/error-code.ts';
+import { spanned } from '../tracing/tracing.ts';
+import { runSharded, shardedByKey } from './sharding.ts';
+import { spanOf, run, type Runner, type Statement } from './statement.ts';
 
 /** An operation whose calls may share a statement. */
 interface Batched<Call, Result> {
@@ -188,3 +191,72 @@ export const batched = <Call, Result>(
       ? runAlone(operation, pool, call)
       : spanned(spanOf(operation), () => batcherOn(pool, call)(call));
 };
+
+// Rows by their keys, in the order of the keys: entity references load with one statement for all.
+// Concurrent reads of one row share a statement, too.
+
+export interface RowKey {
+  readonly merchantId: string;
+  readonly id: string;
+}
+
+const idsOf = (keys: readonly RowKey[]): readonly unknown[] => [keys.map(({ id }) => id)];
+
+const nameOf = ({ merchantId, id }: RowKey): string => `${merchantId}/${id}`.toLowerCase();
+
+/**
+ * A loader of a table with the key (merchant_id, id); `columns` is what `columns()` of statement.ts
+ * makes, without an alias.
+ */
+export const loadByKey = <Found extends RowKey>(table: string, columns: string) => {
+  const one: Statement = {
+    name: `${table}.load_one`,
+    text: `select ${columns} from ${table} where merchant_id = $1 and id = $2`,
+  };
+  const many = shardedByKey(
+    `${table}.load`,
+    'id',
+    (ofKeys) => `select ${columns} from ${table} where ${ofKeys}`,
+  );
+  const findOne = async (runner: Runner, { merchantId, id }: RowKey): Promise<Found | null> =>
+    (await run<Found>(runner, one, [merchantId, id]))[0] ?? null;
+  const findMany = async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
+    const sane = keys.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
+    const rows = await runSharded<Found, RowKey>(runner, many, sane, idsOf);
+    const found = new Map(rows.map((row) => [nameOf(row), row]));
+    return keys.map((key) => found.get(nameOf(key)) ?? null);
+  };
+  const findGathered = batched<RowKey, Found | null>({
+    name: one.name,
+    callerOf: ({ merchantId }) => merchantId,
+    run: async (pool, keys) => {
+      const [key] = keys;
+      return key && keys.length === 1 ? [await findOne(pool, key)] : findMany(pool, keys);
+    },
+  });
+  return async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
+    const [key] = keys;
+    if (!key || keys.length > 1) return findMany(runner, keys);
+    if (!isUuid(key.merchantId) || !isUuid(key.id)) return [null];
+    return [await (runner instanceof pg.Pool ? findGathered(runner, key) : findOne(runner, key))];
+  };
+};
+
+// Rows that are written outside the request path, in batches (`platform/bus/buffer`).
+
+/** Rows, by their columns. */
+export type BufferedRows = Buffer<object>;
+
+const rows_max = 500;
+
+/** Rows for `insert`, whose one parameter is a list of them as JSON; `drop` counts what is lost. */
+export const bufferRows = (
+  runner: Runner,
+  insert: Statement,
+  drop: (rows: number) => void,
+): BufferedRows =>
+  openBuffer({
+    batch_max: rows_max,
+    write: (rows) => run(runner, insert, [JSON.stringify(rows)]),
+    drop,
+  });

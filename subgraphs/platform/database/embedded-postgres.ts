@@ -17,10 +17,14 @@ import {
   statSync,
 } from 'node:fs';
 import pg from 'pg';
-import { claimDirectory, handoverDefault_ms, commandLine } from './embedded/claim-directory.ts';
+import {
+  claimDirectory,
+  handoverDefault_ms,
+  commandLine,
+  ensureWritable,
+} from './embedded/data-directory.ts';
 import { ensureCluster, readPassword, ownDirectory, superuser } from './embedded/cluster.ts';
 import { explain, wordsOf } from './embedded/explain.ts';
-import { ensureWritable } from './embedded/data-directory.ts';
 import {
   preparePrograms,
   type Programs,

@@ -13,11 +13,18 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Secrets } from '../config/config.ts';
-import { allKeys, currentKey, type Keys } from '../access/keys.ts';
-import type { ServiceKeys } from '../access/principal-header.ts';
+import {
+  allKeys,
+  currentKey,
+  type Keys,
+  keyIdOf,
+  seal,
+  sealedWith,
+  unseal,
+} from '../access/keys.ts';
+import type { ServiceKeys } from '../access/principal.ts';
 import { outsideOfLane } from '../access/lane.ts';
 import type { Logger } from '../tracing/telemetry.ts';
-import { keyIdOf, seal, sealedWith, unseal } from '../access/vault.ts';
 import { KeptKeyEntity } from './entities.ts';
 import type { Database } from './orm.ts';
 

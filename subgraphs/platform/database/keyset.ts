@@ -4,9 +4,12 @@
  * `to` are UTC days, both inclusive.
  */
 import { createHash } from 'node:crypto';
+import type { EntityName, FilterQuery, QueryOrderMap } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { isCanonicalUuid } from '../../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { asCame } from '../../rules/texts.ts';
-import { isCanonicalUuid } from '../../rules/ids.ts';
+import { run, type Runner, type Statement } from './statement.ts';
 
 /** Where a page ended: rows are ordered by creation and id, newest first. */
 export interface Position {
@@ -158,7 +161,7 @@ const pageInfoOf = (
  * A page of rows in the order of the list, each at its position; `more`: whether there are further
  * rows in the read direction. An edge makes its cursor only when it is read.
  */
-export const pageAt = <Row>(
+const pageAt = <Row>(
   placed: readonly { readonly node: Row; readonly position: Position }[],
   range: PageRange,
   more: boolean,
@@ -239,4 +242,106 @@ export const spanOf = (
     since: first && start(first),
     until: last && to !== lastDay ? start(last.add({ days: 1 })) : null,
   };
+};
+
+// Lists that grow and are not a shop's registry, newest first: one statement per list and direction.
+
+/** SQL of one direction. `$1` to `$3` are the page's parameters; those of the statement follow. */
+interface PageText {
+  /** The rows of a page by their columns for moment and id. */
+  readonly behind: (at: string, id: string) => string;
+  /** Their order in this direction, and how many they are. */
+  readonly inOrder: (at: string, id: string) => string;
+}
+
+const forwards: PageText = {
+  behind: (at, id) =>
+    `(${at}, ${id}) < (coalesce($1::timestamptz, 'infinity'), coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`,
+  inOrder: (at, id) => `order by ${at} desc, ${id} desc limit $3`,
+};
+const backwards: PageText = {
+  behind: (at, id) =>
+    `(${at}, ${id}) > (coalesce($1::timestamptz, '-infinity'), coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))`,
+  inOrder: (at, id) => `order by ${at}, ${id} limit $3`,
+};
+
+export interface PagedList {
+  readonly forwards: Statement;
+  readonly backwards: Statement;
+}
+
+/** The statements of a list; they return the columns `createdAt` and `id`. */
+export const pagedList = (name: string, textOf: (page: PageText) => string): PagedList => ({
+  forwards: { name, text: textOf(forwards) },
+  backwards: { name: `${name}_backwards`, text: textOf(backwards) },
+});
+
+/**
+ * One page of a list; `values` are its statements' parameters from `$4` on, and a cursor belongs to
+ * them. `bad_request` for a size outside 1 to `limit`, or a wrong cursor.
+ */
+export const readPage = async <Row extends Position>(
+  runner: Runner,
+  list: PagedList,
+  values: readonly unknown[],
+  query: PageQuery,
+  limit?: number,
+): Promise<Page<Row> | Refusal> => {
+  const range = pageRange(query, [list.forwards.name, values], limit);
+  if (isRefusal(range)) return range;
+  const { position, size } = range;
+  const cursor = [position?.createdAt ?? null, position?.id ?? null];
+  const statement = range.backwards ? list.backwards : list.forwards;
+  return pageOf(await run<Row>(runner, statement, [...cursor, size + 1, ...values]), range);
+};
+
+// The same for entities, by the ORM's cursors; callers receive the cursors of this file.
+
+/** An entity that a list orders by the time `At`, and by its id among those of one time. */
+type Listed<At extends string> = { readonly id: string } & {
+  readonly [Name in At]: Temporal.Instant;
+};
+
+interface EntityList<Entity extends object, At extends string> {
+  readonly entity: EntityName<Entity>;
+  /** The property that holds the time. */
+  readonly at: At;
+  readonly where: FilterQuery<Entity>;
+  /** The name of the list and the values of its filters: a cursor is bound to them. */
+  readonly bound: readonly [list: string, filters: readonly unknown[]];
+}
+
+/** The filters; null or absent matches all. */
+export const given = <Filters extends object>(filters: Filters) =>
+  Object.fromEntries(
+    Object.entries(filters).filter(([, value]) => value !== null && value !== undefined),
+  ) as { [Name in keyof Filters]?: Exclude<Filters[Name], null | undefined> };
+
+/**
+ * One page of a list; `bad_request` for a size outside 1 to `limit`, or a wrong cursor. Rows are
+ * fresh from the database, whatever the call read before.
+ */
+export const findPage = async <At extends string, Entity extends Listed<At>>(
+  em: EntityManager,
+  { entity, at, where, bound }: EntityList<Entity, At>,
+  query: PageQuery,
+  limit?: number,
+): Promise<Page<Entity> | Refusal> => {
+  const range = pageRange(query, bound, limit);
+  if (isRefusal(range)) return range;
+  const { size, backwards, position } = range;
+  const cursor = position ? { [at]: position.createdAt, id: position.id } : undefined;
+  const found = await em.findByCursor(entity, {
+    where,
+    orderBy: { [at]: 'desc', id: 'desc' } as QueryOrderMap<Entity>,
+    [backwards ? 'last' : 'first']: size,
+    ...(cursor && { [backwards ? 'before' : 'after']: cursor }),
+    includeCount: false,
+    disableIdentityMap: true,
+  });
+  const placed = (found.items as Entity[]).map((node) => ({
+    node,
+    position: { createdAt: node[at], id: node.id },
+  }));
+  return pageAt(placed, range, backwards ? found.hasPrevPage : found.hasNextPage);
 };

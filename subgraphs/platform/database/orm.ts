@@ -13,13 +13,13 @@ import {
 } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import pg from 'pg';
-import { expectLargeMerchants } from './analyze-grown.ts';
-import { makeShardFunctions } from './sql-file.ts';
-import { makePartitions } from './partitions.ts';
+import { Gauge } from 'prom-client';
+import { metrics } from '../tracing/telemetry.ts';
 import { refuseUnrecorded } from './audited.ts';
+import { expectLargeMerchants, makePartitions } from './maintain-tables.ts';
 import { dialectOver } from './orm-connections.ts';
 import { knowClients } from './pool-of.ts';
-import { watchPool } from './watch-pool.ts';
+import { makeShardFunctions } from './sql-file.ts';
 import { sendUnnamed, isLockTimeout } from './statement.ts';
 
 /*
@@ -116,6 +116,44 @@ const ormTypes = (): pg.CustomTypesConfig => {
   return types;
 };
 
+const watched = new Set<pg.Pool>();
+
+const sum = (count: (pool: pg.Pool) => number): number =>
+  watched.values().reduce((total, pool) => total + count(pool), 0);
+
+const connections = new Gauge({
+  name: 'database_pool_connections',
+  help: 'PostgreSQL connections of this process by state: busy, idle, or available to open.',
+  labelNames: ['state'],
+  registers: [],
+  collect() {
+    const [open, idle, limit] = [
+      sum(({ totalCount }) => totalCount),
+      sum(({ idleCount }) => idleCount),
+      sum(({ options }) => options.max),
+    ];
+    for (const [state, count] of Object.entries({ busy: open - idle, idle, unmade: limit - open }))
+      this.set({ state }, count);
+  },
+});
+
+const waiting = new Gauge({
+  name: 'database_pool_waiting',
+  help: 'Calls in this process that are waiting for a PostgreSQL connection.',
+  registers: [],
+  collect() {
+    this.set(sum(({ waitingCount }) => waitingCount));
+  },
+});
+
+for (const gauge of [connections, waiting]) metrics.registerMetric(gauge);
+
+/** Counts a pool in; returns a function that removes it. */
+const watchPool = (pool: pg.Pool): (() => void) => {
+  watched.add(pool);
+  return () => void watched.delete(pool);
+};
+
 /** Connects to the database. Does not migrate: see `migrate`. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const migrations = fileURLToPath(new URL('./migrations', import.meta.url));
@@ -193,3 +231,41 @@ export const migrate = async (database: Database): Promise<readonly string[]> =>
 /** Whether the database has every migration that this program knows. */
 export const isMigrated = async (database: Database): Promise<boolean> =>
   (await database.orm.migrator.getPending()).length === 0;
+
+/** The oldest version on which the tests have passed. */
+const serverVersion_min = 15;
+/** Time limit for an unreachable server. */
+const patience_ms = 3_000;
+
+const askVersion = async (url: string): Promise<number | null> => {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: patience_ms,
+    query_timeout: patience_ms,
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ number: number }>(
+      "select current_setting('server_version_num')::int as number",
+    );
+    return Math.floor((rows[0]?.number ?? 0) / 10_000);
+  } catch {
+    return null;
+  } finally {
+    await client.end().catch(() => {});
+  }
+};
+
+/**
+ * Throws one readable sentence when the server is too old: it would accept the migrations and fail
+ * later, in the middle of a payment. A server that does not answer is not too old; its callers
+ * continue to wait.
+ */
+export const refuseOldServer = async (url: string): Promise<void> => {
+  const version = await askVersion(url);
+  if (version !== null && version < serverVersion_min)
+    throw new Error(
+      `DATABASE_URL leads to PostgreSQL ${version}: the service needs PostgreSQL ${serverVersion_min} or later.`,
+    );
+};

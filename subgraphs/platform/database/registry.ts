@@ -6,7 +6,10 @@
  * A range is read from one end, the cursor's or that of the days: with a second condition on
  * created_at PostgreSQL begins at that one and walks to the cursor.
  */
+import type { Mode } from '../../rules/mode.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
+import { merchantOf } from '../access/access.ts';
+import type { Principal } from '../access/principal.ts';
 import {
   pageOf,
   pageRange,
@@ -16,7 +19,6 @@ import {
   type PageRange,
   type Position,
 } from './keyset.ts';
-import type { Reach } from './reach.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 /** What a caller asks for. */
@@ -82,6 +84,49 @@ const firstId = '00000000-0000-0000-0000-000000000000';
 /** Each value once, in one order: equal filters are the same, however a caller writes them. */
 export const distinct = (values: readonly string[]): readonly string[] =>
   [...new Set(values)].toSorted();
+
+// The rows of registries that a caller reaches. A key reaches its shop and its mode; an operator a
+// merchant's.
+
+/** The owner of the rows, and their modes. */
+export interface Reach {
+  readonly merchantId: string;
+  readonly shopIds: readonly string[];
+  readonly modes: readonly Mode[];
+}
+
+const shopsOf: Statement = {
+  name: 'shop.of_merchant',
+  text: `select id from shop where merchant_id = $1 order by created_at, id`,
+};
+
+/** The shops of a merchant, oldest first. */
+export const shopIdsOf = async (runner: Runner, merchantId: string): Promise<string[]> => {
+  const shops = await run<{ id: string }>(runner, shopsOf, [merchantId]);
+  return shops.map(({ id }) => id);
+};
+
+/**
+ * The rows of a registry that the caller may read. `includeTest` adds test rows to a live key's.
+ */
+export const reachOf = async (
+  runner: Runner,
+  principal: Principal,
+  named: string | null | undefined,
+  includeTest = false,
+): Promise<Reach> => {
+  const merchantId = merchantOf(principal, named);
+  if (principal.kind === 'key') {
+    const modes =
+      principal.mode === 'live' && includeTest ? (['live', 'test'] as const) : [principal.mode];
+    return { merchantId, shopIds: [principal.shopId], modes };
+  }
+  return {
+    merchantId,
+    shopIds: await shopIdsOf(runner, merchantId),
+    modes: includeTest ? ['live', 'test'] : ['live'],
+  };
+};
 
 /** Checks a query; `bad_request` for a wrong day, cursor, or a size outside 1 to `limit`. */
 export const registryRange = (

@@ -5,7 +5,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { outsideOfLane } from '../access/lane.ts';
-import { eachMerchant } from './by-merchant.ts';
 import { poolOf } from './pool-of.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
@@ -58,6 +57,20 @@ export const shardedByKey = (
     text: textOf(`merchant_id = $1 and ${column} = any ($2)`),
   },
 });
+
+/**
+ * Calls `work` for the rows of each merchant, one merchant after another, so that a statement names
+ * one merchant and runs on one shard. Returns all results in the order of the merchants' first rows.
+ */
+export const eachMerchant = async <Row extends { readonly merchantId: string }, Result>(
+  rows: readonly Row[],
+  work: (rows: readonly Row[], merchantId: string) => Promise<readonly Result[]>,
+): Promise<Result[]> => {
+  const results: Result[] = [];
+  for (const [merchantId, own] of Map.groupBy(rows, (row) => row.merchantId))
+    results.push(...(await work(own, merchantId)));
+  return results;
+};
 
 /**
  * Runs a statement for rows of several merchants: at once in one database; merchant by merchant

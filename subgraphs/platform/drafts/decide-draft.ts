@@ -7,12 +7,12 @@ import type pg from 'pg';
 import type { TestClocks } from '../clock/test-clocks.ts';
 import type { Acting } from '../database/audit.ts';
 import type { RowFilter } from '../database/list-statements.ts';
-import type { RowKey } from '../database/load-by-key.ts';
+import type { RowKey } from '../database/batch-calls.ts';
 import { inTransaction } from '../database/statement.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { textMistake } from '../../rules/texts.ts';
 import type { Principal } from '../access/principal.ts';
-import { refusal } from '../access/reach.ts';
+import { refusal } from '../access/access.ts';
 import { approval, rejection } from './rules.ts';
 import type { Draft, DraftStore, PersonActing } from './store-drafts.ts';
 

@@ -1,11 +1,16 @@
 /** Reads and writes a table of drafts, of payouts or of refunds. */
 import type pg from 'pg';
-import { dueOn, type Due } from '../clock/due.ts';
+import type { AuditVerb } from '../../rules/audit-action.ts';
+import type { Mode } from '../../rules/mode.ts';
+import type { RefusalCode, Refusal } from '../../rules/refusal.ts';
+import type { OperatorPrincipal, Principal } from '../access/principal.ts';
+import { workBatch } from '../alerts/dead-letters.ts';
+import { dueOn, type Due, type Timeline } from '../clock/due.ts';
 import { writeEntries, type Acting } from '../database/audit.ts';
 import type { AuditedState } from '../database/audited.ts';
-import type { ListedPage } from '../database/filtered-list.ts';
-import { loadByKey, type RowKey } from '../database/load-by-key.ts';
-import { openList, type ListRequest } from '../database/open-list.ts';
+import { loadByKey, type RowKey } from '../database/batch-calls.ts';
+import { type ListedPage, openList, type ListRequest } from '../database/lists.ts';
+import type { Database } from '../database/orm.ts';
 import { registry, type RegistryTable } from '../database/registry.ts';
 import {
   columnNames,
@@ -14,11 +19,8 @@ import {
   run,
   type Runner,
   type Statement,
+  inTransaction,
 } from '../database/statement.ts';
-import type { AuditVerb } from '../../rules/audit-action.ts';
-import type { Mode } from '../../rules/mode.ts';
-import type { RefusalCode, Refusal } from '../../rules/refusal.ts';
-import type { OperatorPrincipal, Principal } from '../access/principal.ts';
 import { draftStatuses, pendingDrafts_max, type DraftState } from './rules.ts';
 
 /** The fields that every draft has. */
@@ -168,4 +170,49 @@ export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>): Draft
       ]);
     },
   };
+};
+
+/** How many drafts one round takes. */
+const round_max = 200;
+
+const expireRound = <Row extends Draft>(
+  store: DraftStore<Row>,
+  { pool }: Pick<Database, 'pool'>,
+  timeline: Timeline,
+  now: Temporal.Instant,
+  limit: number,
+): Promise<number> =>
+  inTransaction(pool, async (client) => {
+    const acting: Acting = {
+      principal: { kind: 'service', name: `expire-${store.name.replace('_', '-')}s` },
+      requestId: '',
+      now: () => now,
+    };
+    const due = await store.lives.due(client, timeline, now, limit);
+    for (const draft of due) {
+      const after = { ...draft, status: 'expired', decidedAt: now } as const;
+      await store.move(client, after);
+      await store.record(client, acting, 'expire', { before: draft, after });
+    }
+    return due.length;
+  });
+
+/** Expires the drafts that are due on a timeline, in rounds. Returns their number. */
+export const expireDrafts = async <Row extends Draft>(
+  store: DraftStore<Row>,
+  database: Pick<Database, 'pool'>,
+  clock: () => Temporal.Instant,
+  timeline: Timeline = null,
+): Promise<number> => {
+  for (let seen = 0; ;) {
+    const now = clock();
+    const { result, limit } = await workBatch(database.pool, {
+      task: store.lives.task,
+      limit: round_max,
+      work: (most) => expireRound(store, database, timeline, now, most),
+      first: () => store.lives.first(database.pool, timeline, now),
+    });
+    seen += result;
+    if (result < limit) return seen;
+  }
 };

@@ -16,10 +16,11 @@ import type pg from 'pg';
 import type { Consumer } from '../../rules/event.ts';
 import type { Bus, StreamStretch, WebhookLane } from '../bus/bus.ts';
 import type { Logger } from '../tracing/telemetry.ts';
-import { WakeSignal } from '../queue/wake-signal.ts';
+import { WakeSignal } from '../queue/run-job.ts';
 import { isSharded } from '../database/sharding.ts';
-import { awaitEarlierNumbers, numberByShard } from './number-by-shard.ts';
 import {
+  awaitEarlierNumbers,
+  numberByShard,
   newestNumber,
   numberAtOnce,
   numberBatch,

@@ -22,7 +22,7 @@ import { scalars } from '../../../schema/scalars.ts';
 import { readWholeSdl } from '../../../schema/generated-files.ts';
 import type { SubgraphName } from '../../../schema/sources.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { access, accessBelowRoot, accessRefusal } from '../access/access.ts';
+import { access, accessBelowRoot, accessRefusal, refusal } from '../access/access.ts';
 import { resolveEntities, type EntityLoaders, mayReadMerchant } from './entities.ts';
 import { maskFreeTexts } from './free-texts.ts';
 import { measureAnswers } from './measure-answers.ts';
@@ -30,7 +30,6 @@ import type { SubgraphContext } from './subgraph.ts';
 import { isPlainText } from '../../rules/block.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Principal } from '../access/principal.ts';
-import { refusal } from '../access/reach.ts';
 
 /*
  * Calls that name a merchant: another's merchant is reported as not found, before the field's own

@@ -23,9 +23,8 @@ import {
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { AnswerMeter } from '../access/answer-meter.ts';
-import { laneOf } from '../access/lane-of.ts';
+import { laneOf, inLane } from '../access/lane.ts';
 import type { Call } from '../access/principal.ts';
-import { inLane } from '../access/lane.ts';
 import { presentErrors } from './present-errors.ts';
 import type { SubgraphContext, SubgraphExecutor } from './subgraph.ts';
 import type { Logger } from '../tracing/telemetry.ts';

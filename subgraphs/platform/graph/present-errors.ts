@@ -1,7 +1,7 @@
 /** The errors that may leave a subgraph: only what a resolver sends deliberately. */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Call } from '../access/principal.ts';
-import { isDatabaseLost } from '../tracing/database-lost.ts';
+import { isDatabaseLost } from '../tracing/error-code.ts';
 import { internalErrors, type Logger } from '../tracing/telemetry.ts';
 
 /**
@@ -67,3 +67,24 @@ export const presentInputError = (error: GraphQLError): GraphQLError => {
     : error.message;
   return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } });
 };
+
+// Errors of abandoned fields. When one item of a list fails at once, graphql-js answers and
+// abandons the promises of the items before it. A later failure of one of them is an unhandled
+// rejection, on which Node would end the process: any caller's query could end it.
+
+/** Whether it was thrown for one field of an answer. */
+const isOfField = (reason: unknown): boolean =>
+  reason instanceof Error &&
+  reason.name === 'GraphQLError' &&
+  'path' in reason &&
+  Array.isArray(reason.path);
+
+/**
+ * Lets the process outlive errors of forsaken fields, which are logged. Any other rejection that is
+ * not handled ends it, as before.
+ */
+export const outliveForsakenFields = (log: Pick<Logger, 'warn'>): void =>
+  void process.on('unhandledRejection', (reason) => {
+    if (!isOfField(reason)) throw reason;
+    log.warn({ err: reason }, 'a field failed after its operation had ended');
+  });

@@ -8,13 +8,13 @@ import { safeParse, type GenericSchema, object, optional, string } from 'valibot
 import { GraphQLError, parse, type ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { SubgraphName } from '../../../schema/sources.ts';
-import { laneHeader, measuredInLane } from '../access/lane-of.ts';
+import { laneHeader, measuredInLane } from '../access/lane.ts';
 import {
   principalHeader,
   requestIdHeader,
   principalReader,
   type PrincipalKeys,
-} from '../access/principal-header.ts';
+} from '../access/principal.ts';
 import { type Logger, requestIdOf } from '../tracing/telemetry.ts';
 import { AnswerMeter, answerSize_max } from '../access/answer-meter.ts';
 import {

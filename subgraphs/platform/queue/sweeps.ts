@@ -6,7 +6,7 @@
 import type pg from 'pg';
 import { isSharded } from '../database/sharding.ts';
 import { run, type Statement } from '../database/statement.ts';
-import { isDatabaseLost } from '../tracing/database-lost.ts';
+import { isDatabaseLost } from '../tracing/error-code.ts';
 import type { Logger } from '../tracing/telemetry.ts';
 import type { Queues } from './queues.ts';
 import { done, type Job, type Sweep } from './run-job.ts';

@@ -1,5 +1,6 @@
 /** Drops the partitions in which everything has reached its age. */
 import type pg from 'pg';
+import { requestsKept_days } from '../../rules/retention.ts';
 import {
   exists,
   monthOf,
@@ -7,7 +8,7 @@ import {
   partitionOf,
   type PartitionedTable,
   withLockTimeout,
-} from '../database/partitions.ts';
+} from '../database/maintain-tables.ts';
 
 /** Old data that must not be dropped, as queries over a partition: it is still needed. */
 const stillNeeded: Readonly<Record<PartitionedTable, (partition: string) => readonly string[]>> = {
@@ -72,4 +73,72 @@ export const dropPartitions = async (
       if (await dropPartition(pool, table, name)) dropped(table, rows);
     }
   }
+};
+
+// The days of the log of requests: each has a partition, made before it begins and dropped when its
+// last row has reached its age. Nothing depends on this being in time: a row without a partition is
+// in the default one, which is emptied of what is old.
+
+/** Today and so many days that follow have a partition. */
+const daysAhead = 2;
+
+const partitionOfDay = (day: Temporal.PlainDate): string =>
+  `partitions.api_request_${day.toString().replaceAll('-', '_')}`;
+
+const dayOf = (at: Temporal.Instant): Temporal.PlainDate =>
+  at.toZonedDateTimeISO('UTC').toPlainDate();
+
+const makeDay = async (pool: pg.Pool, day: Temporal.PlainDate): Promise<void> => {
+  const partition = partitionOfDay(day);
+  const isMade = `select 1 from pg_class where oid = to_regclass('${partition}')`;
+  const [since, until] = [day, day.add({ days: 1 })].map(
+    (start) => `${start.toString()}T00:00:00Z`,
+  );
+  const strays = `select 1 from partitions.api_request_default where created_at >= '${since}' and created_at < '${until}'`;
+  // A day that has begun without its partition stays in the default one.
+  if ((await exists(pool, isMade)) || (await exists(pool, strays))) return;
+  await withLockTimeout(pool, async (client) => {
+    await client.query('lock table only api_request in share update exclusive mode');
+    if (await exists(client, isMade)) return false;
+    await client.query('lock table partitions.api_request_default in access exclusive mode');
+    if (await exists(client, strays)) return false;
+    await client.query(`create table ${partition} (like api_request including defaults including constraints)
+      with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)`);
+    await client.query(
+      `alter table api_request attach partition ${partition} for values from ('${since}') to ('${until}')`,
+    );
+    return true;
+  });
+};
+
+/** The partitions of days before the cutoff's, with how many rows PostgreSQL thinks they have. */
+const agedDays = async (pool: pg.Pool, cutoff: Temporal.Instant) => {
+  const { rows } = await pool.query<{ name: string; rows: number }>(
+    `select 'partitions.' || child.relname as name, greatest(child.reltuples, 0)::float8 as rows
+     from pg_inherits join pg_class as child on child.oid = inhrelid
+     where inhparent = 'api_request'::regclass and child.relname ~ '^api_request_[0-9]{4}_[0-9]{2}_[0-9]{2}$' and child.relname < $1 order by 1`,
+    [partitionOfDay(dayOf(cutoff)).replace('partitions.', '')],
+  );
+  return rows;
+};
+
+/** Makes the coming days and drops the old ones; returns about how many rows were deleted. */
+export const keepRequests = async (pool: pg.Pool, now: Temporal.Instant): Promise<number> => {
+  for (let ahead = 0; ahead <= daysAhead; ahead += 1)
+    await makeDay(pool, dayOf(now).add({ days: ahead }));
+  const cutoff = now.subtract({ hours: 24 * requestsKept_days });
+  let removed = 0;
+  for (const { name, rows } of await agedDays(pool, cutoff)) {
+    const isDropped = await withLockTimeout(pool, async (client) => {
+      await client.query('lock table only api_request in access exclusive mode');
+      await client.query(`drop table ${name}`);
+      return true;
+    });
+    if (isDropped) removed += rows;
+  }
+  const { rowCount } = await pool.query(
+    'delete from partitions.api_request_default where created_at < $1',
+    [cutoff.toString()],
+  );
+  return removed + (rowCount ?? 0);
 };

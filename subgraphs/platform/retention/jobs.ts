@@ -6,8 +6,7 @@
 import type pg from 'pg';
 import { Counter } from 'prom-client';
 import { forgetDeadLetters } from '../alerts/dead-letters.ts';
-import { analyzeGrown } from '../database/analyze-grown.ts';
-import { makePartitions, partitionedTables } from '../database/partitions.ts';
+import { analyzeGrown, makePartitions, partitionedTables } from '../database/maintain-tables.ts';
 import { done, type Job } from '../queue/run-job.ts';
 import {
   alertsKept_days,
@@ -20,8 +19,8 @@ import {
   tracesKept_days,
 } from '../../rules/retention.ts';
 import { metrics } from '../tracing/telemetry.ts';
-import { forgetOlder } from './forget-batches.ts';
 import {
+  forgetOlder,
   forgetAlerts,
   forgetBankHealth,
   forgetDifferences,
@@ -34,8 +33,7 @@ import {
   forgetTraces,
   type Forgotten,
 } from './forget-rows.ts';
-import { keepRequests } from './keep-requests.ts';
-import { dropPartitions } from './drop-partitions.ts';
+import { keepRequests, dropPartitions } from './drop-partitions.ts';
 
 interface RetentionJobs {
   readonly pool: pg.Pool;

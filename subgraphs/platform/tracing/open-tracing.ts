@@ -25,7 +25,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { holdsCardNumber, maskCardNumbers } from '../../rules/card.ts';
 import type { Logger } from './telemetry.ts';
-import type { TracingConfig } from '../config/tracing-config.ts';
+import type { TracingConfig } from '../config/config.ts';
 import type { Span, SpanKind, SpanValues, Tracing } from './tracing.ts';
 
 const kinds: Readonly<Record<SpanKind, Kind>> = {

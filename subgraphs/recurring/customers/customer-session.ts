@@ -12,9 +12,8 @@ import {
   strictTuple,
   string,
 } from 'valibot';
-import type { Keys } from '../../platform/access/keys.ts';
+import { type Keys, seal, unseal } from '../../platform/access/keys.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
-import { seal, unseal } from '../../platform/access/vault.ts';
 import { modes, type Mode } from '../../rules/mode.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
 import { textMistake } from '../../rules/texts.ts';

@@ -5,7 +5,7 @@ import type {
   QueryResolvers,
 } from '../../../schema/generated/recurring.ts';
 import { isRefusal } from '../../rules/refusal.ts';
-import { keyOf } from '../../platform/access/reach.ts';
+import { keyOf } from '../../platform/access/access.ts';
 import {
   endSubscription,
   endToken,

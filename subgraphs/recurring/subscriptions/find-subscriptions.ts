@@ -3,10 +3,9 @@
  * the shop of the key.
  */
 import { runSharded, shardedByKey } from '../../platform/database/sharding.ts';
-import type { ListedPage } from '../../platform/database/filtered-list.ts';
-import { loadByKey } from '../../platform/database/load-by-key.ts';
-import { openList } from '../../platform/database/open-list.ts';
-import { readPage, type Page, type PageQuery } from '../../platform/database/page.ts';
+import { type ListedPage, openList } from '../../platform/database/lists.ts';
+import { loadByKey } from '../../platform/database/batch-calls.ts';
+import { readPage, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { columns, propertyNames, type Runner } from '../../platform/database/statement.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { Refusal } from '../../rules/refusal.ts';

@@ -4,11 +4,11 @@ import type {
   QueryResolvers,
   TokenResolvers,
 } from '../../../schema/generated/recurring.ts';
-import { exactly } from '../../platform/database/open-list.ts';
+import { exactly } from '../../platform/database/lists.ts';
 import { modes, type Mode } from '../../rules/mode.ts';
 import { isRefusal } from '../../rules/refusal.ts';
 import type { Principal } from '../../platform/access/principal.ts';
-import { keyOf, merchantOf, orThrow } from '../../platform/access/reach.ts';
+import { keyOf, merchantOf, orThrow } from '../../platform/access/access.ts';
 import { pageAddress, type PageDeps } from '../../platform/graph/page-address.ts';
 import { createToken, type TokenDeps } from './bind-token.ts';
 import { cancelToken } from './cancel-token.ts';

@@ -3,7 +3,7 @@
  * keys, so that two of these never wait for each other.
  */
 import type pg from 'pg';
-import { eachMerchant } from '../../platform/database/by-merchant.ts';
+import { eachMerchant } from '../../platform/database/sharding.ts';
 import {
   columns,
   propertyNames,
