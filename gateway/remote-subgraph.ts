@@ -40,8 +40,12 @@ import { laneHeader, measuredInLane } from '../subgraphs/platform/access/lane.ts
 import type { SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import { currentSpan, spanned, type SpanStart } from '../subgraphs/platform/tracing/tracing.ts';
-import { AnsweredOtherwise, isLost } from './lost-call.ts';
-import { shareRequests, type SharedOperation } from './share-requests.ts';
+import {
+  AnsweredOtherwise,
+  isLost,
+  shareRequests,
+  type SharedOperation,
+} from './share-requests.ts';
 
 const connectTimeout_ms = 2_000;
 /** Longer than a bank may take within a call (10 s). */

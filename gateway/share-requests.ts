@@ -12,7 +12,6 @@ import {
   batchOperations_max,
   linesType,
 } from '../subgraphs/platform/graph/operation-batch.ts';
-import { AnsweredOtherwise } from './lost-call.ts';
 import { readAs } from '../subgraphs/platform/graph/read-as.ts';
 
 /** An operation as it is sent. Document and variables are JSON already. */
@@ -137,6 +136,28 @@ const bodyOf = (batch: readonly Waiting[]): string => {
 };
 
 const lineEnd = 0x0a;
+
+/** Another status than 200: a balancer's word, or that of a subgraph that could not run it. */
+export class AnsweredOtherwise extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`answered ${status}`);
+    this.status = status;
+  }
+}
+
+/** What a connection says that breaks under a request. */
+const broken: readonly unknown[] = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
+
+/**
+ * Whether the called process died, or a balancer says so, and another one may answer. A timeout
+ * does not count.
+ */
+export const isLost = (thrown: unknown): boolean => {
+  if (thrown instanceof AnsweredOtherwise) return thrown.status === 502 || thrown.status === 503;
+  return thrown instanceof Error && 'code' in thrown && broken.includes(thrown.code);
+};
 
 /** The answer to a batch as undici delivers it: each operation is answered by its line. */
 class BatchAnswer implements Dispatcher.DispatchHandler {

@@ -6,21 +6,47 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { QueryPlan } from '@apollo/query-planner';
 import type { GatewayInterface } from '@apollo/server-gateway-interface';
-import type { DocumentNode, GraphQLSchema } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  separateOperations,
+  type ExecutionResult,
+  buildASTSchema,
+  isTypeDefinitionNode,
+  Kind,
+  parse,
+  printSchema,
+  visit,
+  type FieldDefinitionNode,
+  type TypeDefinitionNode,
+} from 'graphql';
 import { readApiSchema, readPlans } from '../schema/generated-files.ts';
+import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
+import {
+  askedSubgraphs,
+  readInternalOperations,
+  readOperations,
+  type SubgraphName,
+} from '../schema/sources.ts';
+import { access, accessBelowRoot } from '../subgraphs/platform/access/access.ts';
+import type { Call } from '../subgraphs/platform/access/principal.ts';
 import { lazily } from '../subgraphs/platform/graph/lazily.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
+import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
+import { currentSpan, spanned } from '../subgraphs/platform/tracing/tracing.ts';
+import { CannotCompile } from './compile/answer-shape.ts';
 import { compileOperation, fetchesOf } from './compile/compiled-operation.ts';
 import { executeRenamed, keyFieldNames, openAliasRenamer } from './compile/key-aliases.ts';
-import type { ExecuteGraphRequest } from './graph-request.ts';
-import { executeWithoutServer, loadedGateway } from './graphql/loaded-gateway.ts';
-import { executeLogged } from './graphql/log-own-errors.ts';
-import { plannerOf, type DocumentPlanner } from './graphql/plan-documents.ts';
-import { runDocuments } from './graphql/run-documents.ts';
-import { schemaForKeys } from './graphql/schema-for-keys.ts';
-import { prepareNamedOperations, type NamedOperations } from './named-operations.ts';
-import type { StockGatewayDeps } from './stock-gateway.ts';
 import { fetchDocument } from './compile/plan-steps.ts';
+import {
+  executeWithoutServer,
+  loadedGateway,
+  executeLogged,
+  runLogged,
+} from './graphql/loaded-gateway.ts';
+import { plannerOf, type DocumentPlanner } from './graphql/plan-documents.ts';
+import { type ExecuteGraphRequest, runDocuments } from './graphql/run-documents.ts';
+import type { StockGatewayDeps } from './stock-gateway.ts';
 
 /* Fetches of clients' documents, prepared once for each text: many documents share them. */
 
@@ -63,6 +89,118 @@ export interface SupergraphDeps extends StockGatewayDeps {
   readonly compilesDocuments?: boolean;
 }
 
+// The named operations behind REST routes, the hosted page and the gateway itself.
+
+/** A named operation. Its variables are typed and are not validated again. */
+interface NamedOperation<Name extends OperationName = OperationName> {
+  readonly name: Name;
+  run(
+    variables: OperationMap[Name]['variables'],
+    call: Call,
+  ): Promise<ExecutionResult<OperationMap[Name]['result']>>;
+}
+
+interface NamedOperations {
+  readonly operation: <Name extends OperationName>(name: Name) => NamedOperation<Name>;
+  /** Whether each planned operation can be compiled; the others run on the stock executor. */
+  readonly areCompiled: () => ReadonlyMap<string, boolean>;
+}
+
+interface NamedOperationsDeps {
+  readonly apiSchema: () => GraphQLSchema;
+  readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
+  readonly log: Logger;
+  readonly execute: ExecuteGraphRequest;
+  /** The plan of each operation, by its name. */
+  readonly plans: Readonly<Record<string, QueryPlan>>;
+}
+
+/** Opens the named operations: nothing is compiled yet. */
+const prepareNamedOperations = (deps: NamedOperationsDeps): NamedOperations => {
+  const compiled = openPlanned(deps);
+  const operations = new Map([
+    ...Array.from(
+      compiled,
+      ([name, prepared]) => [name, traced(name, () => prepared().run)] as const,
+    ),
+    ...prepareInternal(deps.executors),
+  ]);
+  return {
+    operation: <Name extends OperationName>(name: Name) => {
+      const run = operations.get(name);
+      if (!run) throw new Error(`no operation is named ${name}`);
+      // The map of types is generated from the very documents that were planned.
+      return { name, run } as NamedOperation<Name>;
+    },
+    areCompiled: () =>
+      new Map(Array.from(compiled, ([name, prepared]) => [name, prepared().compiled])),
+  };
+};
+
+interface Prepared {
+  readonly run: PreparedDocument;
+  readonly compiled: boolean;
+}
+
+/** The planned operations, each compiled when it is asked for. */
+const openPlanned = ({
+  apiSchema,
+  executors,
+  log,
+  execute,
+  plans,
+}: NamedOperationsDeps): ReadonlyMap<string, () => Prepared> => {
+  const documents = lazily(() => separateOperations(readOperations()));
+  const prepare = (name: string, plan: QueryPlan): Prepared => {
+    const document = documents()[name];
+    if (!document) throw new Error(`the plan of ${name} is stale: run npm run generate`);
+    try {
+      const run = compileOperation({
+        document,
+        plan,
+        apiSchema: apiSchema(),
+        executors,
+        counts: false,
+      });
+      return { run: runLogged(run, log), compiled: true };
+    } catch (error) {
+      if (!(error instanceof CannotCompile)) throw error;
+      return { run: (variables, call) => execute({ document, variables }, call), compiled: false };
+    }
+  };
+  return new Map(
+    Object.entries(plans).map(([name, plan]) => [name, lazily(() => prepare(name, plan))]),
+  );
+};
+
+/** The service's own operations, outside of the public graph. Each runs on its subgraph. */
+const prepareInternal = (
+  executors: NamedOperationsDeps['executors'],
+): ReadonlyMap<string, PreparedDocument> =>
+  new Map(
+    askedSubgraphs.flatMap((subgraph) =>
+      Object.entries(separateOperations(readInternalOperations(subgraph))).map(
+        ([name, document]) =>
+          [
+            name,
+            traced(
+              name,
+              lazily(() => executors[subgraph].prepare(document)),
+            ),
+          ] as const,
+      ),
+    ),
+  );
+
+/** Runs an operation in a span of its own; the first run prepares it. */
+const traced = (name: string, prepared: () => PreparedDocument): PreparedDocument => {
+  const start = { kind: 'internal', name: `operation ${name}` } as const;
+  return (variables, call) => {
+    const run = prepared();
+    return currentSpan() ? spanned(start, () => run(variables, call)) : run(variables, call);
+  };
+};
+
 export interface Supergraph extends NamedOperations {
   /** The schema that clients see, built when it is first asked for. */
   readonly apiSchema: GraphQLSchema;
@@ -72,6 +210,67 @@ export interface Supergraph extends NamedOperations {
   /** For Apollo Server; its context value is the `Call`. */
   readonly apolloGateway: GatewayInterface;
 }
+
+// The part of the graph that API keys may call: introspection with a key shows no more.
+
+const rootNames = ['Query', 'Mutation', 'Subscription'];
+
+/** Whether a key, with the scopes for it, may select the field. */
+const isForKeys = (type: string, { name }: FieldDefinitionNode): boolean => {
+  const field = `${type}.${name.value}`;
+  const row = rootNames.includes(type) ? (access[field] ?? {}) : accessBelowRoot[field];
+  return row === undefined || row.key !== undefined;
+};
+
+/** The names of the types that a definition mentions. */
+const mentioned = (definition: TypeDefinitionNode): readonly string[] => {
+  const names: string[] = [];
+  visit(definition, { NamedType: ({ name }) => void names.push(name.value) });
+  return names;
+};
+
+/** The types that a caller can reach from the root, those behind interfaces among them. */
+const reachable = (types: readonly TypeDefinitionNode[]): ReadonlySet<string> => {
+  const byName = new Map(types.map((type) => [type.name.value, type]));
+  const found = new Set<string>();
+  const behind = Map.groupBy(
+    types.flatMap((type) =>
+      ('interfaces' in type ? (type.interfaces ?? []) : []).map((of) => ({ of, type })),
+    ),
+    ({ of }) => of.name.value,
+  );
+  const add = (name: string): void => {
+    const type = byName.get(name);
+    if (!type || found.has(name)) return;
+    found.add(name);
+    for (const next of mentioned(type)) add(next);
+    for (const { type: next } of behind.get(name) ?? []) add(next.name.value);
+  };
+  for (const name of rootNames) add(name);
+  return found;
+};
+
+/** Derives it from the whole schema. */
+const schemaForKeys = (schema: GraphQLSchema): GraphQLSchema => {
+  const { definitions } = parse(printSchema(schema), { noLocation: true });
+  const types: TypeDefinitionNode[] = [];
+  for (const node of definitions)
+    if (node.kind === Kind.OBJECT_TYPE_DEFINITION) {
+      const fields = (node.fields ?? []).filter((field) => isForKeys(node.name.value, field));
+      if (fields.length > 0) types.push({ ...node, fields });
+    } else if (isTypeDefinitionNode(node)) types.push(node);
+  const shown = reachable(types);
+  return buildASTSchema(
+    {
+      kind: Kind.DOCUMENT,
+      definitions: [
+        ...definitions.filter(({ kind }) => kind === Kind.DIRECTIVE_DEFINITION),
+        ...types.filter(({ name }) => shown.has(name.value)),
+      ],
+    },
+    { assumeValidSDL: true },
+  );
+};
 
 /** Opens the supergraph over its subgraphs. */
 export const openSupergraph = async ({

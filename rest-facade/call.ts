@@ -13,16 +13,14 @@ import type { OperationName } from '../schema/generated/operation-map.ts';
 import { accessRefusal } from '../subgraphs/platform/access/access.ts';
 import type { Call } from '../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
-import type { Caller } from './authenticate.ts';
+import { type Caller, limitMerchant, refuseReply, type LimitDeps } from './authenticate.ts';
 import { sendLedgerCsv } from './ledger-csv.ts';
-import { limitMerchant, refuseReply, type LimitDeps } from './limit-rate.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { bodyScopeOf, compileRequest, lacksScope, type AnyRequest } from './read-request.ts';
 import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
-import { type LongAnswers, walkPages } from './walk-pages.ts';
+import { type LongAnswers, walkPages, whenClosed } from './long-answers.ts';
 import { ledgerFilePart } from './routes/payouts.ts';
 import type { Outcome, Route } from './routes/route.ts';
-import { whenClosed } from './when-closed.ts';
 
 /*
  * A list that is answered as a whole (`{items: [...]}`) unless the caller requests a page. The

@@ -19,7 +19,7 @@ import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import type { OpenStream } from './call.ts';
 import type { StreamEventsSubscription } from '../schema/generated/operations.ts';
 import { liveKindOf } from '../subgraphs/rules/event.ts';
-import { whenClosed } from './when-closed.ts';
+import { whenClosed } from './long-answers.ts';
 
 /* Writes server-sent events to one reader, and waits while that reader does not read. */
 

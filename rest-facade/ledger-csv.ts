@@ -10,8 +10,7 @@ import type { ledgerEntryJson } from '../schema/wire.ts';
 import type { AnyRequest } from './read-request.ts';
 import { sendRefusal, type Refusal } from './refusal-http.ts';
 import type { Outcome } from './routes/route.ts';
-import { walkPages, type LongAnswers } from './walk-pages.ts';
-import { whenClosed } from './when-closed.ts';
+import { walkPages, type LongAnswers, whenClosed } from './long-answers.ts';
 
 type Part = ExportLedgerQuery['ledgerFile'];
 type ReadPart = (asked: AnyRequest) => Promise<Outcome | Refusal>;

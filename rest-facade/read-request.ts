@@ -8,17 +8,22 @@ import type { FastifyRequest } from 'fastify';
 import { is, object, string } from 'valibot';
 import type { Idempotency } from '../schema/generated/operations.ts';
 import type { KeyPrincipal, Scope } from '../subgraphs/platform/access/principal.ts';
-import { headerValues } from '../gateway/callers/header-values.ts';
+import { headerValues } from '../gateway/callers/caller-address.ts';
 import { asCame } from '../subgraphs/rules/texts.ts';
-import { isCompressed, identityOnly } from '../gateway/graphql/raw-body.ts';
+import {
+  isCompressed,
+  identityOnly,
+  keepWritten,
+  mayBeInexact,
+  withoutMark,
+  duplicateMistake,
+} from '../gateway/graphql/raw-body.ts';
 import { timesSent } from './authenticate.ts';
 import type { ContractOperation, Parameter, Schema } from './read-contract.ts';
 import { refuse, refuseMistakes, type Refusal } from './refusal-http.ts';
 import type { Route, ValidRequest } from './routes/route.ts';
 import { compileBody, camelCase, compileSchema } from './validate-body.ts';
 import { isCanonicalUuid } from '../subgraphs/rules/ids.ts';
-import { keepWritten, mayBeInexact, withoutMark } from '../gateway/graphql/exact-numbers.ts';
-import { duplicateMistake } from '../gateway/graphql/duplicate-field.ts';
 import type { FieldMistake } from '../subgraphs/rules/refusal.ts';
 
 /* Validates query strings: unknown parameters, values, and bounds that contradict each other. */

@@ -5,12 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { withAlertSubscription } from '../gateway/live/alerts.ts';
-import { withListSubscription } from '../gateway/live/lists.ts';
+import { withAlertSubscription, withListSubscription } from '../gateway/live/hints.ts';
 import { openAuthenticator } from '../gateway/callers/authenticate.ts';
-import { openAddressOf } from '../gateway/callers/caller-address.ts';
+import { openAddressOf, openOrigins } from '../gateway/callers/caller-address.ts';
 import type { BearerReader } from '../gateway/callers/caller.ts';
-import { openOrigins } from '../gateway/callers/origins.ts';
 import {
   withSessions,
   openSessionCookie,
@@ -22,7 +20,7 @@ import { openLiveSubscriptions } from '../gateway/live/subscriptions.ts';
 import { readOidcToken } from '../gateway/callers/oidc.ts';
 import { openRateLimiter } from '../gateway/callers/rate-limit.ts';
 import { registerGateway } from '../gateway/graphql/server.ts';
-import { storedEvents } from '../gateway/live/stored-events.ts';
+import { storedEvents } from '../gateway/live/reader.ts';
 import { openSupergraph, type SupergraphDeps } from '../gateway/supergraph.ts';
 import type { NotificationRoute } from '../subgraphs/platform/http/bank-notifications.ts';
 import type { Bus } from '../subgraphs/platform/bus/bus.ts';

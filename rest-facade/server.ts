@@ -3,17 +3,22 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../gateway/callers/authenticate.ts';
 import { addressHeaders } from '../gateway/callers/rate-limit.ts';
 import { takeBankCallbacks, type BankCallbackDeps } from './bank-callback.ts';
-import { authenticate, type Caller } from './authenticate.ts';
+import {
+  authenticate,
+  type Caller,
+  refuseAddress,
+  refuseKeyFromAddress,
+  refuseReply,
+} from './authenticate.ts';
 import { openCall, type CallDeps } from './call.ts';
 import { namesOf, readContract, type Contract } from './read-contract.ts';
-import { refuseAddress, refuseKeyFromAddress, refuseReply } from './limit-rate.ts';
 import { idOf } from './read-request.ts';
 import { refuse, sendRefusal } from './refusal-http.ts';
 import { routes } from './routes.ts';
 import type { Route } from './routes/route.ts';
 import { serveDocs } from './serve-docs.ts';
 import { openRequestLog } from './request-log/note-requests.ts';
-import { openLongAnswers } from './walk-pages.ts';
+import { openLongAnswers } from './long-answers.ts';
 
 interface RestFacadeDeps extends Omit<CallDeps, 'longAnswers'> {
   readonly bankCallbacks: BankCallbackDeps;

@@ -7,7 +7,7 @@ import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Authenticated, WatchedConnection } from './caller.ts';
 import { costsAddress, personRateLimit, type RateLimited, type RateLimiter } from './rate-limit.ts';
-import type { RateLimit, TakeResult } from './token-bucket.ts';
+import type { RateLimit, TakeResult } from './limits.ts';
 
 export interface AdmissionDeps {
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest'>;

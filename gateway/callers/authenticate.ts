@@ -10,14 +10,17 @@ import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import { refuse, type Refusal, isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { scopes, type Call, type Scope } from '../../subgraphs/platform/access/principal.ts';
-import type { AddressOf } from './caller-address.ts';
-import type {
-  ApiKeyHolder,
-  Authenticated,
-  AuthenticateHeader,
-  Authorization,
-  BearerReader,
-  WatchedConnection,
+import { type AddressOf, headerValues } from './caller-address.ts';
+import {
+  type ApiKeyHolder,
+  type Authenticated,
+  type AuthenticateHeader,
+  type Authorization,
+  type BearerReader,
+  type WatchedConnection,
+  openKeyHolders,
+  type KeyHolders,
+  knownKey_ms,
 } from './caller.ts';
 import {
   openCheckAddress,
@@ -26,8 +29,6 @@ import {
   emptyBody,
   rememberByHolder,
 } from './check-caller.ts';
-import { headerValues } from './header-values.ts';
-import { openKeyHolders, type KeyHolders, knownKey_ms } from './key-holders.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 

@@ -1,17 +1,33 @@
 /**
- * The address of a caller: the socket's, or the last untrusted hop of
+ * Where a call comes from, by its address and by the page that sends it. The address: the socket's, or the last untrusted hop of
  * `X-Forwarded-For` when the socket belongs to a configured trusted proxy. A sender that is not a
  * trusted proxy gains nothing by that header.
  */
 import type { IncomingMessage } from 'node:http';
 import { openAddressList, readAddress } from '../../subgraphs/platform/access/address-list.ts';
-import { headerValues } from './header-values.ts';
 
 /**
  * Gives the caller's address. A trusted proxy may name something that is no address: it is returned
  * as it stands, and matches no list.
  */
 export type AddressOf = (request: IncomingMessage) => string;
+
+// Every value of a header that was sent several times. Node keeps the first Authorization and joins
+// most others, so only the raw list has them.
+
+/** The values of a header, in the order of the request. `name` is in lower case. */
+export const headerValues = (
+  { rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>,
+  name: string,
+): readonly string[] => {
+  const values: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const sent = rawHeaders[i];
+    if (sent?.length === name.length && sent.toLowerCase() === name)
+      values.push(rawHeaders[i + 1] ?? '');
+  }
+  return values;
+};
 
 /**
  * Opens the reader. `trustedProxies` are addresses and CIDR blocks; with none the header is never
@@ -72,3 +88,39 @@ export const widerNetworkOf = (address: string): string => {
 
 /** Whether an address is a loopback address. */
 export const isLoopback: (address: string) => boolean = openAddressList(['127.0.0.0/8', '::1']);
+
+// Which pages may talk to the graph from a browser: our own, and those of the origins that
+// `GRAPHQL_ORIGINS` names. A program that is no browser sends no Origin and is not concerned.
+
+type WithHeaders = Pick<IncomingMessage, 'headers'>;
+
+export interface Origins {
+  /** Whether there are pages elsewhere that may call. */
+  readonly hasOthers: boolean;
+  /** Whether the request says that it comes from a page of this service. */
+  readonly isOwn: (request: WithHeaders) => boolean;
+  /** The origin of a page elsewhere that may call with a bearer; null when it is none. */
+  readonly otherOf: (request: WithHeaders) => string | null;
+  /** Whether a page of this origin, or no page at all, may open a socket. */
+  readonly maySocket: (request: WithHeaders) => boolean;
+}
+
+/** Opens the check. `publicUrl` is the service's own address, `others` are exact origins. */
+export const openOrigins = (publicUrl: string | null, others: readonly string[]): Origins => {
+  const own = publicUrl === null ? null : (URL.parse(publicUrl)?.origin ?? null);
+  const isOwn = ({ headers: { origin, host } }: WithHeaders): boolean => {
+    if (origin === undefined) return false;
+    if (origin === own) return true;
+    const named = URL.parse(origin)?.host;
+    return named !== undefined && named !== '' && named === host;
+  };
+  const otherOf = ({ headers: { origin } }: WithHeaders): string | null =>
+    origin !== undefined && others.includes(origin) ? origin : null;
+  return {
+    hasOthers: others.length > 0,
+    isOwn,
+    otherOf,
+    maySocket: (request) =>
+      request.headers.origin === undefined || isOwn(request) || otherOf(request) !== null,
+  };
+};

@@ -1,8 +1,20 @@
-/** Who calls, as the rooms around the gateway see it: a merchant's key, a person, the operator. */
+/**
+ * Who calls, as the rooms around the gateway see it (a merchant's key, a person, the operator); and
+ * a cache of the holders of API keys. A change of keys empties it at once in every process, through
+ * the bus topic `keys`.
+ */
 import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import type { FindApiKeyHolderQuery } from '../../schema/generated/asked-of-merchants.ts';
-import type { Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { Principal } from '../../subgraphs/platform/access/principal.ts';
+import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
+import type { Refusal } from '../../subgraphs/rules/refusal.ts';
+
+export const knownKey_ms = 30_000;
+const knownKeys_max = 10_000;
+export const unknownKey_ms = 1_000;
+/** Separate from the known keys, so that guessing does not evict them. */
+const unknownKeys_max = 1_000;
 
 /** Whom a key belongs to, as the merchants subgraph has it. */
 export type ApiKeyHolder = Readonly<NonNullable<FindApiKeyHolderQuery['apiKeyHolder']>>;
@@ -46,3 +58,96 @@ export interface WatchedConnection {
    */
   readonly arrivedAt_ms: number;
 }
+
+interface KeyHoldersDeps {
+  /**
+   * Looks up the key with this digest in the merchants subgraph; null when it is unknown or
+   * revoked.
+   */
+  readonly find: (digest: string) => Promise<ApiKeyHolder | null>;
+  readonly bus: Bus;
+  /** A monotonic clock in milliseconds. */
+  readonly now_ms?: () => number;
+}
+
+export interface KeyHolders {
+  /**
+   * The holder of the key with this SHA-256 (hex); null when there is none. Rejects when the lookup
+   * fails.
+   */
+  find(digest: string): Promise<ApiKeyHolder | null>;
+  /**
+   * Whether this key was valid at its last lookup, however long ago, and has not been revoked
+   * since.
+   */
+  isKnown(digest: string): boolean;
+  /**
+   * Calls `changed` with a merchant whose keys may have changed, after the cache has dropped them.
+   * The returned function ends the subscription.
+   */
+  onChange(changed: (merchantId: string) => void): () => void;
+  close(): void;
+}
+
+/** Opens the cache. Concurrent lookups of one key are a single lookup. */
+export const openKeyHolders = ({
+  find,
+  bus,
+  now_ms = () => performance.now(),
+}: KeyHoldersDeps): KeyHolders => {
+  const known = new LRUCache<string, { readonly holder: ApiKeyHolder; readonly until_ms: number }>({
+    max: knownKeys_max,
+  });
+  const unknown = new LRUCache<string, number>({ max: unknownKeys_max });
+  const pending = new Map<string, Promise<ApiKeyHolder | null>>();
+  const listeners = new Set<(merchantId: string) => void>();
+
+  const unsubscribe = bus.subscribe('keys', ({ merchantId }) => {
+    const changedKeys = [...known.keys()].filter(
+      (digest) => known.peek(digest)?.holder.merchantId === merchantId,
+    );
+    for (const digest of changedKeys) known.delete(digest);
+    unknown.clear();
+    // A lookup in flight may have been answered before the change: its result is not cached, and no
+    // new caller joins it.
+    pending.clear();
+    for (const changed of listeners) changed(merchantId);
+  });
+
+  const keep = (digest: string, holder: ApiKeyHolder | null): void => {
+    const left_ms = Math.min(knownKey_ms, holder?.expiresInMs ?? knownKey_ms);
+    if (holder) known.set(digest, { holder, until_ms: now_ms() + left_ms });
+    else {
+      known.delete(digest);
+      unknown.set(digest, now_ms() + unknownKey_ms);
+    }
+  };
+
+  const findOnce = (digest: string): Promise<ApiKeyHolder | null> => {
+    const answer = find(digest).then((holder) => {
+      if (pending.get(digest) === answer) keep(digest, holder);
+      return holder;
+    });
+    pending.set(digest, answer);
+    const forget = (): void => {
+      if (pending.get(digest) === answer) pending.delete(digest);
+    };
+    answer.then(forget, forget);
+    return answer;
+  };
+
+  return {
+    find: async (digest) => {
+      const cached = known.get(digest);
+      if (cached && cached.until_ms > now_ms()) return cached.holder;
+      if ((unknown.get(digest) ?? 0) > now_ms()) return null;
+      return pending.get(digest) ?? findOnce(digest);
+    },
+    isKnown: (digest) => known.get(digest) !== undefined,
+    onChange: (changed) => {
+      listeners.add(changed);
+      return () => void listeners.delete(changed);
+    },
+    close: unsubscribe,
+  };
+};

@@ -8,8 +8,7 @@ import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import { openAddressList, type AddressList } from '../../subgraphs/platform/access/address-list.ts';
 import { unseal, type Keys } from '../../subgraphs/platform/access/keys.ts';
 import type { ApiKeyHolder } from './caller.ts';
-import type { AddressOf } from './caller-address.ts';
-import { headerValues } from './header-values.ts';
+import { type AddressOf, headerValues } from './caller-address.ts';
 
 /* Values that are derived from a key's holder once. */
 

@@ -18,7 +18,7 @@ import { readAs } from '../../subgraphs/platform/graph/read-as.ts';
 import { roles, type Role } from '../../subgraphs/platform/access/principal.ts';
 import type { OidcConfig } from '../../subgraphs/platform/config/config.ts';
 import type { Authenticated, BearerReader } from './caller.ts';
-import { personName } from './quota.ts';
+import { personName } from './limits.ts';
 import { isUuid } from '../../subgraphs/rules/ids.ts';
 
 /**

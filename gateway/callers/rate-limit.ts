@@ -11,13 +11,7 @@ import { number, tuple } from 'valibot';
 import type { RefusalCode } from '../../subgraphs/rules/refusal.ts';
 import { type Logger, metrics } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { networkOf, type AddressOf } from './caller-address.ts';
-import {
-  takeResult,
-  token_us,
-  type Buckets,
-  type RateLimit,
-  type TakeResult,
-} from './token-bucket.ts';
+import { takeResult, token_us, type Buckets, type RateLimit, type TakeResult } from './limits.ts';
 import { connectRedis } from '../../subgraphs/platform/bus/connect-redis.ts';
 import { readAs } from '../../subgraphs/platform/graph/read-as.ts';
 

@@ -14,8 +14,8 @@ import {
 } from '../../subgraphs/platform/access/principal.ts';
 import type { Authenticator } from './authenticate.ts';
 import type { Authenticated, Authorization } from './caller.ts';
-import type { Origins } from './origins.ts';
-import { personName } from './quota.ts';
+import type { Origins } from './caller-address.ts';
+import { personName } from './limits.ts';
 import type { ConsoleSessionFieldsFragment } from '../../schema/generated/asked-of-merchants.ts';
 import {
   type LinkPerson,

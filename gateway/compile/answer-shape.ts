@@ -26,7 +26,6 @@ import {
 } from 'graphql';
 import { valueSize, type AnswerMeter } from '../../subgraphs/platform/access/answer-meter.ts';
 import { shortScalars } from '../../subgraphs/platform/graph/measure-answers.ts';
-import { CannotCompile } from './cannot-compile.ts';
 
 /* The fields that an operation selects on a type, in the order of the answer. */
 
@@ -56,6 +55,17 @@ const answerFields = (
   for (const selectionSet of selectionSets) collect(deps, type, selectionSet, fields);
   return [...fields.values()];
 };
+
+/**
+ * An operation or a plan contains something that is not compiled. The operation then runs on the
+ * stock executor.
+ */
+export class CannotCompile extends Error {
+  constructor(what: string) {
+    super(`not compiled: ${what}`);
+    this.name = 'CannotCompile';
+  }
+}
 
 const collect = (
   deps: OperationDeps,

@@ -23,8 +23,7 @@ import type {
   PreparedDocument,
   SubgraphExecutor,
 } from '../../subgraphs/platform/graph/subgraph.ts';
-import { writeAnswerShape, type AnswerShape } from './answer-shape.ts';
-import { CannotCompile } from './cannot-compile.ts';
+import { writeAnswerShape, type AnswerShape, CannotCompile } from './answer-shape.ts';
 import {
   compileStep,
   fetchDocument,

@@ -8,11 +8,11 @@ import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/dis
 import { GraphQLError, OperationTypeNode } from 'graphql';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import { refusePastEvents } from '../live/past-events.ts';
+import { refusePastEvents } from '../live/subscriptions.ts';
 import type { Supergraph } from '../supergraph.ts';
 import { costOf } from './document-cost.ts';
 import { documentTokens_max, tooDeep } from './document-limits.ts';
-import { presentError } from './present-error.ts';
+import { presentError } from './errors.ts';
 import type { DocumentReader } from './read-document.ts';
 
 /** A call that is charged for the operations it runs. */

@@ -25,17 +25,14 @@ import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
 import { authorizationOf, type Authenticator } from '../callers/authenticate.ts';
 import type { Authenticated } from '../callers/caller.ts';
 import { emptyBody, signatureHeader, signaturesOf } from '../callers/check-caller.ts';
-import { codedError } from './coded-error.ts';
-import { consoleDocument } from './console-documents.ts';
+import { codedError, presentError } from './errors.ts';
+import { consoleDocument, openDocumentReader, type DocumentReader } from './read-document.ts';
 import { costOf } from './document-cost.ts';
 import { tooDeep } from './document-limits.ts';
-import type { LiveSubscriptions } from '../live/subscriptions.ts';
-import { refusePastEvents } from '../live/past-events.ts';
-import { presentError } from './present-error.ts';
-import type { Origins } from '../callers/origins.ts';
-import { openQuota } from '../callers/quota.ts';
+import { type LiveSubscriptions, refusePastEvents } from '../live/subscriptions.ts';
+import type { Origins } from '../callers/caller-address.ts';
+import { openQuota } from '../callers/limits.ts';
 import { rateMessage, type RateLimiter } from '../callers/rate-limit.ts';
-import { openDocumentReader, type DocumentReader } from './read-document.ts';
 import type { Supergraph } from '../supergraph.ts';
 
 /** Connections of one key, operator or buyer in this process. */

@@ -6,10 +6,12 @@ import type {
   GatewayGraphQLRequestContext,
   GatewayInterface,
 } from '@apollo/server-gateway-interface';
-import { getOperationAST, GraphQLError, type GraphQLSchema } from 'graphql';
-import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import type { ExecuteGraphRequest } from '../graph-request.ts';
-import type { GatewayExecutor } from './run-documents.ts';
+import { getOperationAST, GraphQLError, type GraphQLSchema, type ExecutionResult } from 'graphql';
+import type { Call } from '../../subgraphs/platform/access/principal.ts';
+import type { PreparedDocument } from '../../subgraphs/platform/graph/subgraph.ts';
+import { type Logger, internalErrors } from '../../subgraphs/platform/tracing/telemetry.ts';
+import { isForClients } from './errors.ts';
+import type { ExecuteGraphRequest, GatewayExecutor } from './run-documents.ts';
 
 /** The executor without Apollo Server, for documents that have been read. Never rejects. */
 export const executeWithoutServer =
@@ -66,3 +68,40 @@ export const loadedGateway = (
     stop: async () => {},
   };
 };
+
+// Logs the failures of this process with their causes, before the client gets an internal error. A
+// subgraph logs its own failures, wherever it runs; its errors carry its name.
+
+const isOwn = (error: Error): boolean =>
+  !(error instanceof GraphQLError) ||
+  (error.extensions['serviceName'] === undefined && !isForClients(error));
+
+const causeOf = (error: Error): Error =>
+  error instanceof GraphQLError ? (error.originalError ?? error) : error;
+
+/** Logs the errors of a result that this process caused; returns the result. */
+const logOwnErrors = (
+  result: ExecutionResult,
+  { requestId }: Call,
+  log: Logger,
+): ExecutionResult => {
+  for (const error of result.errors ?? []) {
+    if (!isOwn(error)) continue;
+    internalErrors.inc();
+    log.error({ err: causeOf(error), path: error.path, requestId }, 'the gateway could not answer');
+  }
+  return result;
+};
+
+/** The executor, with its failures logged. */
+export const executeLogged =
+  (executor: GatewayExecutor, log: Logger): GatewayExecutor =>
+  async (context) =>
+    // The gateway passes its context on as `unknown`.
+    logOwnErrors(await executor(context), context.context as Call, log);
+
+/** The operation, with its failures logged. */
+export const runLogged =
+  (run: PreparedDocument, log: Logger): PreparedDocument =>
+  async (variables, call) =>
+    logOwnErrors(await run(variables, call), call, log);

@@ -36,9 +36,9 @@ import {
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import { presentInputError } from '../../subgraphs/platform/graph/present-errors.ts';
 import type { PreparedDocument } from '../../subgraphs/platform/graph/subgraph.ts';
-import { CannotCompile } from '../compile/cannot-compile.ts';
+import { rateOwner } from '../callers/limits.ts';
+import { CannotCompile } from '../compile/answer-shape.ts';
 import type { DocumentPlanner } from './plan-documents.ts';
-import { rateOwner } from '../callers/quota.ts';
 
 /*
  * Resolves what the variables of a client's operation decide. The result is a single operation
@@ -365,3 +365,16 @@ const compiledOrNull = async (
     throw error;
   }
 };
+
+/**
+ * A document to run. It is parsed already; its plan and prepared parts are cached for as long as
+ * the document object exists.
+ */
+export interface GraphRequest {
+  readonly document: DocumentNode;
+  readonly operationName?: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** Runs a query or mutation that has been read. Never rejects. */
+export type ExecuteGraphRequest = (request: GraphRequest, call: Call) => Promise<ExecutionResult>;

@@ -1,38 +1,44 @@
 /** The graph over HTTP: Apollo Server on `/graphql`, GraphiQL for browsers, and WebSockets. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyError } from 'fastify';
 import { GraphQLError } from 'graphql';
 import { is, nullish, object, record, string, unknown } from 'valibot';
+import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
+import { requestIdOf, type Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
+import type { RefusalCode } from '../../subgraphs/rules/refusal.ts';
 import {
   checkCaller,
   isAdmitted,
   recogniseCaller,
   takeCost,
   takeToken,
+  type NotAdmitted,
 } from '../callers/admit-caller.ts';
 import { authorizationOf } from '../callers/authenticate.ts';
+import type { Origins } from '../callers/caller-address.ts';
 import type { Authenticated } from '../callers/caller.ts';
 import { signaturesOf } from '../callers/check-caller.ts';
-import { rateHeaders, rateMessage, type RateLimiter } from '../callers/rate-limit.ts';
+import {
+  rateHeaders,
+  rateMessage,
+  type RateLimiter,
+  blockedMessage,
+} from '../callers/rate-limit.ts';
 import { registerSockets } from '../live/sockets.ts';
 import type { Supergraph } from '../supergraph.ts';
-import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
 import type { OpenApollo, PayingCall } from './apollo.ts';
-import { consoleDocument } from './console-documents.ts';
-import { codedError } from './coded-error.ts';
-import { numberMistake } from './exact-numbers.ts';
+import { consoleDocument, openDocumentReader, type DocumentReader } from './read-document.ts';
 import { document_bytes_max } from './document-limits.ts';
-import { serveGraphiql } from './graphiql.ts';
-import type { GraphProtocolDeps } from './graph-protocol.ts';
-import { bytesOf, takeRawBodies } from './raw-body.ts';
-import { openDocumentReader, type DocumentReader } from './read-document.ts';
+import { codedError, presentError } from './errors.ts';
 import {
-  answerError,
-  requestIdFor,
-  sendError,
-  sendMistakes,
-  sendNotAdmitted,
-} from './send-errors.ts';
-import type { Origins } from '../callers/origins.ts';
+  numberMistake,
+  bytesOf,
+  takeRawBodies,
+  identityOnly,
+  isCompressed,
+  BodyMistake,
+} from './raw-body.ts';
+import type { GraphProtocolDeps } from './graph-protocol.ts';
+import { serveGraphiql } from './graphiql.ts';
 
 /* CORS on `/graphql` (Fetch, 3.2), for the origins that `GRAPHQL_ORIGINS` names: with bearers. */
 
@@ -83,6 +89,85 @@ declare module 'fastify' {
     graphCaller: Authenticated | null;
   }
 }
+
+/** The request's id. The server around may have set it already. */
+const requestIdFor = (request: FastifyRequest, reply: FastifyReply): string => {
+  const stamped = reply.getHeader('x-request-id');
+  if (typeof stamped === 'string') return stamped;
+  const requestId = requestIdOf(request.headers['x-request-id']);
+  reply.header('x-request-id', requestId);
+  return requestId;
+};
+
+const sendError = (
+  reply: FastifyReply,
+  status: number,
+  code: string,
+  message: string,
+): FastifyReply =>
+  reply
+    .code(status)
+    .type('application/json; charset=utf-8')
+    .send({ errors: [presentError({ message, extensions: { code } })] });
+
+/** The error of an unreadable request, by the status that the server gives it. */
+const unreadable: ReadonlyMap<number | undefined, readonly [code: string, message: string]> =
+  new Map([
+    [400, ['bad_request', 'The body is not valid JSON.']],
+    [413, ['payload_too_large', `The body is larger than ${document_bytes_max} bytes.`]],
+    [415, ['unsupported_media_type', 'Send uncompressed application/json.']],
+  ]);
+
+/** Answers a failed request with a GraphQL error. */
+const answerError =
+  (log: Logger) =>
+  (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    if (isCompressed(request)) reply.headers(identityOnly);
+    if (error instanceof BodyMistake) return sendError(reply, 400, 'bad_request', error.message);
+    const [code, message] = unreadable.get(error.statusCode) ?? [];
+    if (code !== undefined && message !== undefined)
+      return sendError(reply, error.statusCode ?? 400, code, message);
+    log.error(
+      { err: error, requestId: requestIdFor(request, reply) },
+      'a request to the graph failed',
+    );
+    return sendError(reply, 500, 'internal_error', 'internal error');
+  };
+
+const sendMistakes = (reply: FastifyReply, mistakes: readonly GraphQLError[]): FastifyReply => {
+  const isBusy = mistakes.some(({ extensions }) => extensions['code'] === 'rate_limited');
+  if (isBusy) reply.header('retry-after', '1');
+  return reply
+    .code(isBusy ? 429 : 400)
+    .type('application/json; charset=utf-8')
+    .send({ errors: mistakes.map((mistake) => presentError(mistake.toJSON())) });
+};
+
+const sendNotAdmitted = (reply: FastifyReply, why: NotAdmitted): FastifyReply => {
+  if (why === null)
+    return sendError(
+      reply.header('retry-after', '1'),
+      503,
+      'unavailable',
+      'The service cannot check keys right now; try again.',
+    );
+  if ('blocked_s' in why)
+    return sendError(
+      reply.header('retry-after', String(why.blocked_s)),
+      429,
+      'rate_limited',
+      blockedMessage(why.blocked_s),
+    );
+  if (why.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+  return sendError(reply, notAdmittedStatus[why.code] ?? 403, why.code, why.message);
+};
+
+/** Statuses of refusals. */
+const notAdmittedStatus: Readonly<Partial<Record<RefusalCode, number>>> = {
+  unauthorized: 401,
+  signature_required: 400,
+  invalid_signature: 400,
+};
 
 /**
  * Serves the graph on `/graphql`. Without a valid key or token the answer is 401, 403 or 503, with

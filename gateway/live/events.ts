@@ -3,13 +3,18 @@
  * receive them. Every buffer is bounded. A slow reader loses its oldest events and gets their
  * number; `after` resumes from memory, or from the store when the events are older.
  */
-import type { StreamedEvent } from '../../subgraphs/rules/event.ts';
 import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import { liveSubscribers, type Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import { followStream } from './follow-stream.ts';
-import { audienceNameOf, audienceNamesOf, type LiveFilter } from './audience.ts';
-import { LiveReader, type DeliveredEvent, RecentEvents } from './reader.ts';
-import type { ReadEventsAfter } from './stored-events.ts';
+import { type StreamedEvent, liveKinds } from '../../subgraphs/rules/event.ts';
+import {
+  audienceNameOf,
+  audienceNamesOf,
+  type LiveFilter,
+  LiveReader,
+  type DeliveredEvent,
+  RecentEvents,
+  type ReadEventsAfter,
+} from './reader.ts';
 
 const recentEvents_max = 10_000;
 const readerBuffer_max = 1_000;
@@ -32,6 +37,90 @@ export interface LiveEvents {
   position(): string | null;
   close(): void;
 }
+
+// Follows the stream in this process: events from the bus in order, and those that did not come
+// from the store. The bus may lose messages, and a relay may die between numbering events and
+// publishing them. Each message therefore states which position it follows, and from time to time
+// one states only the position of the stream. PostgreSQL holds the facts (invariant 1), so whatever
+// is missing is read there.
+
+/** Events read from the store at a time. */
+const catchUpPage_max = 500;
+
+interface FollowDeps {
+  readonly bus: Bus;
+  readonly readEventsAfter: ReadEventsAfter;
+  /**
+   * Called with every event of the stream, in order; again with an earlier one when a relay that
+   * was thought dead still publishes.
+   */
+  readonly onEvent: (event: StreamedEvent) => void;
+  readonly log: Logger;
+}
+
+const later = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+
+interface FollowedStream {
+  /** All events up to this one have been passed on; null before the first message. */
+  position(): string | null;
+  stop(): void;
+}
+
+/** Starts with the first message. A failed read is retried at the next message. */
+const followStream = ({ bus, readEventsAfter, onEvent, log }: FollowDeps): FollowedStream => {
+  const everything = { audience: {}, kinds: new Set(liveKinds) };
+  let position: bigint | null = null;
+  /** The last position that was published. */
+  let lastPublished = 0n;
+  let catchingUp = false;
+  const stopping = new AbortController();
+
+  const readPage = async (from: bigint): Promise<bigint> => {
+    const goal = lastPublished;
+    const page = await readEventsAfter(String(from), everything, catchUpPage_max);
+    if (page === null)
+      log.warn(
+        { after: String(from) },
+        'live events were missed: the stream cannot resume from the last published event',
+      );
+    for (const event of stopping.signal.aborted ? [] : (page ?? [])) onEvent(event);
+    const last = page?.at(-1);
+    if (last && page?.length === catchUpPage_max) return BigInt(last.sequence);
+    return last ? later(goal, BigInt(last.sequence)) : goal;
+  };
+
+  /** Until it is done, messages are not passed on: the store has their events too. */
+  const catchUp = async (from: bigint): Promise<void> => {
+    catchingUp = true;
+    position = from;
+    try {
+      while (position < lastPublished && !stopping.signal.aborted)
+        position = await readPage(position);
+    } catch (error) {
+      log.warn({ err: error }, 'could not read the live events that the bus missed');
+    } finally {
+      catchingUp = false;
+    }
+  };
+
+  const unsubscribe = bus.subscribe('events', ({ behind, last, events }) => {
+    lastPublished = later(lastPublished, BigInt(last));
+    if (catchingUp) return;
+    if (position !== null && BigInt(behind) > position) {
+      void catchUp(position);
+      return;
+    }
+    for (const event of events) onEvent(event);
+    position = later(position ?? 0n, BigInt(last));
+  });
+  return {
+    position: () => position?.toString() ?? null,
+    stop: () => {
+      stopping.abort();
+      unsubscribe();
+    },
+  };
+};
 
 /** Opens the source. */
 export const openLiveEvents = ({

@@ -2,9 +2,17 @@
  * One reader of the live stream: first the replay that it requested, then new events, through a
  * bounded buffer of its own.
  */
-import type { StreamedEvent } from '../../subgraphs/rules/event.ts';
-import { audienceNameOf, audienceNamesOf, type LiveFilter } from './audience.ts';
-import type { ReadEventsAfter } from './stored-events.ts';
+import { randomUUID } from 'node:crypto';
+import type { LiveEventKind } from '../../schema/generated/operations.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
+import {
+  type StreamedEvent,
+  type LiveKind,
+  graphKindOf,
+  liveKindOf,
+} from '../../subgraphs/rules/event.ts';
+import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
+import type { Supergraph } from '../supergraph.ts';
 
 /*
  * A ring buffer of the newest events of the stream: a client that was away briefly resumes from
@@ -87,6 +95,119 @@ export interface DeliveredEvent {
   readonly event: StreamedEvent;
   readonly missed: number;
 }
+
+// Who receives which events of the stream: a key those of its shop and mode, an operator all or one
+// merchant's, a buyer those of the own payment.
+
+/** The properties that an event must have to be received; an absent field matches anything. */
+type Audience = Readonly<
+  Partial<Pick<StreamedEvent, 'merchantId' | 'shopId' | 'mode' | 'subjectId'>>
+>;
+
+/** Selects events of the stream. */
+export interface LiveFilter {
+  readonly audience: Audience;
+  readonly kinds: ReadonlySet<LiveKind>;
+}
+
+/**
+ * The caller's audience, narrowed to `merchantId` when one is given. Refuses a merchant that is not
+ * the caller's with `not_found`.
+ */
+export const audienceOf = (principal: Principal, merchantId: string | null): Audience | Refusal => {
+  switch (principal.kind) {
+    case 'key':
+      return within(principal.merchantId, merchantId, {
+        merchantId: principal.merchantId,
+        shopId: principal.shopId,
+        mode: principal.mode,
+      });
+    case 'operator': {
+      if (principal.merchantId === null) return merchantId === null ? {} : { merchantId };
+      return within(principal.merchantId, merchantId, { merchantId: principal.merchantId });
+    }
+    case 'buyer':
+      return within(principal.merchantId, merchantId, {
+        merchantId: principal.merchantId,
+        subjectId: principal.paymentId,
+      });
+    case 'edge':
+    case 'service':
+      return refuse('not_found', 'The stream is not for services.');
+  }
+};
+
+const within = (own: string, requested: string | null, audience: Audience): Audience | Refusal =>
+  requested === null || requested === own
+    ? audience
+    : refuse('not_found', 'There is no such merchant.');
+
+/** A name for the audience: equal audiences have equal names. */
+export const audienceNameOf = ({ merchantId, shopId, mode, subjectId }: Audience): string =>
+  [merchantId, shopId, mode, subjectId].map((part) => part ?? '*').join(' ');
+
+/** The names of all audiences that receive the event. */
+export const audienceNamesOf = ({
+  merchantId,
+  shopId,
+  mode,
+  subjectId,
+}: StreamedEvent): readonly string[] => [
+  audienceNameOf({}),
+  audienceNameOf({ merchantId }),
+  audienceNameOf({ merchantId, shopId, mode }),
+  audienceNameOf({ merchantId, subjectId }),
+];
+
+// Reads events of the stream that are no longer in memory, as the gateway itself, through the
+// merchants subgraph.
+
+/**
+ * Reads stored events behind `after` that the filter selects, oldest first, at most `first`; null
+ * when `after` is not an event of the last 24 hours.
+ */
+export type ReadEventsAfter = (
+  after: string,
+  filter: LiveFilter,
+  first: number,
+) => Promise<readonly StreamedEvent[] | null>;
+
+/** Reads through the operation `ReadEventsAfter`. Rejects when the subgraph is unavailable. */
+export const storedEvents = (supergraph: Pick<Supergraph, 'operation'>): ReadEventsAfter => {
+  const operation = supergraph.operation('ReadEventsAfter');
+  return async (after, { audience, kinds }, first) => {
+    const variables = {
+      after,
+      first,
+      ...audience,
+      kinds: Array.from(kinds, (kind) => graphKindOf(kind)),
+    };
+    const { data, errors } = await operation.run(variables, {
+      principal: { kind: 'edge', name: 'gateway' },
+      requestId: randomUUID(),
+      isInLane: false,
+    });
+    const [error] = errors ?? [];
+    if (error) throw error;
+    return data?.liveEventsAfter?.map(readEvent) ?? null;
+  };
+};
+
+type Stored = Omit<StreamedEvent, 'sequence' | 'kind' | 'subjectId'> & {
+  readonly id: string;
+  readonly kind: LiveEventKind;
+};
+
+/**
+ * The payload of each kind begins with the id of its subject (docs/contract.md#stream-payloads).
+ */
+const readEvent = ({ id, kind, payload, ...rest }: Stored): StreamedEvent => ({
+  ...rest,
+  sequence: id,
+  kind: liveKindOf(kind),
+  payload,
+  subjectId: String(payload['id']),
+});
 
 interface LiveReaderDeps {
   readonly recent: RecentEvents;

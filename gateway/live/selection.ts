@@ -21,8 +21,8 @@ import {
   type SelectionSetNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import type { GraphRequest } from '../graph-request.ts';
-import { codedError } from '../graphql/coded-error.ts';
+import type { GraphRequest } from '../graphql/run-documents.ts';
+import { codedError } from '../graphql/errors.ts';
 
 export interface LiveSelection {
   /** The root field: `paymentCreated`, `events`... */

@@ -12,7 +12,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { endWithEnvelope } from '../../subgraphs/platform/http/http-errors.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { document_bytes_max } from '../graphql/document-limits.ts';
-import { numberMistake, withoutMark } from '../graphql/exact-numbers.ts';
+import { numberMistake, withoutMark } from '../graphql/raw-body.ts';
 import {
   openGraphProtocol,
   type Connection,

@@ -3,9 +3,19 @@
  * results.
  */
 import { createHash } from 'node:crypto';
-import { GraphQLError, type ExecutionResult, execute, print } from 'graphql';
+import {
+  GraphQLError,
+  type ExecutionResult,
+  execute,
+  print,
+  visit,
+  type DocumentNode,
+} from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
+import { laneOf } from '../../subgraphs/platform/access/lane.ts';
+import type { Call, Principal } from '../../subgraphs/platform/access/principal.ts';
+import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import {
   liveKindOf,
   liveKinds,
@@ -14,19 +24,14 @@ import {
   graphKindOf,
   type StreamedEvent,
 } from '../../subgraphs/rules/event.ts';
-import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
-import type { Call, Principal } from '../../subgraphs/platform/access/principal.ts';
-import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import { audienceOf, type LiveFilter } from './audience.ts';
-import type { LiveEvents } from './events.ts';
-import type { DeliveredEvent } from './reader.ts';
-import { readSelection, type LiveSelection } from './selection.ts';
-import { refusePastObjects } from './past-events.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import { openNamedQuota } from '../callers/limits.ts';
+import { codedError } from '../graphql/errors.ts';
+import type { GraphRequest } from '../graphql/run-documents.ts';
 import type { Supergraph } from '../supergraph.ts';
-import type { GraphRequest } from '../graph-request.ts';
-import { codedError } from '../graphql/coded-error.ts';
-import { laneOf } from '../../subgraphs/platform/access/lane.ts';
-import { openNamedQuota } from '../callers/quota.ts';
+import type { LiveEvents } from './events.ts';
+import { audienceOf, type LiveFilter, type DeliveredEvent } from './reader.ts';
+import { readSelection, type LiveSelection } from './selection.ts';
 
 /*
  * Re-reads events for subscribers. Equal reads (query, variables, rights) are executed once per
@@ -217,6 +222,33 @@ interface LiveSubscriptionsDeps {
   readonly liveEvents: Pick<LiveEvents, 'read'>;
   readonly log: Logger;
 }
+
+// The scope for past events. The stream itself needs none, live or resumed. Past events with the
+// objects that they concern, however, are the registries in another form, and need the registries'
+// scope.
+
+/**
+ * Refuses past events with their objects to a key that may not read the registries, with
+ * `scope_required`; null when the caller may.
+ */
+const refusePastObjects = (principal: Principal): GraphQLError | null => {
+  const lack = principal.kind === 'key' ? accessRefusal('Query.payments', principal) : null;
+  return lack === null
+    ? null
+    : new GraphQLError(`past events: ${lack}`, {
+        extensions: { code: 'scope_required', http: { status: 403 } },
+      });
+};
+
+/** The same check for a client's document that selects events by their ids. */
+export const refusePastEvents = (
+  document: DocumentNode,
+  principal: Principal,
+): GraphQLError | null => {
+  let asks = false;
+  visit(document, { Field: ({ name }) => void (asks ||= name.value === 'liveEvent') });
+  return asks ? refusePastObjects(principal) : null;
+};
 
 /** Opens subscriptions over the source of events. */
 export const openLiveSubscriptions = ({

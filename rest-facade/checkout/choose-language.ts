@@ -3,7 +3,9 @@
  * cookie), else the browser's preference.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { languages, type Language } from './words/words.ts';
+import { en } from './words/en.ts';
+import { ru } from './words/ru.ts';
+import { languages, type Language, type Words } from './words/words.ts';
 
 const cookieName = 'pay_lang';
 const cookieAge_s = 31_536_000;
@@ -56,4 +58,14 @@ export const rememberSwitch = (request: FastifyRequest, reply: FastifyReply): vo
       'set-cookie',
       `${cookieName}=${language}; Path=/pay; Max-Age=${cookieAge_s}; SameSite=Lax; HttpOnly`,
     );
+};
+
+/** The texts of a language. */
+export const wordsOf = (language: Language): Words => {
+  switch (language) {
+    case 'ru':
+      return ru;
+    case 'en':
+      return en;
+  }
 };

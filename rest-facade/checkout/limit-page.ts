@@ -13,8 +13,7 @@ import {
   widerNetworkOf,
   type AddressOf,
 } from '../../gateway/callers/caller-address.ts';
-import { openNamedQuota } from '../../gateway/callers/quota.ts';
-import type { RateLimit } from '../../gateway/callers/token-bucket.ts';
+import { openNamedQuota, type RateLimit } from '../../gateway/callers/limits.ts';
 
 interface PageLimit {
   readonly calls: RateLimit;

@@ -6,10 +6,9 @@ import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import type { BuyerPrincipal, Call } from '../../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { Checkout, CheckoutCalls } from './call-checkout.ts';
-import { chooseLanguage } from './choose-language.ts';
+import { chooseLanguage, wordsOf } from './choose-language.ts';
 import type { Assets } from './serve-assets.ts';
 import type { Words } from './words/words.ts';
-import { wordsOf } from './words/words-of.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 
 export interface PageContext {

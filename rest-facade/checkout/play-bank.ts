@@ -13,10 +13,10 @@ import {
   type TokenRoute,
 } from './page-context.ts';
 import { guardPage, isSameOrigin } from './page-headers.ts';
-import { formLimit_bytes, formOf, takeForms } from './take-forms.ts';
+import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import { unknownPage } from './views/message.ts';
 import type { Words } from './words/words.ts';
-import { formatAmount } from './format-amount.ts';
+import { formatAmount } from './format.ts';
 import { html, type Html } from './html.ts';
 import type { Assets } from './serve-assets.ts';
 import { methodMarks } from './views/icons.ts';

@@ -26,17 +26,15 @@ import {
 } from './page-context.ts';
 import { guardPage } from './page-headers.ts';
 import { playBank } from './play-bank.ts';
-import { problemWords, takePlainForm } from './take-plain-form.ts';
 import { readAssets, serveAssets, type Assets, moduleNames } from './serve-assets.ts';
 import { showLink } from './show-link.ts';
 import { brokenPage, busyPage, unknownPage } from './views/message.ts';
-import { wordsOf } from './words/words-of.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import { checkoutPage } from './views/page.ts';
 import type { BuyerPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Words } from './words/words.ts';
-import { whenClosed } from '../when-closed.ts';
+import { whenClosed } from '../long-answers.ts';
 
 /*
  * GET /pay/:token/events: the page's own stream of server-sent events. Best effort: page.js also

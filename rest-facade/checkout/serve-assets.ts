@@ -29,15 +29,7 @@ const styleParts = [
 /** Browser modules of the page of a payment link; link.js is the one that it starts. */
 const linkModuleNames = ['link.js', 'amount-rules.js'];
 /** Browser modules; page.js is the one that the page starts. */
-export const moduleNames = [
-  'page.js',
-  'regions.js',
-  'follow.js',
-  'clock.js',
-  'return.js',
-  'card-form.js',
-  'card-rules.js',
-];
+export const moduleNames = ['page.js', 'regions.js', 'follow.js', 'card-form.js', 'card-rules.js'];
 /** Fonts: Onest, cut to the letters that the page uses (fonts/OFL.txt). */
 const fontNames = ['onest-latin.woff2', 'onest-cyrillic.woff2', 'onest-currency.woff2'];
 

@@ -8,7 +8,7 @@ import type { CustomerThing } from './call-checkout.ts';
 import { chooseLanguage, rememberSwitch } from './choose-language.ts';
 import type { PageContext } from './page-context.ts';
 import { guardPage, isSameOrigin } from './page-headers.ts';
-import { formLimit_bytes, formOf, takeForms } from './take-forms.ts';
+import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import { customerPage } from './views/customer.ts';
 import { customerSubscriptionPage } from './views/customer-subscription.ts';
 import { unknownPage } from './views/message.ts';

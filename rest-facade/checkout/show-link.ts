@@ -9,21 +9,19 @@ import { signsOf } from '../../schema/money-format.ts';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import { amountOf } from './browser/amount-rules.js';
 import { isRefusal, type LinkPage } from './call-checkout.ts';
-import { chooseLanguage, rememberSwitch } from './choose-language.ts';
+import { chooseLanguage, rememberSwitch, wordsOf } from './choose-language.ts';
 import type { PageLimiter } from './limit-page.ts';
 import type { PageContext } from './page-context.ts';
 import { guardPage, isSameOrigin } from './page-headers.ts';
-import { formLimit_bytes, formOf, takeForms } from './take-forms.ts';
+import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import { busyPage, unknownPage } from './views/message.ts';
 import type { Words } from './words/words.ts';
-import { wordsOf } from './words/words-of.ts';
-import { formatAmount } from './format-amount.ts';
+import { formatAmount } from './format.ts';
 import { html, type Html, type Piece } from './html.ts';
 import type { Assets } from './serve-assets.ts';
 import { lock, seals } from './views/icons.ts';
 import { documentView, languageSwitch } from './views/page.ts';
-import { sellerView } from './views/seller.ts';
-import { descriptionView, shopView, sizeOf } from './views/summary.ts';
+import { sellerView, descriptionView, shopView, sizeOf } from './views/summary.ts';
 
 /* The page of a payment link: its description, and the form that continues to a payment. */
 

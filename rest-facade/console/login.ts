@@ -3,13 +3,19 @@
  * OpenID Connect Core 3.1). The state of each login is sealed in a cookie for ten minutes, so the
  * answer counts once, in the browser that asked.
  */
+import { readFileSync } from 'node:fs';
 import type * as Openid from 'openid-client';
 import { object, parse, string } from 'valibot';
-import { clockTolerance_s, operatorOf } from '../../gateway/callers/oidc.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticated, BearerReader } from '../../gateway/callers/caller.ts';
-import type { Refusal } from '../../subgraphs/rules/refusal.ts';
+import { clockTolerance_s, operatorOf } from '../../gateway/callers/oidc.ts';
 import { seal, unseal, type Keys } from '../../subgraphs/platform/access/keys.ts';
 import type { ConsoleLogin, OidcConfig } from '../../subgraphs/platform/config/config.ts';
+import type { Refusal } from '../../subgraphs/rules/refusal.ts';
+import { preferredLanguage } from '../checkout/choose-language.ts';
+import { html, markupText } from '../checkout/html.ts';
+import { guardPage } from '../checkout/page-headers.ts';
+import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
 
 const issuerDeadline_s = 3;
 /** What the console requests from the issuer: the person's identity. */
@@ -113,4 +119,142 @@ export const openIssuerLogin = (deps: IssuerLoginDeps): IssuerLogin => {
       return operatorOf(claims, oidc);
     },
   };
+};
+
+// The page before the console: it takes a one-time link, leads to the issuer's login, or says how
+// to get in.
+
+/** How people get in here: at the issuer, by a one-time link, or not at all. */
+export type LoginWay = 'issuer' | 'link' | 'none';
+
+/**
+ * Why a login is refused: without a role, by the issuer's fault or an answer that fits no login, by
+ * the person's own wish, or since the login is over or was begun elsewhere.
+ */
+export type LoginFault = 'refused' | 'failed' | 'cancelled' | 'over';
+
+const statusOf: Readonly<Record<LoginFault, number>> = {
+  refused: 403,
+  failed: 502,
+  cancelled: 200,
+  over: 400,
+};
+
+const texts = {
+  en: {
+    title: 'Console',
+    issuer: 'Log in to see payments, payouts and webhooks.',
+    link: 'You log in with a one-time link. This command prints one:',
+    none: 'This installation has an OIDC issuer, but the console is not registered there: the operator must set OIDC_CLIENT_ID.',
+    go: 'Log in',
+    opening: 'Opening the console ...',
+    over: 'This link has already been used, or its ten minutes have passed. Print a new one:',
+    failed: 'The service cannot answer right now. Open the link again in a moment.',
+    loginRefused:
+      'You have an account at the issuer, but it has no role here. Ask an administrator for one.',
+    loginFailed: 'The login was not completed. Try again.',
+    loginCancelled: 'The login was cancelled.',
+    loginOver: 'This login has expired, or was started in another browser. Start again.',
+    replace: 'Someone is already logged in in this browser. This link ends that session:',
+    goOn: 'End it and continue',
+    stay: 'Stay logged in',
+  },
+  ru: {
+    title: 'Консоль',
+    issuer: 'Войдите, чтобы видеть платежи, выплаты и вебхуки.',
+    link: 'Вход — по одноразовой ссылке. Её печатает команда:',
+    none: 'Здесь есть сервер входа, но консоль ему не известна: оператор задаёт OIDC_CLIENT_ID.',
+    go: 'Войти',
+    opening: 'Открываем консоль ...',
+    over: 'Ссылка уже использована, или её десять минут прошли. Напечатайте новую:',
+    failed: 'Сервис сейчас не ответил. Откройте ссылку ещё раз чуть позже.',
+    loginRefused: 'Сервер входа вас знает, но роли здесь у вас нет. Попросите её у администратора.',
+    loginFailed: 'Вход не завершён. Попробуйте ещё раз.',
+    loginCancelled: 'Вход отменён.',
+    loginOver: 'Этот вход уже закончен или начат в другом браузере. Начните его ещё раз.',
+    replace: 'Здесь уже вошли. По этой ссылке тот сеанс в этом браузере закончится:',
+    goOn: 'Закончить его и продолжить',
+    stay: 'Остаться',
+  },
+} as const;
+
+/** The words of each fault. */
+const wordsOf = {
+  refused: 'loginRefused',
+  failed: 'loginFailed',
+  cancelled: 'loginCancelled',
+  over: 'loginOver',
+} as const satisfies Readonly<Record<LoginFault, string>>;
+
+const command = html`<code>npm run console:link</code>`;
+
+/** The page in the reader's language; `fault` is what the issuer's login came to. */
+export const sendEnterPage = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  way: LoginWay,
+  fault: LoginFault | null = null,
+): FastifyReply => {
+  const language = preferredLanguage(request.headers['accept-language']);
+  const words = texts[language];
+  guardPage(reply);
+  const page = html`<!doctype html>
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex, nofollow" />
+        <title>${words.title}</title>
+        <link rel="stylesheet" href="/console/enter/enter.css" />
+        <link rel="icon" href="/console/enter/icon.svg" type="image/svg+xml" />
+        <script src="/console/enter/enter.js" type="module"></script>
+      </head>
+      <body>
+        <main>
+          <img src="/console/enter/icon.svg" alt="" />
+          <h1>${words.title}</h1>
+          <div aria-live="polite">
+            <div data-when="waiting">
+              ${fault && html`<p class="bad">${words[wordsOf[fault]]}</p>`}
+              <p>${words[way]} ${way === 'link' && command}</p>
+              ${way === 'issuer' && html`<a class="go" href="/console/login">${words.go}</a>`}
+            </div>
+            <div data-when="asking" hidden>
+              <p>${words.replace} <strong data-who></strong></p>
+              <button class="go" type="button" data-go>${words.goOn}</button>
+              <a class="stay" href="/console/">${words.stay}</a>
+            </div>
+            <p data-when="opening" hidden>${words.opening}</p>
+            <p class="bad" data-when="over" hidden>${words.over} ${command}</p>
+            <p class="bad" data-when="failed" hidden>${words.failed}</p>
+          </div>
+        </main>
+      </body>
+    </html>`;
+  return reply
+    .code(fault ? statusOf[fault] : 200)
+    .type('text/html; charset=utf-8')
+    .send(markupText(page));
+};
+
+const files = [
+  ['enter.js', './browser/enter.js', 'text/javascript; charset=utf-8'],
+  ['enter.css', './browser/enter.css', 'text/css; charset=utf-8'],
+  ['icon.svg', '../checkout/browser/icon.svg', 'image/svg+xml'],
+  ['onest-latin.woff2', '../checkout/browser/fonts/onest-latin.woff2', 'font/woff2'],
+  ['onest-cyrillic.woff2', '../checkout/browser/fonts/onest-cyrillic.woff2', 'font/woff2'],
+] as const;
+
+/** Serves the page's files; each is read on its first request. */
+export const serveEnterFiles = (app: FastifyInstance): void => {
+  for (const [name, path, type] of files) {
+    let answer: Promise<FixedAnswer> | null = null;
+    app.get(`/console/enter/${name}`, async (request, reply) => {
+      answer ??= prepareAnswer(readFileSync(new URL(path, import.meta.url)), {
+        'content-type': type,
+        'cache-control': 'public, max-age=300',
+      });
+      return sendAnswer(request, reply, await answer);
+    });
+  }
 };

@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { boolean, is, nullish, object, optional, pipe, regex, safeParse, string } from 'valibot';
 import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
-import type { Origins } from '../../gateway/callers/origins.ts';
+import type { Origins } from '../../gateway/callers/caller-address.ts';
 import { blockedMessage, type RateLimiter } from '../../gateway/callers/rate-limit.ts';
 import {
   consoleHeader,
@@ -25,8 +25,13 @@ import { errorJson } from '../../schema/wire.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { readLinkPerson } from '../../subgraphs/platform/access/link-person.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import { sendEnterPage, serveEnterFiles, type LoginFault, type LoginWay } from './enter-page.ts';
-import type { IssuerLogin } from './login.ts';
+import {
+  sendEnterPage,
+  serveEnterFiles,
+  type LoginFault,
+  type LoginWay,
+  type IssuerLogin,
+} from './login.ts';
 import { preferredLanguage } from '../checkout/choose-language.ts';
 import { html, markupText } from '../checkout/html.ts';
 import { guardPage } from '../checkout/page-headers.ts';

@@ -10,6 +10,7 @@
  * refuses; `background` continues during what follows. A line `<!-- run: ... -->` is what another
  * person does in between, as the test that runs them all reads it.
  */
+
 export type SnippetLanguage = 'sh' | 'ts' | 'py' | 'php' | 'go' | 'json';
 
 export interface Block {
@@ -23,14 +24,14 @@ export interface Block {
   readonly isBackground: boolean;
 }
 
-const known: readonly string[] = [
+const languages: readonly string[] = [
   'sh',
   'ts',
   'py',
   'php',
   'json',
 ] satisfies readonly SnippetLanguage[];
-const isLanguage = (text: string): text is SnippetLanguage => known.includes(text);
+const isLanguage = (text: string): text is SnippetLanguage => languages.includes(text);
 
 /** Reads a fenced block. Throws when its first line is not of the form above. */
 export const readBlock = (info: string, code: string): Block => {
@@ -53,4 +54,243 @@ export const tabName = ({ language, code }: Block): string => {
   if (language !== 'sh')
     return { ts: 'TypeScript', py: 'Python', php: 'PHP', go: 'Go', json: 'JSON' }[language];
   return /\bcurl\b/.test(code) ? 'curl' : /\bpsp\b/.test(code) ? 'psp' : 'shell';
+};
+
+// The snippets in Python and PHP. They are made of those for curl, so that each stands at one place
+// and calls the same; a guide that shows something else has a block of its own (`py`, `php`). They
+// use the copyable files of `sdk/`.
+
+/** A value of a body: JSON, or what a variable holds. */
+type Value = string | number | boolean | null | Variable | readonly Value[] | Fields;
+interface Fields {
+  readonly [name: string]: Value;
+}
+class Variable {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** A call that curl makes. */
+interface CurlCall {
+  readonly method: string;
+  /** Below `/v1/public`; null: it is of the graph. Variables are written `$NAME`. */
+  readonly path: string | null;
+  readonly body: Value | undefined;
+  readonly idempotencyKey: string | null;
+  /** The variable of the credential. */
+  readonly credential: string;
+}
+
+/** What stands for a variable while a body is read as JSON. */
+const mark = '\u{E000}';
+
+const readValue = (value: unknown): Value => {
+  if (Array.isArray(value)) return value.map(readValue);
+  if (typeof value === 'string')
+    return value.startsWith(mark) ? new Variable(value.slice(mark.length)) : value;
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, readValue(of)]));
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
+  throw new Error(`a body has a value of the type ${typeof value}`);
+};
+
+const bodyOf = (code: string): Value | undefined => {
+  const [, text] = / -d '((?:[^']|'"[^']*"')*)'/.exec(code) ?? [];
+  if (text === undefined) return undefined;
+  const marked = text
+    .replaceAll(/'"\$(?<name>[A-Z_]+)"'/g, `${mark}$<name>`)
+    .replaceAll(/'"\$\(date [^']*\)"'/g, `${mark}NOW`);
+  return readValue(JSON.parse(marked));
+};
+
+/** Reads a block; null when it is more than one plain call. */
+const readCurl = (code: string): CurlCall | null => {
+  const address =
+    /^curl\b(?: -X POST| --[a-z-]+(?: \d+)?)* "\$PSP_URL(\/v1\/public|\/graphql)([^"]*)"/;
+  const [found, base, path = ''] = address.exec(code) ?? [];
+  const [, credential] = /Bearer \$([A-Z_]+)"/.exec(code) ?? [];
+  if (found === undefined || credential === undefined) return null;
+  const body = bodyOf(code);
+  return {
+    method: body !== undefined || found.includes('-X POST') ? 'POST' : 'GET',
+    path: base === '/graphql' ? null : path,
+    body,
+    idempotencyKey: /Idempotency-Key: ([^"]+)"/.exec(code)?.[1] ?? null,
+    credential,
+  };
+};
+
+/** How a language writes what a call consists of. */
+interface Syntax {
+  readonly language: 'py' | 'php';
+  readonly text: (value: string) => string;
+  /** A text with variables, which are written `$NAME`. */
+  readonly filled: (value: string, variable: (name: string) => string) => string;
+  readonly constants: readonly [yes: string, no: string, nothing: string];
+  readonly brackets: readonly [list: string, listEnd: string, fields: string, fieldsEnd: string];
+  readonly colon: string;
+  /** A variable of an earlier answer. */
+  readonly variable: (name: string) => string;
+  /** One of the environment. */
+  readonly environment: (name: string) => string;
+  readonly now: string;
+  readonly service: (credential: string) => string;
+  readonly call: (service: string, method: string, parts: readonly string[]) => string;
+  readonly idempotencyKey: (text: string) => string;
+  readonly end: string;
+  readonly answer: string;
+  readonly at: (step: string) => string;
+  readonly refused: (call: string, code: string) => string;
+}
+
+const lower = (name: string): string => name.toLowerCase();
+const camel = (name: string): string =>
+  lower(name).replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+const python: Syntax = {
+  language: 'py',
+  text: (value) => JSON.stringify(value),
+  filled: (value, variable) =>
+    /\$[A-Z]/.test(value)
+      ? `f"${value.replaceAll(/\$([A-Z_]+)/g, (_, name: string) => `{${variable(name)}}`)}"`
+      : JSON.stringify(value),
+  constants: ['True', 'False', 'None'],
+  brackets: ['[', ']', '{', '}'],
+  colon: ': ',
+  variable: lower,
+  environment: (name) => `os.environ["${name}"]`,
+  now: 'time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())',
+  service: (credential) =>
+    credential === 'PSP_API_KEY'
+      ? 'service'
+      : `PaymentService(os.environ["${credential}"], os.environ["PSP_URL"])`,
+  call: (service, method, parts) => `${service}.${method}(${parts.join(', ')})`,
+  idempotencyKey: (text) => `idempotency_key=${text}`,
+  end: '',
+  answer: 'answer',
+  at: (step) => `[${step}]`,
+  refused: (call, code) => `try:
+    ${call.replaceAll('\n', '\n    ')}
+except ApiError as error:
+    print(error.code)  # ${code}`,
+};
+
+const php: Syntax = {
+  language: 'php',
+  text: (value) => `'${value.replaceAll(/['\\]/g, String.raw`\$&`)}'`,
+  filled: (value, variable) =>
+    /\$[A-Z]/.test(value)
+      ? `"${value.replaceAll(/\$([A-Z_]+)/g, (_, name: string) => `{${variable(name)}}`)}"`
+      : `'${value}'`,
+  constants: ['true', 'false', 'null'],
+  brackets: ['[', ']', '[', ']'],
+  colon: ' => ',
+  variable: (name) => `$${camel(name)}`,
+  environment: (name) => `getenv('${name}')`,
+  now: `gmdate('Y-m-d\\TH:i:s\\Z')`,
+  service: (credential) =>
+    credential === 'PSP_API_KEY'
+      ? '$service'
+      : `(new PaymentService(getenv('${credential}'), getenv('PSP_URL')))`,
+  call: (service, method, parts) => `${service}->${method}(${parts.join(', ')})`,
+  idempotencyKey: (text) => text,
+  end: ';',
+  answer: '$answer',
+  at: (step) => `[${step}]`,
+  refused: (call, code) => `try {
+    ${call.replaceAll('\n', '\n    ')};
+} catch (ApiError $error) {
+    echo $error->errorCode, "\\n"; // ${code}
+}`,
+};
+
+/** Longer values take a line for each part. */
+const line_max_chars = 64;
+
+/** Writes calls of one language; `known`: the variables that earlier snippets have set. */
+const writer = (syntax: Syntax, known: ReadonlySet<string>) => {
+  const variable = (name: string): string =>
+    known.has(name) ? syntax.variable(name) : syntax.environment(name);
+  const write = (value: Value, indent: string): string => {
+    const [yes, no, nothing] = syntax.constants;
+    if (value === null) return nothing;
+    if (typeof value === 'boolean') return value ? yes : no;
+    if (typeof value === 'number') return String(value);
+    if (typeof value === 'string') return syntax.text(value);
+    if (value instanceof Variable) return value.name === 'NOW' ? syntax.now : variable(value.name);
+    const [list, listEnd, fields, fieldsEnd] = syntax.brackets;
+    const inner = `${indent}    `;
+    const parts = (deeper: string): readonly string[] =>
+      Array.isArray(value)
+        ? value.map((part: Value) => write(part, deeper))
+        : Object.entries(value).map(
+            ([name, part]) => `${syntax.text(name)}${syntax.colon}${write(part, deeper)}`,
+          );
+    const [open, close] = Array.isArray(value) ? [list, listEnd] : [fields, fieldsEnd];
+    const short = `${open}${parts(inner).join(', ')}${close}`;
+    if (!short.includes('\n') && short.length <= line_max_chars) return short;
+    return `${open}\n${parts(inner)
+      .map((part) => `${inner}${part},\n`)
+      .join('')}${indent}${close}`;
+  };
+  return (made: CurlCall): string => {
+    const service = syntax.service(made.credential);
+    const rest =
+      made.idempotencyKey === null ? [] : [syntax.idempotencyKey(syntax.text(made.idempotencyKey))];
+    if (made.path === null) {
+      const { query, variables } = made.body as Fields;
+      const written = [query, variables].flatMap((part) =>
+        part === undefined ? [] : [write(part, '')],
+      );
+      return syntax.call(service, 'graph', written);
+    }
+    const path = syntax.filled(made.path, variable);
+    const body = made.body === undefined ? [] : [write(made.body, '')];
+    return syntax.call(service, 'call', [syntax.text(made.method), path, ...body, ...rest]);
+  };
+};
+
+/** `answer["items"][0]["id"]`. */
+const place = (syntax: Syntax, path: string): string =>
+  syntax.answer +
+  path
+    .split('.')
+    .map((step) => syntax.at(/^\d+$/.test(step) ? step : syntax.text(step)))
+    .join('');
+
+const translate = (block: Block, syntax: Syntax, known: ReadonlySet<string>): Block | null => {
+  const made = readCurl(block.code);
+  if (!made) return null;
+  const call = writer(syntax, known)(made);
+  const values = block.values.map(
+    ([name, path]) => `${syntax.variable(name)} = ${place(syntax, path)}${syntax.end}`,
+  );
+  const code =
+    block.refused === null
+      ? [`${syntax.answer} = ${call}${syntax.end}`, ...values].join('\n')
+      : syntax.refused(call, block.refused);
+  const imports = code.includes('time.strftime') ? 'import time\n\n' : '';
+  return { ...block, language: syntax.language, code: imports + code, values: [] };
+};
+
+/** The steps of a guide, each snippet of curl followed by the same in Python and PHP. */
+export const inOtherLanguages = (
+  steps: readonly (Block | string)[],
+): readonly (Block | string)[] => {
+  const known = new Set<string>();
+  const own = new Set(
+    steps.flatMap((step) => (typeof step === 'string' ? [] : [`${step.language} ${step.name}`])),
+  );
+  return steps.flatMap((step) => {
+    if (typeof step === 'string' || step.language !== 'sh') return [step];
+    const made = [python, php].flatMap((syntax) => {
+      if (own.has(`${syntax.language} ${step.name}`)) return [];
+      const block = translate(step, syntax, known);
+      return block ? [block] : [];
+    });
+    for (const [name] of step.values) known.add(name);
+    return [step, ...made];
+  });
 };

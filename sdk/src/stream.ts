@@ -1,8 +1,7 @@
 /** The live stream: server-sent events, resumed where a connection broke. */
 import { ConnectionError, StreamEnded, ApiError } from './errors.ts';
-import { wait, waitBefore_ms } from './retry.ts';
+import { wait, waitBefore_ms, type Send } from './transport.ts';
 import type { Schemas, StreamEvent } from './schemas.ts';
-import type { Send } from './transport.ts';
 
 /** How a stream is read. */
 export interface StreamOptions {

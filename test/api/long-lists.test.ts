@@ -1,7 +1,7 @@
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { GraphQLError } from 'graphql';
-import { longAnswers_max } from '../../rest-facade/walk-pages.ts';
+import { longAnswers_max } from '../../rest-facade/long-answers.ts';
 import { openSmallEdge, type SmallEdge } from './small-edge.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { buildSchema, parse } from 'graphql';
-import { alertsWaiting_max, withAlertSubscription } from '../../gateway/live/alerts.ts';
+import { alertsWaiting_max, withAlertSubscription } from '../../gateway/live/hints.ts';
 import type { LiveSubscriptions } from '../../gateway/live/subscriptions.ts';
 import {
   countAlerts,

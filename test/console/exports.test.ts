@@ -6,7 +6,7 @@ import { parse } from 'csv-parse/sync';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { operatorToken } from '../support/service.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { csvWriter } from '../../rest-facade/exports/csv-text.ts';
+import { csvWriter } from '../../rest-facade/exports/serve-exports.ts';
 import { planExport } from '../../rest-facade/exports/plan-export.ts';
 import { readApiSchema } from '../../schema/generated-files.ts';
 import { noChromium } from '../browser/chromium.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { createConfig, lint } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { guideTables } from '../../rest-facade/guides/tables.ts';
+import { guideTables } from '../../rest-facade/guides/read-guide.ts';
 import { readContract, type Schema, examplesOf } from '../../rest-facade/read-contract.ts';
 import { readText } from '../tidy/tree.ts';
 

@@ -27,7 +27,7 @@ import {
   type GraphQLError,
   type GraphQLInputType,
 } from 'graphql';
-import { CannotCompile } from '../../gateway/compile/cannot-compile.ts';
+import { CannotCompile } from '../../gateway/compile/answer-shape.ts';
 import { keyFieldNames, openAliasRenamer } from '../../gateway/compile/key-aliases.ts';
 import { openSupergraph, type Supergraph } from '../../gateway/supergraph.ts';
 import { readOperations } from '../../schema/sources.ts';

@@ -10,7 +10,7 @@ import { createClient } from 'graphql-ws';
 import { parse } from 'graphql';
 import type pg from 'pg';
 import { WebSocket } from 'ws';
-import { withListSubscription } from '../../gateway/live/lists.ts';
+import { withListSubscription } from '../../gateway/live/hints.ts';
 import { readApiSchema } from '../../schema/generated-files.ts';
 import { operationsVersion } from '../../schema/generated/console.ts';
 import { freePort } from '../support/free-port.ts';

@@ -2,9 +2,7 @@ import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { eventually } from '../support/eventually.ts';
 import { openLiveEvents, type LiveEvents } from '../../gateway/live/events.ts';
-import type { LiveFilter } from '../../gateway/live/audience.ts';
-import type { DeliveredEvent } from '../../gateway/live/reader.ts';
-import { storedEvents } from '../../gateway/live/stored-events.ts';
+import { type LiveFilter, type DeliveredEvent, storedEvents } from '../../gateway/live/reader.ts';
 import { streamKinds } from '../../subgraphs/rules/event.ts';
 import { openSmallGraph, silent, Fixture } from './small-graph.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import { eventually } from '../support/eventually.ts';
-import { openQuota } from '../../gateway/callers/quota.ts';
+import { openQuota } from '../../gateway/callers/limits.ts';
 import { personRateLimit } from '../../gateway/callers/rate-limit.ts';
 import { readOidcToken } from '../../gateway/callers/oidc.ts';
 import { ConfigError, type OidcConfig } from '../../subgraphs/platform/config/config.ts';

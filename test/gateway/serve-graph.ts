@@ -10,13 +10,12 @@ import { WebSocket } from 'ws';
 import { eventually } from '../support/eventually.ts';
 import { openAuthenticator } from '../../gateway/callers/authenticate.ts';
 import type { BearerReader } from '../../gateway/callers/caller.ts';
-import { openAddressOf } from '../../gateway/callers/caller-address.ts';
+import { openAddressOf, openOrigins } from '../../gateway/callers/caller-address.ts';
 import { openLiveEvents } from '../../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
 import { limitBy, openBucketsInMemory } from '../../gateway/callers/rate-limit.ts';
-import { openOrigins } from '../../gateway/callers/origins.ts';
 import { registerGateway } from '../../gateway/graphql/server.ts';
-import { storedEvents } from '../../gateway/live/stored-events.ts';
+import { storedEvents } from '../../gateway/live/reader.ts';
 import {
   authenticatorParts,
   openSmallGraph,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { parse, type DocumentNode } from 'graphql';
 import { openLiveEvents } from '../../gateway/live/events.ts';
 import { openLiveSubscriptions } from '../../gateway/live/subscriptions.ts';
-import { storedEvents } from '../../gateway/live/stored-events.ts';
+import { storedEvents } from '../../gateway/live/reader.ts';
 import {
   scopes,
   type KeyPrincipal,

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { signWebhook } from '../../sdk/src/index.ts';
-import { chooseAndPay, pay, useLink } from '../../sdk/src/psp/buyer.ts';
+import { chooseAndPay, pay, useLink } from '../../sdk/src/psp/trigger.ts';
 import { confirmAtBank, payByCard } from '../support/buyer.ts';
 import { askGraph, type Merchant } from '../support/merchant.ts';
 import { eventually } from '../support/eventually.ts';

@@ -7,7 +7,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { commands } from '../../sdk/src/psp/commands.ts';
 import { row } from '../../sdk/src/psp/output.ts';
-import { splitPage } from '../../sdk/src/psp/log-text.ts';
+import { splitPage } from '../../sdk/src/psp/follow-log.ts';
 import { makeMerchant, openReceiver } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { operatorToken } from '../support/service.ts';

@@ -1,7 +1,7 @@
 /** Events for every state, in the log always, at endpoints that name them. */
 import { after, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { chooseAndPay, pay } from '../../sdk/src/psp/buyer.ts';
+import { chooseAndPay, pay } from '../../sdk/src/psp/trigger.ts';
 import { askGraph, makeMerchant, openReceiver, type Merchant } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';
 import { eventually } from '../support/eventually.ts';

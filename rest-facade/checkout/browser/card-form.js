@@ -11,8 +11,7 @@ import {
   tidyExpiry,
   unacceptedBrandOf,
 } from './card-rules.js';
-import { serverNow } from './clock.js';
-import { words } from './regions.js';
+import { serverNow, words } from './regions.js';
 
 /**
  * @typedef {'number' | 'expiry' | 'cvc' | 'holder'} FieldName

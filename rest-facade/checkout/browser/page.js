@@ -2,7 +2,17 @@
  * The hosted page in the browser: paying, changing the plan in test mode, switching the language.
  */
 import { readCard, watchCardForm } from './card-form.js';
-import { setClock, startClock } from './clock.js';
+import {
+  setClock,
+  startClock,
+  announce,
+  notice,
+  refusal,
+  rememberRegions,
+  showLanguage,
+  wake,
+  words,
+} from './regions.js';
 import {
   ask,
   askNow,
@@ -14,17 +24,10 @@ import {
   readState,
   setShown,
   show,
+  rememberPaying,
+  returnWhenOver,
+  watchReturn,
 } from './follow.js';
-import {
-  announce,
-  notice,
-  refusal,
-  rememberRegions,
-  showLanguage,
-  wake,
-  words,
-} from './regions.js';
-import { rememberPaying, returnWhenOver, watchReturn } from './return.js';
 
 /** The bank may take 10 s to answer, and the network is slow. */
 const answer_ms = 40_000;

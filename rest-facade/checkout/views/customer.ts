@@ -8,8 +8,7 @@ import type { Words } from '../words/words.ts';
 import { arrow, lock, methodMarks } from './icons.ts';
 import { documentView, languageSwitch } from './page.ts';
 import { cardText } from './receipt.ts';
-import { sellerView } from './seller.ts';
-import { shopView, sizeOf } from './summary.ts';
+import { sellerView, shopView, sizeOf } from './summary.ts';
 
 type Token = CustomerPage['tokens'][number];
 type Subscription = CustomerPage['subscriptions'][number];

@@ -6,16 +6,12 @@ import type { Checkout } from '../call-checkout.ts';
 import { html, markupText, type Html, type Piece, linkable } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import { languages, type Words, failureWords, type Message } from '../words/words.ts';
-import { wordsOf } from '../words/words-of.ts';
-import { lock, arrow, methodMarks, spinner, printer, seals } from './icons.ts';
-import { asksCardAgain, payForm, payableMethod, wayOnView } from './pay-form.ts';
-import { summaryView } from './summary.ts';
-import { drawQr } from '../draw-qr.ts';
+import { wordsOf } from '../choose-language.ts';
+import { lock, arrow, methodMarks, spinner, printer, seals, drawQr } from './icons.ts';
+import { asksCardAgain, payForm, payableMethod, wayOnView, bankLinks } from './pay-form.ts';
+import { summaryView, sellerView } from './summary.ts';
 import { receiptView } from './receipt.ts';
-import { bankLinks } from './sbp-banks.ts';
-import { savingWords } from './saving.ts';
-import { sellerView } from './seller.ts';
-import { headline } from './subscription.ts';
+import { savingWords, headline } from './subscription.ts';
 
 /*
  * A payment with which the buyer is done: how it ended, or that the money is held, why, and the way

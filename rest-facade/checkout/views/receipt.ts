@@ -1,7 +1,6 @@
 /** The buyer's record of an ended payment: when, how, what was refunded, and the reason. */
 import type { Checkout } from '../call-checkout.ts';
-import { formatAmount } from '../format-amount.ts';
-import { formatDay, formatTime } from '../format-time.ts';
+import { formatAmount, formatDay, formatTime } from '../format.ts';
 import { html, type Html, type Piece } from '../html.ts';
 import type { Words } from '../words/words.ts';
 import { payableMethod } from './pay-form.ts';

@@ -3,10 +3,9 @@
  * The first charge is counted from the binding.
  */
 import type { Checkout } from '../call-checkout.ts';
-import { formatAmount } from '../format-amount.ts';
-import { formatDay } from '../format-time.ts';
+import { formatAmount, formatDay } from '../format.ts';
 import { html, type Html, type Piece } from '../html.ts';
-import type { Words } from '../words/words.ts';
+import type { Words, SavableMethod, SavingWords } from '../words/words.ts';
 
 type Terms = NonNullable<Checkout['subscription']>;
 
@@ -32,7 +31,7 @@ export const headline = (checkout: Checkout, words: Words): string => {
 };
 
 /** What the button of a trial agrees to; null for any other payment. */
-export const trialWords = (checkout: Checkout, words: Words): string | null => {
+const trialWords = (checkout: Checkout, words: Words): string | null => {
   const terms = trialTerms(checkout);
   if (!terms) return null;
   const end = formatDay(trialEnd(terms, checkout.now), words);
@@ -40,7 +39,7 @@ export const trialWords = (checkout: Checkout, words: Words): string | null => {
 };
 
 /** When a trial that is about to begin is charged first; null for any other payment. */
-export const trialChargeWords = (checkout: Checkout, words: Words): string | null => {
+const trialChargeWords = (checkout: Checkout, words: Words): string | null => {
   const terms = trialTerms(checkout);
   const awaitsBuyer = checkout.status === 'pending' || checkout.status === 'processing';
   return terms && awaitsBuyer ? words.subscription.chargedIn(terms.trialDays) : null;
@@ -110,4 +109,43 @@ export const agreedTermsView = (checkout: Checkout, words: Words): Piece => {
     </dl>
     <p class="terms-cancel">${isOver ? ended : cancel(host(checkout))}</p>
   </section>`;
+};
+
+// A payment that binds the buyer's method: what the shop saves, and what becomes of the money
+// (docs/contract.md#tokens).
+
+const savable = ['cards', 'sbp', 'tpay'] as const satisfies readonly SavableMethod[];
+
+/** The text about the method that this payment saves; null when it saves none. */
+export const savingWords = (checkout: Checkout, words: Words): SavingWords | null => {
+  const method = checkout.saves
+    ? savable.find((candidate) => candidate === checkout.method)
+    : undefined;
+  return method ? words.saving[method] : null;
+};
+
+/** The text of the form's button. */
+export const payWords = (checkout: Checkout, words: Words): string => {
+  const amount = formatAmount(checkout.amount, checkout.currency, words.locale);
+  const saving = savingWords(checkout, words);
+  if (!saving) return words.pay(amount);
+  return (
+    trialWords(checkout, words) ??
+    (checkout.verification ? saving.verify : saving.payAndSave(amount))
+  );
+};
+
+/** What the buyer agrees to; nothing when the payment saves no method. */
+export const consentView = (checkout: Checkout, words: Words): Piece => {
+  const saving = savingWords(checkout, words);
+  return saving && html`<p class="consent">${saving.consent(checkout.shopName)}</p>`;
+};
+
+/** What becomes of the 1 RUB; nothing when it is a payment like any other. */
+export const verificationView = (checkout: Checkout, words: Words): Piece => {
+  const saving = checkout.verification ? savingWords(checkout, words) : null;
+  return (
+    saving &&
+    html`<p class="description">${trialChargeWords(checkout, words)} ${saving.verification}</p>`
+  );
 };

@@ -2,11 +2,10 @@
 import { once } from 'node:events';
 import type { Command, Context } from './command.ts';
 import { eventsOption, readEventNames } from './event-names.ts';
-import { followLog, readNewestId } from './follow-log.ts';
+import { followLog, readNewestId, printEvent } from './follow-log.ts';
 import { open } from './open.ts';
 import { row, shown } from './output.ts';
-import { printEvent } from './print-event.ts';
-import { present, readChoice } from './read-values.ts';
+import { present, readChoice } from './read-arguments.ts';
 import { listing, money, narrowing, printList, second } from './shared-options.ts';
 
 const balance: Command = {

@@ -3,7 +3,7 @@ import type { PaymentClient } from '../client.ts';
 import type { Send } from '../transport.ts';
 import type { Output, Streams } from './output.ts';
 import type { Environment, Settings } from './settings.ts';
-import type { TestClock } from './test-clock.ts';
+import type { TestClock } from './operator-graph.ts';
 
 /** An option: a text with its placeholder, or a flag. */
 export interface Option {

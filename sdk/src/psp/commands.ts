@@ -5,27 +5,32 @@ import { isatty } from 'node:tty';
 import { account } from './account.ts';
 import type { Command, Context, Given } from './command.ts';
 import { completionScript, shells } from './help.ts';
-import { links } from './links.ts';
+import { links, payments } from './payments.ts';
 import { listen } from './listen.ts';
 import { mcp } from './mcp/command.ts';
-import { payments } from './payments.ts';
 import { payouts } from './payouts.ts';
-import { subscriptions } from './subscriptions.ts';
-import { tokens } from './tokens.ts';
-import { trigger, until } from './trigger.ts';
+import { subscriptions, tokens } from './recurring.ts';
+import {
+  trigger,
+  until,
+  postForm,
+  postJson,
+  readPage,
+  testCard,
+  useLink,
+  type PageState,
+} from './trigger.ts';
 import type { Schemas } from '../schemas.ts';
-import { present, readCount, callOptionsOf, creating } from './read-values.ts';
+import { present, readCount, callOptionsOf, creating } from './read-arguments.ts';
 import { listing, printList, second, idOf } from './shared-options.ts';
 import { type PaymentClient, openPaymentClient } from '../client.ts';
 import { Failure } from './failure.ts';
 import { askGraph, operatorGraphOf } from './operator-graph.ts';
 import { row } from './output.ts';
-import { postForm, postJson, readPage, testCard, useLink, type PageState } from './buyer.ts';
 import { ApiError } from '../errors.ts';
 import { isApiKey, readBaseUrl, type ClientOptions } from '../transport.ts';
 import { apiVersion } from '../version.ts';
-import { doctor } from './doctor.ts';
-import { checkReadiness } from './readiness.ts';
+import { doctor, checkReadiness } from './doctor.ts';
 import { changeFile, defaultUrl } from './settings.ts';
 
 /* Commands that set the command up, and say whether everything is right. */

@@ -1,6 +1,6 @@
-/** How the command exits. README.md documents the codes. */
+/** How the command exits and is stopped. README.md documents the codes. */
 import { ApiError, ConnectionError } from '../errors.ts';
-import { Stopped } from './stop.ts';
+import type { Send } from '../transport.ts';
 
 /** `refused`: by the service. `usage`: of the command. `connection`: no answer. `setup`: no key. */
 export type FailureKind = 'refused' | 'usage' | 'connection' | 'setup';
@@ -32,6 +32,42 @@ const repetitionOf = (key: string | null, takesKey: boolean): string => {
   const option = takesKey ? `repeat it with --idempotency-key ${key}` : `its key is ${key}`;
   return `; the call that was under way may have been carried out: ${option}`;
 };
+
+// How a command is stopped: its calls end at once, and what was under way is named.
+
+/** Ctrl-C, or SIGTERM. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped';
+  /** The key of the creating call that was under way. */
+  readonly idempotencyKey: string | null;
+
+  constructor(idempotencyKey: string | null = null) {
+    super('stopped');
+    this.idempotencyKey = idempotencyKey;
+  }
+}
+
+/** Aborted by the first Ctrl-C; the second one ends the process as usual. */
+export const listenForStop = (): AbortSignal => {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => stopping.abort(new Stopped()));
+  return stopping.signal;
+};
+
+/** The same way to the service, whose calls end when the command is stopped. */
+export const stoppable =
+  (send: Send, stopped: AbortSignal): Send =>
+  async (call, receive) => {
+    const key = call.takesKey ? (call.options?.idempotencyKey ?? crypto.randomUUID()) : undefined;
+    const options = { ...call.options, idempotencyKey: key, signal: stopped };
+    try {
+      return await send({ ...call, options }, receive);
+    } catch (error) {
+      if (!stopped.aborted || key === undefined) throw error;
+      throw new Stopped(key);
+    }
+  };
 
 /**
  * The exit code, the text for people, and the `--json` output of any thrown value. `takesKey`: the

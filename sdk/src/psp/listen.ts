@@ -9,10 +9,8 @@ import { join } from 'node:path';
 import type { Command, Context } from './command.ts';
 import { Failure } from './failure.ts';
 import { eventsOption, readEventNames } from './event-names.ts';
-import { followLog, readNewestId } from './follow-log.ts';
-import type { LoggedText } from './log-text.ts';
+import { followLog, readNewestId, type LoggedText, printEvent } from './follow-log.ts';
 import { row } from './output.ts';
-import { printEvent } from './print-event.ts';
 import {
   changeFile,
   readFile,
@@ -20,7 +18,7 @@ import {
   writePrivate,
   type Environment,
 } from './settings.ts';
-import { wait } from '../retry.ts';
+import { wait } from '../transport.ts';
 import { signWebhook } from '../webhooks.ts';
 import { version } from '../version.ts';
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command `psp`. */
 import { fail, isJson, runLine } from './run-line.ts';
-import { listenForStop } from './stop.ts';
+import { listenForStop } from './failure.ts';
 
 const line = process.argv.slice(2);
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -2,6 +2,7 @@
 import type { PaymentClient } from '../client.ts';
 import type { Schemas } from '../schemas.ts';
 import type { Command, Context } from './command.ts';
+import { row } from './output.ts';
 import {
   callOptionsOf,
   creating,
@@ -9,7 +10,8 @@ import {
   readAmount,
   readChoice,
   readPairs,
-} from './read-values.ts';
+  readCount,
+} from './read-arguments.ts';
 import {
   amount,
   byId,
@@ -25,7 +27,6 @@ import {
   second,
   statusOption,
 } from './shared-options.ts';
-import { row } from './output.ts';
 
 const methods = ['sbp', 'cards', 'tpay', 'sberpay', 'any'] as const;
 const paymentStatuses = [
@@ -206,4 +207,55 @@ export const payments: readonly Command[] = [
     },
   },
   byId('receipts get', 'read a receipt', (client, id) => client.receipts.get(id)),
+];
+
+// Commands on payment links.
+
+const statuses = ['active', 'paid', 'expired', 'deactivated'] as const;
+
+const lineOf = (one: Schemas['Link']): readonly string[] => [
+  one.id,
+  second(one.created_at),
+  one.status.padEnd(11),
+  (one.amount === null ? 'open' : money(one.amount, one.currency)).padStart(14),
+  one.url,
+];
+
+export const links: readonly Command[] = [
+  {
+    name: 'links create',
+    says: 'make an address where any buyer can pay; without an amount the buyer types one',
+    options: {
+      amount,
+      uses: { says: 'how often it may be paid; 1 when left out', value: 'count' },
+      unlimited: { says: 'any number of payments' },
+      description: { says: 'what it is for', value: 'text' },
+      ...creating,
+    },
+    run: async ({ given, client, output }) => {
+      const [fixed, uses] = [given.text('amount'), given.text('uses')];
+      const limit = uses === undefined ? undefined : readCount(uses, 1, '--uses');
+      const body = present({
+        amount: fixed === undefined ? undefined : readAmount(fixed),
+        uses: given.has('unlimited') ? null : limit,
+        description: given.text('description'),
+      });
+      const made = await client().links.create(body, callOptionsOf(given));
+      output.result(made, row(...lineOf(made.link)));
+    },
+  },
+  byId('links get', 'read a link', (client, id) => client.links.get(id)),
+  {
+    name: 'links list',
+    says: 'list links, newest first',
+    options: {
+      status: statusOption(statuses),
+      ...listing,
+    },
+    run: (context) =>
+      printList(context, context.client().links.list(narrowing(context, statuses)), lineOf),
+  },
+  byId('links deactivate', 'end a link for new buyers', (client, id) =>
+    client.links.deactivate(id),
+  ),
 ];

@@ -1,7 +1,7 @@
 /** Commands on payouts. */
 import type { Schemas } from '../schemas.ts';
 import type { Command } from './command.ts';
-import { callOptionsOf, creating, present, readAmount, readPairs } from './read-values.ts';
+import { callOptionsOf, creating, present, readAmount, readPairs } from './read-arguments.ts';
 import {
   byId,
   listing,

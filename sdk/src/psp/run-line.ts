@@ -4,13 +4,12 @@ import { openTransport, type Send } from '../transport.ts';
 import { version } from '../version.ts';
 import type { Context } from './command.ts';
 import { commands } from './commands.ts';
-import { describeFailure } from './failure.ts';
+import { describeFailure, stoppable, Stopped } from './failure.ts';
 import { completionsOf, helpOf, helpOfAll, helpOfGroup } from './help.ts';
 import { openOutput, shown, type Output, type Streams } from './output.ts';
 import { groupOf, readArguments, type Asked } from './read-arguments.ts';
 import { apiKeyOf, readSettings, urlOf, type Environment } from './settings.ts';
-import { stoppable, Stopped } from './stop.ts';
-import { readTestClock, type TestClock } from './test-clock.ts';
+import { readTestClock, type TestClock } from './operator-graph.ts';
 
 /** Where a line is written: what is read and written there, as the process has it. */
 export interface Terminal extends Streams {

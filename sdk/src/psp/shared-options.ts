@@ -2,7 +2,7 @@
 import type { PaymentClient } from '../client.ts';
 import { formatMoney } from '../money.ts';
 import type { Command, Context, Option, Options } from './command.ts';
-import { present, readChoice, readCount } from './read-values.ts';
+import { present, readChoice, readCount } from './read-arguments.ts';
 import { row } from './output.ts';
 
 /** The option of an amount. */

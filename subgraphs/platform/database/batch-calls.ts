@@ -92,25 +92,25 @@ const openFailing = () => {
 
 /** Runs one call by itself. */
 const runAlone = async <Call, Result>(
-  { run }: Pick<Batched<Call, Result>, 'run'>,
+  operation: Pick<Batched<Call, Result>, 'run'>,
   pool: pg.Pool,
   call: Call,
 ): Promise<Result> => {
-  for (const result of await run(pool, [call])) return result;
+  for (const result of await operation.run(pool, [call])) return result;
   throw new Error('a call has no result');
 };
 
 /** Runs the calls of a failed batch one by one. `failed`: what fails then, too. */
 const runEach = async <Call, Result>(
   batch: readonly Waiting<Call, Result>[],
-  run: (call: Call) => Promise<Result>,
+  runOne: (call: Call) => Promise<Result>,
   failed: (call: Call) => void,
 ): Promise<void> => {
   const left = batch.values();
   const runNext = async (): Promise<void> => {
     for (const { call, answer } of left) {
       try {
-        answer.resolve(await run(call));
+        answer.resolve(await runOne(call));
       } catch (error) {
         if (!isDatabaseLost(error)) failed(call);
         answer.reject(error);

@@ -254,12 +254,12 @@ interface PageText {
   readonly inOrder: (at: string, id: string) => string;
 }
 
-const forwards: PageText = {
+const forwardsText: PageText = {
   behind: (at, id) =>
     `(${at}, ${id}) < (coalesce($1::timestamptz, 'infinity'), coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`,
   inOrder: (at, id) => `order by ${at} desc, ${id} desc limit $3`,
 };
-const backwards: PageText = {
+const backwardsText: PageText = {
   behind: (at, id) =>
     `(${at}, ${id}) > (coalesce($1::timestamptz, '-infinity'), coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))`,
   inOrder: (at, id) => `order by ${at}, ${id} limit $3`,
@@ -272,8 +272,8 @@ export interface PagedList {
 
 /** The statements of a list; they return the columns `createdAt` and `id`. */
 export const pagedList = (name: string, textOf: (page: PageText) => string): PagedList => ({
-  forwards: { name, text: textOf(forwards) },
-  backwards: { name: `${name}_backwards`, text: textOf(backwards) },
+  forwards: { name, text: textOf(forwardsText) },
+  backwards: { name: `${name}_backwards`, text: textOf(backwardsText) },
 });
 
 /**

@@ -3,7 +3,7 @@
  * makes webhook deliveries, and then notifies the deliverers of lanes with work and the bus.
  * Numbers and deliveries are one transaction. Notifications follow its commit and may be lost, with
  * the relay or on the bus: a sweep finds the deliveries, and a reader that learns the next numbers
- * or the stream's position detects the gap and reads the table (`gateway/live/follow-stream`). So a
+ * or the stream's position detects the gap and reads the table (`gateway/live/events`). So a
  * failure anywhere is repeated safely.
  * One process relays at a time, the holder of an advisory lock; the others stand by. The lock
  * belongs to the holder's session: it ends with the session, and it outlives the commit, so that

@@ -1,4 +1,4 @@
-/** Concurrency limits: how many of something each caller has at the same time. */
+/** Limits of callers: how many of something each has at the same time, and how fast calls may come. */
 import type { OperatorPrincipal, Principal } from '../../subgraphs/platform/access/principal.ts';
 
 interface Quota {
@@ -69,4 +69,66 @@ const callerName = (principal: Principal): string => {
     case 'service':
       return `${principal.kind} ${principal.name}`;
   }
+};
+
+// Token buckets. A bucket holds `burst` tokens and gains `perSecond` of them each second; a request
+// takes one or, when it costs more, several. All that is stored of a bucket is the time at which it
+// will be full again; the microseconds until then are its debt. The value of a token is rounded to
+// the microsecond.
+
+/**
+ * How fast requests may come: `burst` at once, `perSecond` in the long run. Both are positive
+ * integers.
+ */
+export interface RateLimit {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** The result of taking tokens. */
+export interface TakeResult {
+  readonly granted: boolean;
+  /** Whole tokens that are left. */
+  readonly remaining: number;
+  /** Seconds until the bucket is full again, rounded up. */
+  readonly reset_s: number;
+  /**
+   * Seconds until there are as many tokens as were requested, rounded up and at least 1; 0 when
+   * they were granted.
+   */
+  readonly retryAfter_s: number;
+}
+
+/** A store of buckets by name. */
+export interface Buckets {
+  /**
+   * Takes tokens out of the bucket, one by default, all or none. Null when the store is
+   * unavailable.
+   */
+  take(
+    name: string,
+    limit: RateLimit,
+    tokens?: number,
+  ): TakeResult | null | Promise<TakeResult | null>;
+  close(): void;
+}
+
+/** The value of one token in microseconds. */
+export const token_us = ({ perSecond }: RateLimit): number => Math.round(1_000_000 / perSecond);
+
+/** The result of an attempt to take `tokens` from a bucket that has this debt afterwards. */
+export const takeResult = (
+  granted: boolean,
+  debt_us: number,
+  limit: RateLimit,
+  tokens = 1,
+): TakeResult => {
+  const token = token_us(limit);
+  const left_us = token * limit.burst - debt_us;
+  return {
+    granted,
+    remaining: Math.max(0, Math.floor(left_us / token)),
+    reset_s: Math.ceil(debt_us / 1_000_000),
+    retryAfter_s: granted ? 0 : Math.max(1, Math.ceil((token * tokens - left_us) / 1_000_000)),
+  };
 };

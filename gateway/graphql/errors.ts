@@ -2,7 +2,7 @@
  * Errors as clients of the graph see them: a code from a closed list, and a message only when it
  * was meant for them.
  */
-import type { GraphQLFormattedError } from 'graphql';
+import { type GraphQLFormattedError, GraphQLError } from 'graphql';
 import { refusalCodes } from '../../subgraphs/rules/refusal.ts';
 
 /**
@@ -61,3 +61,7 @@ export const presentError = ({
     return { message, ...where, extensions: { code, ...(over ? { exceeded: over } : {}) } };
   return { message: 'internal error', ...where, extensions: { code: 'internal_error' } };
 };
+
+/** An error of a document as its caller sees it: a code, and a message for a person. */
+export const codedError = (code: string, message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code } });

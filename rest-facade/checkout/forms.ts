@@ -1,8 +1,8 @@
 /**
- * POST /pay/:token: the page's form as a browser sends it by itself, without page.js. The answer
+ * The plain forms under /pay, which work without any script. POST /pay/:token is the page's form as a browser sends it by itself, without page.js. The answer
  * leads back to the page, so that loading it again sends nothing twice; a card is never shown again.
  */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CardInput } from '../../schema/generated/operations.ts';
 import {
   cvcFlaw,
@@ -12,6 +12,9 @@ import {
   numberFlaw,
   tidyExpiry,
 } from './browser/card-rules.js';
+import { unknownPage } from './views/message.ts';
+import { payableMethod } from './views/pay-form.ts';
+import type { Words } from './words/words.ts';
 import { isRefusal, type Checkout } from './call-checkout.ts';
 import {
   pageAddress,
@@ -21,10 +24,6 @@ import {
   type TokenRoute,
 } from './page-context.ts';
 import { guardPage, isSameOrigin } from './page-headers.ts';
-import { formLimit_bytes, formOf, takeForms } from './take-forms.ts';
-import { unknownPage } from './views/message.ts';
-import { payableMethod } from './views/pay-form.ts';
-import type { Words } from './words/words.ts';
 
 const cardOf = (form: URLSearchParams): CardInput => {
   const value = (name: string): string => (form.get(name) ?? '').trim();
@@ -73,6 +72,22 @@ const problems = ({ browser, refusals, refused }: Words): ReadonlyMap<string, st
 /** The words of a problem; null for what is none. */
 export const problemWords = (code: unknown, words: Words): string | null =>
   problems(words).get(String(code)) ?? null;
+
+/** A card is the largest thing that is sent. */
+export const formLimit_bytes = 2_048;
+
+/** Adds the parser of plain forms to a scope. */
+export const takeForms = (app: FastifyInstance): void => {
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: formLimit_bytes },
+    (_request, body, done) => done(null, new URLSearchParams(String(body))),
+  );
+};
+
+/** The form that was sent; an empty one when it was none. */
+export const formOf = ({ body }: FastifyRequest): URLSearchParams =>
+  body instanceof URLSearchParams ? body : new URLSearchParams();
 
 /** Adds the route. */
 export const takePlainForm = (app: FastifyInstance, context: PageContext): void => {

@@ -3,7 +3,8 @@
  * they are sent. No connection to the database and no transaction is held meanwhile, and a reader
  * that is slow has two parts of its answer in memory.
  */
-import { openNamedQuota } from '../gateway/callers/quota.ts';
+import type { ServerResponse } from 'node:http';
+import { openNamedQuota } from '../gateway/callers/limits.ts';
 import { rateLimited, type Refusal } from './refusal-http.ts';
 
 /**
@@ -66,4 +67,13 @@ export const openLongAnswers = (): LongAnswers => {
         retryAfter_s,
       ),
   };
+};
+
+/**
+ * Calls `act` once when the connection of an answer is closed, by either side. A caller may hang up
+ * while the answer is being prepared: the response emits its `close` then, and never again.
+ */
+export const whenClosed = (response: ServerResponse, act: () => void): void => {
+  if (response.closed) queueMicrotask(act);
+  else response.once('close', act);
 };

@@ -1,25 +1,133 @@
 /**
- * The subscription `listsChanged`: that lists of people have changed, by name alone. A message is a
- * hint. However many changes there are, a subscriber gets one result a second, so that one
- * merchant's rush has no console read its lists more often.
+ * Subscriptions whose messages are hints: a client that was away reads the list.
+ * `alertRaised`: alerts are no events of the live stream, so no merchant's
+ * subscription or event stream can receive one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execute, type ExecutionResult } from 'graphql';
-import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
 import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 import {
-  changedLists,
   type Bus,
+  type PublishedAlert,
+  changedLists,
   type ChangedList,
   type ListChange,
 } from '../../subgraphs/platform/bus/bus.ts';
-import type { GraphRequest } from '../graph-request.ts';
-import { codedError } from '../graphql/coded-error.ts';
+import { alertSeverities } from '../../subgraphs/rules/alert.ts';
+import { isRefusal } from '../../subgraphs/rules/refusal.ts';
+import { codedError } from '../graphql/errors.ts';
+import type { GraphRequest } from '../graphql/run-documents.ts';
 import type { Supergraph } from '../supergraph.ts';
-import { audienceOf } from './audience.ts';
+import { audienceOf } from './reader.ts';
 import { readSelection } from './selection.ts';
 import type { LiveResults, LiveSubscriptions } from './subscriptions.ts';
+
+/**
+ * Alerts that are buffered for a slow client. Beyond this the oldest are dropped, and the client
+ * gets their number.
+ */
+export const alertsWaiting_max = 200;
+
+interface AlertSubscriptionsDeps {
+  readonly supergraph: Pick<Supergraph, 'apiSchema'>;
+  readonly bus: Pick<Bus, 'subscribe'>;
+}
+
+/** Adds `alertRaised`, for the platform's operators, to other subscriptions. */
+export const withAlertSubscription = (
+  others: LiveSubscriptions,
+  { supergraph, bus }: AlertSubscriptionsDeps,
+): LiveSubscriptions => ({
+  subscribe: (request, call) => {
+    const selection = readSelection(supergraph.apiSchema, request);
+    if (!('query' in selection) || selection.field !== 'alertRaised')
+      return others.subscribe(request, call);
+    const lack = accessRefusal('Subscription.alertRaised', call.principal);
+    if (lack !== null)
+      return [codedError(call.principal.kind === 'key' ? 'scope_required' : 'forbidden', lack)];
+    return new AlertResults(bus, (alert) => alertResult(supergraph.apiSchema, request, alert));
+  },
+});
+
+/**
+ * Applies the client's selection to an alert. The bus carries all of it, so that nothing is read.
+ */
+const alertResult = (
+  schema: Supergraph['apiSchema'],
+  { document, variables, operationName }: GraphRequest,
+  alert: PublishedAlert,
+) =>
+  execute({
+    schema,
+    document,
+    variableValues: variables,
+    ...(operationName ? { operationName } : {}),
+    rootValue: {
+      alertRaised: {
+        ...alert,
+        __typename: 'Alert',
+        severity: alertSeverities[alert.kind],
+        assignee: null,
+        resolvedAt: null,
+        resolvedBy: null,
+        note: null,
+      },
+    },
+  });
+
+/** Subscribed to the bus from its construction until `return`. */
+class AlertResults implements LiveResults {
+  readonly #toResult: (alert: PublishedAlert) => ExecutionResult | Promise<ExecutionResult>;
+  readonly #unsubscribe: () => void;
+  readonly #waiting: PublishedAlert[] = [];
+  #missed = 0;
+  #ended = false;
+  #wake: () => void = () => {};
+
+  constructor(
+    bus: Pick<Bus, 'subscribe'>,
+    toResult: (alert: PublishedAlert) => ExecutionResult | Promise<ExecutionResult>,
+  ) {
+    this.#toResult = toResult;
+    this.#unsubscribe = bus.subscribe('alerts', (alerts) => {
+      this.#waiting.push(...alerts);
+      this.#missed += this.#waiting.splice(
+        0,
+        Math.max(0, this.#waiting.length - alertsWaiting_max),
+      ).length;
+      this.#wake();
+    });
+  }
+
+  async next(): Promise<IteratorResult<ExecutionResult, undefined>> {
+    while (this.#waiting.length === 0 && !this.#ended) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+    }
+    const alert = this.#waiting.shift();
+    if (!alert || this.#ended) return { done: true, value: undefined };
+    const missed = this.#missed;
+    this.#missed = 0;
+    const result = await this.#toResult(alert);
+    return { done: false, value: missed > 0 ? { ...result, extensions: { missed } } : result };
+  }
+
+  async return(): Promise<IteratorResult<ExecutionResult, undefined>> {
+    this.#ended = true;
+    this.#unsubscribe();
+    this.#wake();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
+
+// `listsChanged`: that lists of people have changed, by name alone. However many changes there are, a subscriber gets one result a second, so that one
+// merchant's rush has no console read its lists more often.
 
 /** The least time from one result of a subscription to its next. */
 const listsRest_ms = 1_000;
@@ -60,7 +168,7 @@ export const withListSubscription = (
     if (isRefusal(audience)) return refuse(audience.code, audience.message);
     const concerns = concernsOf(principal, audience.merchantId ?? null);
     return new ListResults(bus, concerns, (lists) =>
-      resultOf(supergraph.apiSchema, request, lists),
+      listsResult(supergraph.apiSchema, request, lists),
     );
   },
 });
@@ -81,7 +189,7 @@ const concernsOf = (principal: Principal, merchantId: string | null) => {
       : merchantId === null || change.merchantId === merchantId);
 };
 
-const resultOf = (
+const listsResult = (
   schema: Supergraph['apiSchema'],
   { document, variables, operationName }: GraphRequest,
   lists: readonly ChangedList[],
