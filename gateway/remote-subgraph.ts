@@ -34,8 +34,9 @@ import {
 import {
   batchPath,
   sharedVariables_max_characters,
-} from '../subgraphs/platform/graph/operation-batch.ts';
-import { fields, readAs } from '../subgraphs/platform/graph/read-as.ts';
+  fields,
+  readAs,
+} from '../subgraphs/platform/graph/process-messages.ts';
 import { laneHeader, measuredInLane } from '../subgraphs/platform/access/lane.ts';
 import type { SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';

@@ -11,8 +11,8 @@ import {
   batchAnswerSchema,
   batchOperations_max,
   linesType,
-} from '../subgraphs/platform/graph/operation-batch.ts';
-import { readAs } from '../subgraphs/platform/graph/read-as.ts';
+  readAs,
+} from '../subgraphs/platform/graph/process-messages.ts';
 
 /** An operation as it is sent. Document and variables are JSON already. */
 export interface SharedOperation {

@@ -14,11 +14,10 @@ import { accessRefusal } from '../subgraphs/platform/access/access.ts';
 import type { Call } from '../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import { type Caller, limitMerchant, refuseReply, type LimitDeps } from './authenticate.ts';
-import { sendLedgerCsv } from './ledger-csv.ts';
+import { sendLedgerCsv, type LongAnswers, walkPages, whenClosed } from './long-answers.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { bodyScopeOf, compileRequest, lacksScope, type AnyRequest } from './read-request.ts';
 import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
-import { type LongAnswers, walkPages, whenClosed } from './long-answers.ts';
 import { ledgerFilePart } from './routes/payouts.ts';
 import type { Outcome, Route } from './routes/route.ts';
 

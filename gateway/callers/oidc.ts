@@ -14,7 +14,7 @@ import {
 } from 'jose';
 import { object, pipe, string, url as isUrl } from 'valibot';
 import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
-import { readAs } from '../../subgraphs/platform/graph/read-as.ts';
+import { readAs } from '../../subgraphs/platform/graph/process-messages.ts';
 import { roles, type Role } from '../../subgraphs/platform/access/principal.ts';
 import type { OidcConfig } from '../../subgraphs/platform/config/config.ts';
 import type { Authenticated, BearerReader } from './caller.ts';

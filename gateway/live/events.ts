@@ -1,5 +1,5 @@
 /**
- * The source of the live stream: distributes the events of `follow-stream` to the readers that may
+ * The source of the live stream: distributes the followed stream to the readers that may
  * receive them. Every buffer is bounded. A slow reader loses its oldest events and gets their
  * number; `after` resumes from memory, or from the store when the events are older.
  */

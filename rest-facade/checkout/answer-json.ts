@@ -19,8 +19,9 @@ import {
   type BuyerCall,
   type PageContext,
   type TokenRoute,
+  guardPage,
+  isSameOrigin,
 } from './page-context.ts';
-import { guardPage, isSameOrigin } from './page-headers.ts';
 import { refusalWords, type Words } from './words/words.ts';
 import { markupText } from './html.ts';
 import { pageTitle, regionViews, type Regions } from './views/page.ts';

@@ -22,8 +22,9 @@ import {
   type BuyerCall,
   type PageContext,
   type TokenRoute,
+  guardPage,
+  isSameOrigin,
 } from './page-context.ts';
-import { guardPage, isSameOrigin } from './page-headers.ts';
 
 const cardOf = (form: URLSearchParams): CardInput => {
   const value = (name: string): string => (form.get(name) ?? '').trim();

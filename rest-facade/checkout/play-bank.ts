@@ -4,19 +4,19 @@
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { isRefusal, type Checkout } from './call-checkout.ts';
-import { rememberSwitch } from './choose-language.ts';
+import { rememberSwitch, formatAmount } from './language.ts';
 import {
   findCheckout,
   pageAddress,
   visitOf,
   type PageContext,
   type TokenRoute,
+  guardPage,
+  isSameOrigin,
 } from './page-context.ts';
-import { guardPage, isSameOrigin } from './page-headers.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import { unknownPage } from './views/message.ts';
 import type { Words } from './words/words.ts';
-import { formatAmount } from './format.ts';
 import { html, type Html } from './html.ts';
 import type { Assets } from './serve-assets.ts';
 import { methodMarks } from './views/icons.ts';

@@ -5,15 +5,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import type { CustomerThing } from './call-checkout.ts';
-import { chooseLanguage, rememberSwitch } from './choose-language.ts';
-import type { PageContext } from './page-context.ts';
-import { guardPage, isSameOrigin } from './page-headers.ts';
+import { chooseLanguage, rememberSwitch, wordsOf } from './language.ts';
+import { type PageContext, guardPage, isSameOrigin } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import { customerPage } from './views/customer.ts';
 import { customerSubscriptionPage } from './views/customer-subscription.ts';
 import { unknownPage } from './views/message.ts';
 import type { Words } from './words/words.ts';
-import { wordsOf } from './words/words-of.ts';
 
 const things = ['token', 'subscription'] as const satisfies readonly CustomerThing[];
 

@@ -12,9 +12,9 @@ import { clockTolerance_s, operatorOf } from '../../gateway/callers/oidc.ts';
 import { seal, unseal, type Keys } from '../../subgraphs/platform/access/keys.ts';
 import type { ConsoleLogin, OidcConfig } from '../../subgraphs/platform/config/config.ts';
 import type { Refusal } from '../../subgraphs/rules/refusal.ts';
-import { preferredLanguage } from '../checkout/choose-language.ts';
+import { preferredLanguage } from '../checkout/language.ts';
 import { html, markupText } from '../checkout/html.ts';
-import { guardPage } from '../checkout/page-headers.ts';
+import { guardPage } from '../checkout/page-context.ts';
 import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
 
 const issuerDeadline_s = 3;

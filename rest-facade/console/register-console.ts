@@ -32,9 +32,9 @@ import {
   type LoginWay,
   type IssuerLogin,
 } from './login.ts';
-import { preferredLanguage } from '../checkout/choose-language.ts';
+import { preferredLanguage } from '../checkout/language.ts';
 import { html, markupText } from '../checkout/html.ts';
-import { guardPage } from '../checkout/page-headers.ts';
+import { guardPage } from '../checkout/page-context.ts';
 import { prepareAnswer, sendAnswer, withBrotli, type FixedAnswer } from '../fixed-answer.ts';
 
 /*

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { consoleVersion } from '../../gateway/graphql/read-document.ts';
 import { errorJson } from '../../schema/wire.ts';
-import { preferredLanguage } from '../checkout/choose-language.ts';
+import { preferredLanguage } from '../checkout/language.ts';
 import { html, markupText, type Html } from '../checkout/html.ts';
 import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
 import { readContract } from '../read-contract.ts';

@@ -6,7 +6,7 @@ export { decimalOf, formatMoney, parseMoney } from './money.ts';
 export type { ErrorCode, Schemas, StreamEvent, WebhookEvent, WebhookEventName } from './schemas.ts';
 export type { StreamOptions } from './stream.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
-export { apiVersion, version } from './version.ts';
+export { apiVersion, version } from './schemas.ts';
 export {
   signWebhook,
   verifyWebhook,

@@ -1,4 +1,4 @@
-/** The objects of the API by their names in its description. */
+/** The objects of the API by their names in its description, and the versions of both. */
 import type { components } from './generated/api.ts';
 
 /** Every object of the API's description: `Schemas['PaymentCreate']`. */
@@ -22,3 +22,9 @@ export type WebhookEvent =
 
 /** An event of the live stream, with the id from which the stream can be resumed. */
 export type StreamEvent = Schemas['LiveEvent'] & { readonly id: string };
+
+/** The version of this package, by semver. */
+export const version = '1.0.0';
+
+/** The version of the interface that this package speaks: its `X-Api-Version`. */
+export const apiVersion = '2026-05-06';

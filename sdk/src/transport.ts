@@ -4,9 +4,8 @@
  * answer is lost.
  */
 import { ApiError, ConnectionError } from './errors.ts';
-import type { Schemas } from './schemas.ts';
+import { type Schemas, apiVersion, version } from './schemas.ts';
 import { signCall } from './sign.ts';
-import { apiVersion, version } from './version.ts';
 
 /* Response bodies that fail when a signal is aborted: `fetch` alone does not ensure that. */
 

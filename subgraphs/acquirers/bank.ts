@@ -11,7 +11,7 @@ import type { ReceiptTerms } from '../rules/receipt.ts';
 import type { HoldBank } from './hold-bank.ts';
 import type { ReceiptBank } from './receipt-bank.ts';
 import type { SaveOrder, TokenBank } from './token-bank.ts';
-import type { TimedPlan } from '../rules/plan.ts';
+import type { TimedPlan } from '../rules/banks.ts';
 import type { PayoutBank } from './payout-bank.ts';
 
 /** A card as the buyer typed it. It goes to the bank and is never stored, logged or queued. */

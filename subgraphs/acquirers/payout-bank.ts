@@ -4,9 +4,8 @@
  */
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
-import type { TimedPlan } from '../rules/plan.ts';
+import type { TimedPlan, RouteMethod } from '../rules/banks.ts';
 import type { KeptRecipient, Recipient } from '../rules/recipient.ts';
-import type { RouteMethod } from '../rules/banks.ts';
 import type { SbpBank } from './sbp-banks.ts';
 
 /** How a bank may send money: the methods that routes have for payouts. */

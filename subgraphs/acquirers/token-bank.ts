@@ -6,7 +6,7 @@
 import type { MinorUnits } from '../rules/money.ts';
 import type { ReceiptTerms } from '../rules/receipt.ts';
 import type { SavableMethod } from '../rules/recurring.ts';
-import type { TimedPlan } from '../rules/plan.ts';
+import type { TimedPlan } from '../rules/banks.ts';
 import type { BankAnswer } from './bank-answer.ts';
 
 /** A session's order in addition to the payment: the method is saved when the payment succeeds. */

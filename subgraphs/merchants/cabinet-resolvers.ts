@@ -11,7 +11,7 @@ import { isUuid, platformMerchantId } from '../rules/ids.ts';
 import type { Bus } from '../platform/bus/bus.ts';
 import { isRefusal, type Refusal } from '../rules/refusal.ts';
 import { mayReadMerchant } from '../platform/graph/entities.ts';
-import { perCall } from '../platform/graph/per-call.ts';
+import { perCall } from '../platform/graph/subgraph.ts';
 import { merchantOf, orThrow } from '../platform/access/access.ts';
 import { findNames, type Named } from './audit-names.ts';
 import { listAuditEntries } from './audit.ts';

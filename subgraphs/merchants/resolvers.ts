@@ -31,7 +31,7 @@ import {
   ownOnly,
   type EntityReference,
 } from '../platform/graph/entities.ts';
-import { perCall } from '../platform/graph/per-call.ts';
+import { perCall } from '../platform/graph/subgraph.ts';
 import type { Principal } from '../platform/access/principal.ts';
 import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import { alertFields, alertMutations, alertQueries } from './alerts/resolvers.ts';

@@ -14,7 +14,7 @@ import { foundTotalField, totalField, exactly, oneOf } from '../platform/databas
 import { reachOf } from '../platform/database/registry.ts';
 import { merchantOf, orThrow } from '../platform/access/access.ts';
 import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';
-import { perCall } from '../platform/graph/per-call.ts';
+import { perCall } from '../platform/graph/subgraph.ts';
 import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import { openRefresh } from './bank-answers/refresh-payment.ts';
 import { bankMutations } from './bank-answers/resolvers.ts';

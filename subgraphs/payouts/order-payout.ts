@@ -10,7 +10,7 @@ import type { Banks } from '../acquirers/route.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { columns, run, type Statement } from '../platform/database/statement.ts';
 import { minorUnits } from '../rules/money.ts';
-import { timedPlanOfAmount } from '../rules/plan.ts';
+import { timedPlanOfAmount } from '../rules/banks.ts';
 import type { Recipient } from '../rules/recipient.ts';
 import { isRefusal } from '../rules/refusal.ts';
 import type { Logger } from '../platform/tracing/telemetry.ts';

@@ -8,7 +8,7 @@ import type {
 import { openSbpDirectory, type SbpDirectory } from '../acquirers/sbp-banks.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
 import { isUuid } from '../rules/ids.ts';
-import { timedPlanOfAmount } from '../rules/plan.ts';
+import { timedPlanOfAmount } from '../rules/banks.ts';
 import { isRefusal } from '../rules/refusal.ts';
 import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';
 import { keyOf, merchantOf, orThrow } from '../platform/access/access.ts';

@@ -2,6 +2,9 @@
  * Banks. Routes: in live mode the routes of a shop decide which connector serves an operation and
  * method; in test mode the simulator does (docs/contract.md#test-and-live).
  */
+import type { PlannedOutcome } from './buyer.ts';
+import type { FailureCode } from './failure-code.ts';
+
 const bankOperations = ['payment', 'refund', 'payout', 'recurrent'] as const;
 export type BankOperation = (typeof bankOperations)[number];
 
@@ -29,3 +32,70 @@ export const durationsKept = 100;
  * trial.
  */
 export type BreakerState = 'closed' | 'open' | 'half_open';
+
+// What the simulator will answer to an operation, by the last two digits of its amount: payments,
+// refunds, payouts and token charges alike.
+
+export interface Plan {
+  readonly outcome: PlannedOutcome;
+  /** Set when the outcome is failed. */
+  readonly failureCode: FailureCode | null;
+}
+
+/** A plan with what follows from the amount. */
+export interface TimedPlan extends Plan {
+  /** A pending operation succeeds after a while: amounts that end in 07. */
+  readonly late: boolean;
+}
+
+const planned = (outcome: PlannedOutcome, failureCode: FailureCode | null = null): Plan => ({
+  outcome,
+  failureCode,
+});
+
+const byAmount: Readonly<Record<string, Plan>> = {
+  '1': planned('failed', 'do_not_honor'),
+  '2': planned('failed', 'insufficient_funds'),
+  '3': planned('failed', 'expired_card'),
+  '4': planned('failed', 'fraud_suspected'),
+  '5': planned('requires_action'),
+  '6': planned('pending'),
+  '7': planned('pending'),
+};
+
+/** The plan that an amount stands for. */
+export const planOfAmount = (amount: bigint): Plan =>
+  byAmount[String(amount % 100n)] ?? planned('succeeded');
+
+/**
+ * A plan as the bank gets it: one that is pending and whose amount ends in 07 succeeds late.
+ */
+export const timedPlan = (plan: Plan, amount: bigint): TimedPlan => ({
+  ...plan,
+  late: amount % 100n === 7n,
+});
+
+/** What the simulator answers to an operation without a buyer, by its own amount alone. */
+export const timedPlanOfAmount = (amount: bigint): TimedPlan =>
+  timedPlan(planOfAmount(amount), amount);
+
+/** How long what is planned to be late waits (amounts that end in 07). */
+export const lateAnswer_ms = 5_000;
+
+/**
+ * When the simulator decides an operation without a buyer: at once, late, or never. Without a plan
+ * it succeeds.
+ */
+export const decidesAloneAt = (
+  plan: TimedPlan | null,
+  now: Temporal.Instant,
+): Temporal.Instant | null => {
+  switch (plan?.outcome ?? 'succeeded') {
+    case 'succeeded':
+    case 'failed':
+      return now;
+    case 'requires_action':
+    case 'pending':
+      return plan?.late ? now.add({ milliseconds: lateAnswer_ms }) : null;
+  }
+};

@@ -13,7 +13,7 @@ import {
   batchPath,
   linesType,
   sharedVariables_max_characters,
-} from '../../subgraphs/platform/graph/operation-batch.ts';
+} from '../../subgraphs/platform/graph/process-messages.ts';
 import { serveSubgraph, subgraphPath } from '../../subgraphs/platform/graph/serve-subgraph.ts';
 import type { SubgraphExecutor } from '../../subgraphs/platform/graph/subgraph.ts';
 import {

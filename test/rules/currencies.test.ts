@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { amountFieldText, amountText, money, readAmount } from '../../console/src/amounts.ts';
 import { amountOf } from '../../rest-facade/checkout/browser/amount-rules.js';
-import { formatAmount } from '../../rest-facade/checkout/format.ts';
+import { formatAmount } from '../../rest-facade/checkout/language.ts';
 import { currencies, decimalOf, digitsOf, isCurrency } from '../../schema/currencies.ts';
 import { signsOf } from '../../schema/money-format.ts';
 import * as sdk from '../../sdk/src/money.ts';

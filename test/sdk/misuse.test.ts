@@ -1,7 +1,7 @@
 /** What a program gets wrong is a TypeError that names it, before anything is sent. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { browserOf } from '../../sdk/src/psp/open.ts';
+import { browserOf } from '../../sdk/src/psp/account.ts';
 import {
   openPaymentClient,
   signWebhook,

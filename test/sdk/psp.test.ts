@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { commands } from '../../sdk/src/psp/commands.ts';
-import { row } from '../../sdk/src/psp/output.ts';
+import { row } from '../../sdk/src/psp/command.ts';
 import { splitPage } from '../../sdk/src/psp/follow-log.ts';
 import { makeMerchant, openReceiver } from '../support/merchant.ts';
 import { openPlainService } from '../support/plain-service.ts';

@@ -1,7 +1,6 @@
 /** The page of one subscription of a customer: its state, its terms, its charges, and its end. */
 import type { CustomerSubscriptionPage, CustomerThing } from '../call-checkout.ts';
-import { formatAmount } from '../format-amount.ts';
-import { formatDay } from '../format-time.ts';
+import { formatAmount, formatDay } from '../language.ts';
 import { html, type Html, type Piece } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import { failureWords, type Words } from '../words/words.ts';

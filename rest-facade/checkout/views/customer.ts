@@ -1,14 +1,11 @@
 /** The page of a customer: what the shop may charge, and the removal of a saved method. */
 import type { CustomerFrame, CustomerPage, CustomerThing } from '../call-checkout.ts';
-import { formatAmount } from '../format-amount.ts';
-import { formatDay, formatTime } from '../format-time.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import type { Words } from '../words/words.ts';
 import { arrow, lock, methodMarks } from './icons.ts';
 import { documentView, languageSwitch } from './page.ts';
-import { cardText } from './receipt.ts';
-import { sellerView, shopView, sizeOf } from './summary.ts';
+import { cardText, sellerView, shopView, sizeOf } from './summary.ts';
 
 type Token = CustomerPage['tokens'][number];
 type Subscription = CustomerPage['subscriptions'][number];

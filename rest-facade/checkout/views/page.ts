@@ -6,11 +6,10 @@ import type { Checkout } from '../call-checkout.ts';
 import { html, markupText, type Html, type Piece, linkable } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import { languages, type Words, failureWords, type Message } from '../words/words.ts';
-import { wordsOf } from '../choose-language.ts';
+import { wordsOf } from '../language.ts';
 import { lock, arrow, methodMarks, spinner, printer, seals, drawQr } from './icons.ts';
 import { asksCardAgain, payForm, payableMethod, wayOnView, bankLinks } from './pay-form.ts';
-import { summaryView, sellerView } from './summary.ts';
-import { receiptView } from './receipt.ts';
+import { summaryView, sellerView, receiptView } from './summary.ts';
 import { savingWords, headline } from './subscription.ts';
 
 /*

@@ -239,7 +239,7 @@ const nothingToDo = ({ title, text }: Message, onwards: Piece): Html =>
 
 /**
  * The form of a pending payment, or of one whose card was lost on its way. Without page.js the
- * browser posts it to the page's own address (take-plain-form.ts).
+ * browser posts it to the page's own address (forms.ts).
  */
 export const payForm = (checkout: Checkout, words: Words): Html => {
   const fixed = payableMethod(checkout.method);

@@ -3,7 +3,7 @@
  * The first charge is counted from the binding.
  */
 import type { Checkout } from '../call-checkout.ts';
-import { formatAmount, formatDay } from '../format.ts';
+import { formatAmount, formatDay } from '../language.ts';
 import { html, type Html, type Piece } from '../html.ts';
 import type { Words, SavableMethod, SavingWords } from '../words/words.ts';
 

@@ -3,8 +3,15 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
 import { account } from './account.ts';
-import type { Command, Context, Given } from './command.ts';
-import { completionScript, shells } from './help.ts';
+import { type Command, type Context, type Given, row } from './command.ts';
+import {
+  completionScript,
+  shells,
+  present,
+  readCount,
+  callOptionsOf,
+  creating,
+} from './command-line.ts';
 import { links, payments } from './payments.ts';
 import { listen } from './listen.ts';
 import { mcp } from './mcp/command.ts';
@@ -20,16 +27,13 @@ import {
   useLink,
   type PageState,
 } from './trigger.ts';
-import type { Schemas } from '../schemas.ts';
-import { present, readCount, callOptionsOf, creating } from './read-arguments.ts';
+import { type Schemas, apiVersion } from '../schemas.ts';
 import { listing, printList, second, idOf } from './shared-options.ts';
 import { type PaymentClient, openPaymentClient } from '../client.ts';
 import { Failure } from './failure.ts';
 import { askGraph, operatorGraphOf } from './operator-graph.ts';
-import { row } from './output.ts';
 import { ApiError } from '../errors.ts';
 import { isApiKey, readBaseUrl, type ClientOptions } from '../transport.ts';
-import { apiVersion } from '../version.ts';
 import { doctor, checkReadiness } from './doctor.ts';
 import { changeFile, defaultUrl } from './settings.ts';
 

@@ -1,8 +1,7 @@
 /** `psp doctor`: diagnoses a shop's connection to the service. */
 import type { PaymentClient } from '../client.ts';
 import { ApiError, ConnectionError } from '../errors.ts';
-import type { WebhookEventName } from '../schemas.ts';
-import { apiVersion } from '../version.ts';
+import { type WebhookEventName, apiVersion } from '../schemas.ts';
 import type { Context } from './command.ts';
 import { Failure } from './failure.ts';
 import { askGraph, operatorGraphOf, frozenSays, type TestClock } from './operator-graph.ts';

@@ -5,7 +5,7 @@
 import { ApiError, ConnectionError } from '../errors.ts';
 import { decimalOf } from '../money.ts';
 import { wait, waitBefore_ms, type Send, type CallOptions } from '../transport.ts';
-import { row, type Output } from './output.ts';
+import { row, type Output } from './command.ts';
 
 /** Where following begins. */
 export interface Following {

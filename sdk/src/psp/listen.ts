@@ -6,11 +6,10 @@
 import { randomBytes, createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command, Context } from './command.ts';
+import { type Command, type Context, row } from './command.ts';
 import { Failure } from './failure.ts';
-import { eventsOption, readEventNames } from './event-names.ts';
+import { eventsOption, readEventNames } from './shared-options.ts';
 import { followLog, readNewestId, type LoggedText, printEvent } from './follow-log.ts';
-import { row } from './output.ts';
 import {
   changeFile,
   readFile,
@@ -20,7 +19,7 @@ import {
 } from './settings.ts';
 import { wait } from '../transport.ts';
 import { signWebhook } from '../webhooks.ts';
-import { version } from '../version.ts';
+import { version } from '../schemas.ts';
 
 /* Sends an event to a local program, as the service sends a webhook. */
 

@@ -1,8 +1,7 @@
 /** Commands on payments, their refunds and receipts. */
 import type { PaymentClient } from '../client.ts';
 import type { Schemas } from '../schemas.ts';
-import type { Command, Context } from './command.ts';
-import { row } from './output.ts';
+import { type Command, type Context, row } from './command.ts';
 import {
   callOptionsOf,
   creating,
@@ -11,7 +10,7 @@ import {
   readChoice,
   readPairs,
   readCount,
-} from './read-arguments.ts';
+} from './command-line.ts';
 import {
   amount,
   byId,

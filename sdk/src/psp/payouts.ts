@@ -1,7 +1,7 @@
 /** Commands on payouts. */
 import type { Schemas } from '../schemas.ts';
-import type { Command } from './command.ts';
-import { callOptionsOf, creating, present, readAmount, readPairs } from './read-arguments.ts';
+import { type Command, row } from './command.ts';
+import { callOptionsOf, creating, present, readAmount, readPairs } from './command-line.ts';
 import {
   byId,
   listing,
@@ -14,7 +14,6 @@ import {
   second,
   statusOption,
 } from './shared-options.ts';
-import { row } from './output.ts';
 
 const payoutStatuses = ['pending', 'succeeded', 'failed'] as const;
 

@@ -1,7 +1,6 @@
 /** Commands on subscriptions, and on saved methods (tokens). */
 import type { Schemas } from '../schemas.ts';
-import type { Command } from './command.ts';
-import { row } from './output.ts';
+import { type Command, row } from './command.ts';
 import { paymentLine } from './payments.ts';
 import {
   callOptionsOf,
@@ -11,7 +10,7 @@ import {
   readChoice,
   readPairs,
   readCount,
-} from './read-arguments.ts';
+} from './command-line.ts';
 import {
   byId,
   idOf,

@@ -1,13 +1,19 @@
 /** A line of the command `psp`, wherever it is written. */
 import { clientOver } from '../client.ts';
 import { openTransport, type Send } from '../transport.ts';
-import { version } from '../version.ts';
-import type { Context } from './command.ts';
+import { version } from '../schemas.ts';
+import { type Context, openOutput, shown, type Output, type Streams } from './command.ts';
 import { commands } from './commands.ts';
 import { describeFailure, stoppable, Stopped } from './failure.ts';
-import { completionsOf, helpOf, helpOfAll, helpOfGroup } from './help.ts';
-import { openOutput, shown, type Output, type Streams } from './output.ts';
-import { groupOf, readArguments, type Asked } from './read-arguments.ts';
+import {
+  completionsOf,
+  helpOf,
+  helpOfAll,
+  helpOfGroup,
+  groupOf,
+  readArguments,
+  type Asked,
+} from './command-line.ts';
 import { apiKeyOf, readSettings, urlOf, type Environment } from './settings.ts';
 import { readTestClock, type TestClock } from './operator-graph.ts';
 

@@ -1,9 +1,10 @@
 /** What commands on the objects of the API share. */
 import type { PaymentClient } from '../client.ts';
 import { formatMoney } from '../money.ts';
-import type { Command, Context, Option, Options } from './command.ts';
-import { present, readChoice, readCount } from './read-arguments.ts';
-import { row } from './output.ts';
+import type { WebhookEventName } from '../schemas.ts';
+import { type Command, type Context, type Option, type Options, row } from './command.ts';
+import { Failure } from './failure.ts';
+import { present, readChoice, readCount } from './command-line.ts';
 
 /** The option of an amount. */
 export const amount: Option = { says: 'in minor units, as 10000 for 100.00', value: 'minor' };
@@ -101,3 +102,46 @@ export const second = (moment: string): string => moment.replace(/\.\d+Z$/, 'Z')
 /** Minor units for people. */
 export const money = (value: number, currency: string): string =>
   formatMoney(value, currency, 'en');
+
+/** A name that the description has and this table lacks does not compile. */
+const known: Readonly<Record<WebhookEventName, true>> = {
+  'payment.authorized': true,
+  'payment.succeeded': true,
+  'payment.failed': true,
+  'payment.cancelled': true,
+  'payment.expired': true,
+  'payment.refunded': true,
+  'refund.failed': true,
+  'payout.created': true,
+  'payout.succeeded': true,
+  'payout.failed': true,
+  'link.paid': true,
+  'receipt.registered': true,
+  'receipt.failed': true,
+  'subscription.activated': true,
+  'subscription.past_due': true,
+  'subscription.paused': true,
+  'subscription.resumed': true,
+  'subscription.cancelled': true,
+  'token.activated': true,
+  'token.cancelled': true,
+};
+
+const names: readonly string[] = Object.keys(known);
+
+/** The option that filters a log. */
+export const eventsOption: Option = {
+  says: 'only these, separated by commas; may be repeated',
+  value: 'names',
+  many: true,
+  choices: names,
+};
+
+/** The names of that option as the log's filter takes them. Throws for one that does not exist. */
+export const readEventNames = (texts: readonly string[]): string | undefined => {
+  const given = texts.flatMap((text) => text.split(',')).map((name) => name.trim());
+  const unknown = given.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new Failure('usage', `--events: there is no ${unknown || '""'}; see psp listen --help`);
+  return given.length === 0 ? undefined : given.join(',');
+};

@@ -9,7 +9,7 @@ import { wait } from '../transport.ts';
 import type { Command, Context } from './command.ts';
 import { Failure } from './failure.ts';
 import { operatorGraphOf, frozenSays, liveUntil } from './operator-graph.ts';
-import { readAmount } from './read-arguments.ts';
+import { readAmount } from './command-line.ts';
 
 /** What was made, and the event to wait for. */
 interface Made {

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { minorUnits } from '../../rules/money.ts';
-import { lateAnswer_ms, planOfAmount } from '../../rules/plan.ts';
+import { lateAnswer_ms, planOfAmount } from '../../rules/banks.ts';
 import type { HoldAnswer, HoldBank, HoldOrder } from '../hold-bank.ts';
 import type { SimulatorHoldOrder } from '../entities.ts';
 

@@ -10,7 +10,7 @@ import type { Bank, Card, Question, SessionAnswer, SessionOrder, RefundAnswer } 
 import type { Accepted, BankAnswer, PayerTraits } from '../bank-answer.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import { brandOf, holderOf } from '../../rules/card.ts';
-import { lateAnswer_ms, type TimedPlan } from '../../rules/plan.ts';
+import { lateAnswer_ms, type TimedPlan } from '../../rules/banks.ts';
 import {
   decidesAt,
   openCallbacks,

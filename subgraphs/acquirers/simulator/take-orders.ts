@@ -2,7 +2,7 @@
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { batched } from '../../platform/database/batch-calls.ts';
 import { runRows, sqlFile } from '../../platform/database/sql-file.ts';
-import { decidesAloneAt, type TimedPlan } from '../../rules/plan.ts';
+import { decidesAloneAt, type TimedPlan } from '../../rules/banks.ts';
 import type { SimulatorOperation } from '../entities.ts';
 
 const take = sqlFile(import.meta.dirname, 'take-orders.sql');

@@ -14,7 +14,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import { alertFieldNames, alertSeverities, placeOf } from '../../rules/alert.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { orThrow, refusal } from '../../platform/access/access.ts';
-import { perCall } from '../../platform/graph/per-call.ts';
+import { perCall } from '../../platform/graph/subgraph.ts';
 import { askBankAgain } from './ask-bank-again.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';

@@ -7,7 +7,7 @@ import type { Mode } from '../../rules/mode.ts';
 import { withMaskedRecipient } from '../../rules/recipient.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
-import { perCall } from '../../platform/graph/per-call.ts';
+import { perCall } from '../../platform/graph/subgraph.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import type { WebhookDelivery } from '../entities.ts';

@@ -10,7 +10,7 @@ import type { PageQuery } from '../../platform/database/keyset.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { Principal } from '../../platform/access/principal.ts';
-import { perCall } from '../../platform/graph/per-call.ts';
+import { perCall } from '../../platform/graph/subgraph.ts';
 import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import {
   approveApiKey,

@@ -10,7 +10,7 @@ import { readBalances, type ShopBalanceRow } from '../../ledger/balance.ts';
 import type { LedgerType } from '../../rules/postings.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
-import { perCall } from '../../platform/graph/per-call.ts';
+import { perCall } from '../../platform/graph/subgraph.ts';
 import { pageOfLedger, type LedgerRow } from './read-ledger.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 

@@ -16,8 +16,7 @@ import {
 } from './entities.ts';
 import { addRegistryPart, matchReconciliation, openReconciliation } from './upload-report.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
-import { perCall } from '../../platform/graph/per-call.ts';
-import type { SubgraphContext } from '../../platform/graph/subgraph.ts';
+import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
 import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import {

@@ -1,9 +1,8 @@
 /** The timeline of a payment in the graph. */
 import type { Database } from '../../platform/database/orm.ts';
-import { perCall } from '../../platform/graph/per-call.ts';
+import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
 import { refusal } from '../../platform/access/access.ts';
 import type { EntityReference } from '../../platform/graph/entities.ts';
-import type { SubgraphContext } from '../../platform/graph/subgraph.ts';
 import { readTimeline, type BankCallRow, type TimelineRow } from './read-timeline.ts';
 
 /** Timelines of one call: each reads seven times. */

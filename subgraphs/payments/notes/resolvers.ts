@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { MutationResolvers } from '../../../schema/generated/payments.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { refusal } from '../../platform/access/access.ts';
-import { perCall } from '../../platform/graph/per-call.ts';
+import { perCall } from '../../platform/graph/subgraph.ts';
 import { callerOf, type PersonCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentsDeps } from '../parts.ts';

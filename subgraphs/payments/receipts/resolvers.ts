@@ -10,7 +10,7 @@ import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import { mayReadOfShop } from '../../platform/graph/entities.ts';
-import { perCall } from '../../platform/graph/per-call.ts';
+import { perCall } from '../../platform/graph/subgraph.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';

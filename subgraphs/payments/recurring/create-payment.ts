@@ -34,7 +34,7 @@ import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { type Metadata, asCame } from '../../rules/texts.ts';
 import { defaultOrderId, linkTtl_max_min, paymentDefaults } from '../rules/create.ts';
 import { sessionTtl_min, type PaymentMethod } from '../rules/payment.ts';
-import type { Plan } from '../../rules/plan.ts';
+import type { Plan } from '../../rules/banks.ts';
 import { planFor, planMetadata } from '../rules/plan.ts';
 
 /*

@@ -1,7 +1,7 @@
 /** The table of proposed refunds. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { Row } from '../../platform/database/statement.ts';
-import { draftChecks, draftColumns, draftIndexes } from '../../platform/drafts/columns.ts';
+import { draftChecks, draftColumns, draftIndexes } from '../../platform/drafts/store-drafts.ts';
 import type { DraftStatus } from '../../platform/drafts/rules.ts';
 import type { Mode } from '../../rules/mode.ts';
 

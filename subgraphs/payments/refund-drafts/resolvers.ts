@@ -8,7 +8,7 @@ import { ofPaymentId, oneOf } from '../../platform/database/lists.ts';
 import { noDraft, ofCaller, personOf, rejectDraft } from '../../platform/drafts/decide-draft.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
-import { perCall } from '../../platform/graph/per-call.ts';
+import { perCall } from '../../platform/graph/subgraph.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';

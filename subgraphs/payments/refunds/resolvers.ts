@@ -9,7 +9,7 @@ import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { ofPaymentId, oneOf } from '../../platform/database/lists.ts';
 import { orThrow } from '../../platform/access/access.ts';
-import { perCall } from '../../platform/graph/per-call.ts';
+import { perCall } from '../../platform/graph/subgraph.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';

@@ -15,7 +15,7 @@ import type { Payment } from '../entities.ts';
 import { termsOf } from '../receipts/rules.ts';
 import type { Refund } from './entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
-import { timedPlanOfAmount } from '../../rules/plan.ts';
+import { timedPlanOfAmount } from '../../rules/banks.ts';
 
 export interface RefundKey {
   readonly merchantId: string;

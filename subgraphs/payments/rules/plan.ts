@@ -9,9 +9,9 @@ import {
   type PlannedOutcome,
 } from '../../rules/buyer.ts';
 import { isFailureCode } from '../../rules/failure-code.ts';
-import { planOfAmount, type Plan } from '../../rules/plan.ts';
+import { planOfAmount, type Plan } from '../../rules/banks.ts';
 
-export { timedPlan } from '../../rules/plan.ts';
+export { timedPlan } from '../../rules/banks.ts';
 
 /**
  * The plan that an outcome and an optional code make; a failure without a valid code is

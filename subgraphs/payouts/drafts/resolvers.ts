@@ -11,7 +11,7 @@ import type { Policies } from '../../platform/policies/policies.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow } from '../../platform/access/access.ts';
-import { perCall } from '../../platform/graph/per-call.ts';
+import { perCall } from '../../platform/graph/subgraph.ts';
 import type { Payout } from '../entities.ts';
 import { loadPayouts } from '../find-payouts.ts';
 import { approveDraft, approveDrafts } from './approve-draft.ts';

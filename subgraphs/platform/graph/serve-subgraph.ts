@@ -25,9 +25,9 @@ import {
   linesType,
   type BatchHead,
   type BatchOperation,
-} from './operation-batch.ts';
+  fields,
+} from './process-messages.ts';
 import { continued, type SpanStart } from '../tracing/tracing.ts';
-import { fields } from './read-as.ts';
 import type { PreparedDocument, SubgraphExecutor } from './subgraph.ts';
 
 /* One operation from another process of the service, in its own request or in a batch. */

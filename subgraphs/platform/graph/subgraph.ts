@@ -1,5 +1,6 @@
-/** A subgraph as its callers see it: the context of a call, and the executor of documents. */
+/** A subgraph as its callers see it: the context of a call with its loaders, and the executor. */
 import type { DocumentNode, ExecutionResult } from 'graphql';
+import DataLoader from 'dataloader';
 import type { Call } from '../access/principal.ts';
 
 /** What a resolver gets in addition to its arguments. One per call. */
@@ -22,3 +23,24 @@ export interface SubgraphExecutor {
    */
   prepare(document: DocumentNode): PreparedDocument;
 }
+
+/**
+ * Makes a loader of a call on demand, so that requests of a list's fields load together; `batch` answers in the order of the keys. Keys with the same
+ * `nameOf` are equal.
+ */
+export const perCall = <Key, Value, Name = Key>(
+  batch: (keys: readonly Key[], context: SubgraphContext) => Promise<readonly Value[]>,
+  nameOf?: (key: Key) => Name,
+) => {
+  const loaders = new WeakMap<SubgraphContext, DataLoader<Key, Value, Name>>();
+  return (context: SubgraphContext): DataLoader<Key, Value, Name> => {
+    const known = loaders.get(context);
+    if (known) return known;
+    const loader = new DataLoader<Key, Value, Name>(
+      (keys) => batch(keys, context),
+      nameOf ? { cacheKeyFn: nameOf } : {},
+    );
+    loaders.set(context, loader);
+    return loader;
+  };
+};

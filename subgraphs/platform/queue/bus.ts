@@ -25,14 +25,14 @@ import { alertFieldNames, alertKinds, type AlertKind } from '../../rules/alert.t
 import { liveKinds } from '../../rules/event.ts';
 import { modes } from '../../rules/mode.ts';
 import { changedLists, type Bus, type BusMessages, type BusTopic } from '../bus/bus.ts';
-import { fields, readAs } from '../graph/read-as.ts';
+import { fields, readAs } from '../graph/process-messages.ts';
+import { errorCode } from '../tracing/error-code.ts';
 import type { Logger } from '../tracing/telemetry.ts';
 import {
   openPostgresTransport,
   openRedisTransport,
   type TransportOptions,
 } from './bus-transports.ts';
-import { watchOutage } from './outage.ts';
 
 interface BusOptions {
   /** Null: PostgreSQL. It must be reached directly, not through a pooler that shares sessions. */
@@ -47,6 +47,70 @@ interface TopicSubscription<Topic extends BusTopic> {
   readonly receive: (text: string) => void;
 }
 type TopicSubscriptions = { readonly [Topic in BusTopic]: TopicSubscription<Topic> };
+
+// One line in the log when something that we depend on is lost, and one when it is back, however
+// many calls fail in between.
+
+export interface Outage {
+  /**
+   * A call failed because the other side is unavailable. The first failure is logged. A conflict
+   * does not count: the other side has answered.
+   */
+  readonly began: (error: unknown) => void;
+  /**
+   * A call was answered. When no other fails in the second that follows, the outage is over, and
+   * that is logged.
+   */
+  readonly ended: () => void;
+  /** We are closing: further failures are expected. */
+  readonly silence: () => void;
+}
+
+/** A server that goes down still answers some calls while it refuses others. */
+const settle_ms = 1_000;
+
+/**
+ * PostgreSQL reported a conflict with other transactions (class 40, with deadlocks): it is
+ * available.
+ */
+const isConflict = (error: unknown): boolean =>
+  error instanceof Error && (errorCode(error).startsWith('40') || isConflict(error.cause));
+
+/** Watches what is named `what`, and calls `onReturn` each time it is back. */
+export const watchOutage = (what: string, log: Logger, onReturn: () => void = () => {}): Outage => {
+  let since: number | null = null;
+  let failures = 0;
+  let settling: NodeJS.Timeout | null = null;
+  let silent = false;
+  const unsettle = (): void => {
+    if (settling) clearTimeout(settling);
+    settling = null;
+  };
+  const over = (): void => {
+    if (since !== null) log.info({ lost_ms: Date.now() - since, failures }, `the ${what} is back`);
+    since = null;
+    failures = 0;
+    settling = null;
+    onReturn();
+  };
+  return {
+    began: (error) => {
+      if (silent || isConflict(error)) return;
+      unsettle();
+      failures += 1;
+      if (since !== null) return;
+      since = Date.now();
+      log.error({ err: error }, `the ${what} is lost; trying until it is back`);
+    },
+    ended: () => {
+      if (since !== null && !silent) settling ??= setTimeout(over, settle_ms).unref();
+    },
+    silence: () => {
+      silent = true;
+      unsettle();
+    },
+  };
+};
 
 /**
  * Opens the bus: resolves when this process is subscribed to every topic. Messages of one process

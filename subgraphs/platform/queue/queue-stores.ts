@@ -15,7 +15,7 @@ import {
   waitForRedis,
   whenRedisAnswers,
 } from '../bus/connect-redis.ts';
-import type { Outage } from './outage.ts';
+import type { Outage } from './bus.ts';
 
 /** An open store of queues. */
 export interface QueueStore {

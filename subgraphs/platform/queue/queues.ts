@@ -15,7 +15,7 @@ import {
 } from 'bullmq';
 import type { Logger } from '../tracing/telemetry.ts';
 import { continued, spanned } from '../tracing/tracing.ts';
-import { type Outage, watchOutage } from './outage.ts';
+import { type Outage, watchOutage } from './bus.ts';
 import {
   migratePostgresStore,
   openPostgresStore,

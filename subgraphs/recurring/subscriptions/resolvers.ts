@@ -15,7 +15,7 @@ import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { modes } from '../../rules/mode.ts';
 import type { Acting } from '../../platform/database/audit.ts';
 import { exactly } from '../../platform/database/lists.ts';
-import { perCall } from '../../platform/graph/per-call.ts';
+import { perCall } from '../../platform/graph/subgraph.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../platform/access/access.ts';
 import type { PageDeps } from '../../platform/graph/page-address.ts';

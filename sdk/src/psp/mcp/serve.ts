@@ -7,8 +7,8 @@ import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Context } from '../command.ts';
 import { describeFailure, Failure } from '../failure.ts';
-import { readCount } from '../read-arguments.ts';
-import { version } from '../../version.ts';
+import { readCount } from '../command-line.ts';
+import { version } from '../../schemas.ts';
 import { openAllowance } from './allowance.ts';
 import { readTools, writeTools, type Arguments, type ReadTool, type WriteTool } from './tools.ts';
 

@@ -1,4 +1,5 @@
 /**
+ * What processes of the service send each other, and how it is read.
  * Concurrent operations in one request to a subgraph, as both sides write and read them.
  * The request is lines of JSON: first what its operations share, then an operation in each line.
  * The answer is a line for each operation, in the order of completion: a slow one does not delay
@@ -16,8 +17,11 @@ import {
   string,
   unknown,
   type InferOutput,
+  custom,
+  getDotPath,
+  safeParse,
+  type GenericSchema,
 } from 'valibot';
-import { fields } from './read-as.ts';
 
 /** Below the address of a subgraph. */
 export const batchPath = '/batch';
@@ -38,6 +42,27 @@ export const batchHeadSchema = object({
 });
 
 export type BatchHead = InferOutput<typeof batchHeadSchema>;
+
+/** An object, whatever its fields. */
+export const fields = custom<Readonly<Record<string, unknown>>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+);
+
+/**
+ * The message of `sender`, parsed by its schema. Throws an error that names what was expected and
+ * where; the actual value may be private, and is not repeated.
+ */
+export const readAs = <Output>(
+  schema: GenericSchema<unknown, Output>,
+  value: unknown,
+  sender: string,
+): Output => {
+  const { success, output, issues } = safeParse(schema, value, { abortEarly: true });
+  if (success) return output;
+  const [issue] = issues;
+  const at = getDotPath(issue) ?? 'its message';
+  throw new Error(`${sender}: expected ${issue.expected ?? issue.type} in ${at}`);
+};
 
 /** One operation. */
 export const batchOperationSchema = object({
