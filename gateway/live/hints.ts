@@ -4,9 +4,9 @@
  * subscription or event stream can receive one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execute, type ExecutionResult } from 'graphql';
+import { execute, type ExecutionResult, type GraphQLError } from 'graphql';
 import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
-import type { Principal } from '../../subgraphs/platform/access/principal.ts';
+import type { Call, Principal } from '../../subgraphs/platform/access/principal.ts';
 import {
   type Bus,
   type PublishedAlert,
@@ -17,7 +17,6 @@ import {
 import { alertSeverities } from '../../subgraphs/rules/alert.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { codedError } from '../graphql/errors.ts';
-import type { GraphRequest } from '../graphql/run-documents.ts';
 import type { Supergraph } from '../supergraph.ts';
 import { audienceOf } from './reader.ts';
 import { readSelection } from './selection.ts';
@@ -29,66 +28,81 @@ import type { LiveResults, LiveSubscriptions } from './subscriptions.ts';
  */
 export const alertsWaiting_max = 200;
 
-interface AlertSubscriptionsDeps {
+interface HintDeps {
   readonly supergraph: Pick<Supergraph, 'apiSchema'>;
   readonly bus: Pick<Bus, 'subscribe'>;
 }
 
-/** Adds `alertRaised`, for the platform's operators, to other subscriptions. */
-export const withAlertSubscription = (
+type Answer<Hint> = (hint: Hint) => ExecutionResult | Promise<ExecutionResult>;
+
+/** Opens a subscription for its caller; `answer` applies the client's selection to what the root holds. */
+type OpenHints = (
+  call: Call,
+  named: Readonly<Record<string, unknown>>,
+  answer: Answer<object>,
+) => LiveResults | readonly GraphQLError[];
+
+/** Adds a subscription of the root to others, for those who may call it. */
+const withHints = (
+  field: 'alertRaised' | 'listsChanged',
   others: LiveSubscriptions,
-  { supergraph, bus }: AlertSubscriptionsDeps,
+  { apiSchema: schema }: Pick<Supergraph, 'apiSchema'>,
+  open: OpenHints,
 ): LiveSubscriptions => ({
   subscribe: (request, call) => {
-    const selection = readSelection(supergraph.apiSchema, request);
-    if (!('query' in selection) || selection.field !== 'alertRaised')
+    const selection = readSelection(schema, request);
+    if (!('query' in selection) || selection.field !== field)
       return others.subscribe(request, call);
-    const lack = accessRefusal('Subscription.alertRaised', call.principal);
+    const lack = accessRefusal(`Subscription.${field}`, call.principal);
     if (lack !== null)
       return [codedError(call.principal.kind === 'key' ? 'scope_required' : 'forbidden', lack)];
-    return new AlertResults(bus, (alert) => alertResult(supergraph.apiSchema, request, alert));
+    const { document, variables, operationName } = request;
+    return open(call, selection.arguments, (rootValue) =>
+      execute({
+        schema,
+        document,
+        variableValues: variables,
+        ...(operationName ? { operationName } : {}),
+        rootValue,
+      }),
+    );
   },
 });
 
-/**
- * Applies the client's selection to an alert. The bus carries all of it, so that nothing is read.
- */
-const alertResult = (
-  schema: Supergraph['apiSchema'],
-  { document, variables, operationName }: GraphRequest,
-  alert: PublishedAlert,
-) =>
-  execute({
-    schema,
-    document,
-    variableValues: variables,
-    ...(operationName ? { operationName } : {}),
-    rootValue: {
-      alertRaised: {
-        ...alert,
-        __typename: 'Alert',
-        severity: alertSeverities[alert.kind],
-        assignee: null,
-        resolvedAt: null,
-        resolvedBy: null,
-        note: null,
-      },
-    },
-  });
+/** An alert as the graph has it. The bus carries all of it, so that nothing is read. */
+const raised = (alert: PublishedAlert) => ({
+  ...alert,
+  __typename: 'Alert',
+  severity: alertSeverities[alert.kind],
+  assignee: null,
+  resolvedAt: null,
+  resolvedBy: null,
+  note: null,
+});
+
+/** Adds `alertRaised`, for the platform's operators, to other subscriptions. */
+export const withAlertSubscription = (
+  others: LiveSubscriptions,
+  { supergraph, bus }: HintDeps,
+): LiveSubscriptions =>
+  withHints(
+    'alertRaised',
+    others,
+    supergraph,
+    (_call, _named, answer) =>
+      new AlertResults(bus, (alert) => answer({ alertRaised: raised(alert) })),
+  );
 
 /** Subscribed to the bus from its construction until `return`. */
 class AlertResults implements LiveResults {
-  readonly #toResult: (alert: PublishedAlert) => ExecutionResult | Promise<ExecutionResult>;
+  readonly #toResult: Answer<PublishedAlert>;
   readonly #unsubscribe: () => void;
   readonly #waiting: PublishedAlert[] = [];
   #missed = 0;
   #ended = false;
   #wake: () => void = () => {};
 
-  constructor(
-    bus: Pick<Bus, 'subscribe'>,
-    toResult: (alert: PublishedAlert) => ExecutionResult | Promise<ExecutionResult>,
-  ) {
+  constructor(bus: Pick<Bus, 'subscribe'>, toResult: Answer<PublishedAlert>) {
     this.#toResult = toResult;
     this.#unsubscribe = bus.subscribe('alerts', (alerts) => {
       this.#waiting.push(...alerts);
@@ -126,8 +140,9 @@ class AlertResults implements LiveResults {
   }
 }
 
-// `listsChanged`: that lists of people have changed, by name alone. However many changes there are, a subscriber gets one result a second, so that one
-// merchant's rush has no console read its lists more often.
+// `listsChanged`: that lists of people have changed, by name alone. However many changes there are, a
+// subscriber gets one result a second, so that one merchant's rush has no console read its lists more
+// often.
 
 /** The least time from one result of a subscription to its next. */
 const listsRest_ms = 1_000;
@@ -144,34 +159,17 @@ const readBy: Readonly<Record<ChangedList, string>> = {
   webhook_failures: 'Query.webhookFailures',
 };
 
-interface ListSubscriptionsDeps {
-  readonly supergraph: Pick<Supergraph, 'apiSchema'>;
-  readonly bus: Pick<Bus, 'subscribe'>;
-}
-
 /** Adds `listsChanged`, for people, to other subscriptions. */
 export const withListSubscription = (
   others: LiveSubscriptions,
-  { supergraph, bus }: ListSubscriptionsDeps,
-): LiveSubscriptions => ({
-  subscribe: (request, call) => {
-    const selection = readSelection(supergraph.apiSchema, request);
-    if (!('query' in selection) || selection.field !== 'listsChanged')
-      return others.subscribe(request, call);
-    const { principal } = call;
-    const refuse = (code: string, message: string) => [codedError(code, message)];
-    const lack = accessRefusal('Subscription.listsChanged', principal);
-    if (lack !== null)
-      return refuse(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);
-    const { merchantId } = selection.arguments;
+  { supergraph, bus }: HintDeps,
+): LiveSubscriptions =>
+  withHints('listsChanged', others, supergraph, ({ principal }, { merchantId }, answer) => {
     const audience = audienceOf(principal, typeof merchantId === 'string' ? merchantId : null);
-    if (isRefusal(audience)) return refuse(audience.code, audience.message);
+    if (isRefusal(audience)) return [codedError(audience.code, audience.message)];
     const concerns = concernsOf(principal, audience.merchantId ?? null);
-    return new ListResults(bus, concerns, (lists) =>
-      listsResult(supergraph.apiSchema, request, lists),
-    );
-  },
-});
+    return new ListResults(bus, concerns, (lists) => answer({ listsChanged: { lists } }));
+  });
 
 /**
  * Whether a change concerns the caller. A change without a merchant concerns all people of the
@@ -189,24 +187,9 @@ const concernsOf = (principal: Principal, merchantId: string | null) => {
       : merchantId === null || change.merchantId === merchantId);
 };
 
-const listsResult = (
-  schema: Supergraph['apiSchema'],
-  { document, variables, operationName }: GraphRequest,
-  lists: readonly ChangedList[],
-) =>
-  execute({
-    schema,
-    document,
-    variableValues: variables,
-    ...(operationName ? { operationName } : {}),
-    rootValue: { listsChanged: { lists } },
-  });
-
-type ToResult = (lists: readonly ChangedList[]) => ExecutionResult | Promise<ExecutionResult>;
-
 /** Subscribed to the bus from its construction until `return`. */
 class ListResults implements LiveResults {
-  readonly #toResult: ToResult;
+  readonly #toResult: Answer<readonly ChangedList[]>;
   readonly #unsubscribe: () => void;
   readonly #changed = new Set<ChangedList>();
   readonly #ended = new AbortController();
@@ -216,7 +199,7 @@ class ListResults implements LiveResults {
   constructor(
     bus: Pick<Bus, 'subscribe'>,
     concerns: (change: ListChange) => boolean,
-    toResult: ToResult,
+    toResult: Answer<readonly ChangedList[]>,
   ) {
     this.#toResult = toResult;
     this.#unsubscribe = bus.subscribe('lists', (changes) => {

@@ -11,12 +11,11 @@ import { platformMerchantId } from '../../subgraphs/rules/ids.ts';
 import {
   alertsKept_days,
   registriesKept_days,
-  retention,
   testOperationsKept_days,
-  type Retention,
 } from '../../subgraphs/rules/retention.ts';
 import { forgetReports } from '../../subgraphs/platform/retention/jobs.ts';
 import { metrics } from '../../subgraphs/platform/tracing/telemetry.ts';
+import { retention, type Retention } from './kept.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
 let migrated: MigratedDatabase;
