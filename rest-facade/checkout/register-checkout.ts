@@ -14,7 +14,7 @@ import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { answerJson, sendError, drawState } from './answer-json.ts';
 import { prepareCheckoutCalls } from './call-checkout.ts';
-import { chooseLanguage, rememberSwitch } from './language.ts';
+import { chooseLanguage, rememberSwitch, wordsOf } from './language.ts';
 import { customerPageName, customerRoute, showCustomer } from './show-customer.ts';
 import { openPageLimiter, type PageLimiter, streamRetry_s } from './limit-page.ts';
 import {
@@ -24,8 +24,8 @@ import {
   type TokenRoute,
   type BuyerCall,
   guardPage,
-  isSameOrigin,
 } from './page-context.ts';
+import { problemWords, takePlainForm } from './forms.ts';
 import { playBank } from './play-bank.ts';
 import { readAssets, serveAssets, type Assets, moduleNames } from './serve-assets.ts';
 import { showLink } from './show-link.ts';

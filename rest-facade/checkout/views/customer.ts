@@ -1,5 +1,6 @@
 /** The page of a customer: what the shop may charge, and the removal of a saved method. */
 import type { CustomerFrame, CustomerPage, CustomerThing } from '../call-checkout.ts';
+import { formatAmount, formatDay, formatTime } from '../language.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import type { Words } from '../words/words.ts';

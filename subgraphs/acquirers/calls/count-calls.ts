@@ -9,7 +9,12 @@ import { hostname } from 'node:os';
 import { Counter } from 'prom-client';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import { durationsKept, healthBucket_min } from '../../rules/banks.ts';
+import {
+  durationsKept,
+  healthBucket_min,
+  type BankOperation,
+  type RouteMethod,
+} from '../../rules/banks.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { outsideOfLane } from '../../platform/access/lane.ts';
 import { metrics } from '../../platform/tracing/telemetry.ts';

@@ -3,7 +3,12 @@ import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { orThrow } from '../../platform/access/access.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import { healthBucket_min, type BreakerState } from '../../rules/banks.ts';
+import {
+  healthBucket_min,
+  type BankOperation,
+  type BreakerState,
+  type RouteMethod,
+} from '../../rules/banks.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 

@@ -7,7 +7,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ShopEntity } from '../../platform/database/entities.ts';
-import { findPage, given } from '../../platform/database/keyset.ts';
+import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
