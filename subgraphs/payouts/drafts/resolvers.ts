@@ -124,7 +124,6 @@ type Mutations =
 /** The mutations of drafts; a payout needs two people. */
 export const draftMutations = (deps: DraftsDeps): Pick<MutationResolvers, Mutations> => ({
   ...manyMutations(deps),
-  ...manyMutations(deps),
   payoutDraftCreate: async (
     _,
     {
