@@ -182,7 +182,7 @@ describe('an export', () => {
       name,
     });
     const visitor = await visitorOf('admin');
-    const rows = await rowsOf(await exportOf(visitor, 'Merchants', { name }));
+    const rows = await rowsOf(await exportOf(visitor, 'Merchants', { text: name }));
     assert.deepEqual(
       rows.map(({ name: cell }) => cell),
       [`'${name}`],

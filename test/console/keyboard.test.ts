@@ -130,7 +130,7 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
     const { page, complaints } = await openConsole(service.rest, cookie);
     await page.goto(`${service.rest}/console/?mode=test&merchant=${merchant.id}`);
     const lines = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
-    const alert = lines.filter({ hasText: 'Paid after its end' });
+    const alert = lines.filter({ hasText: 'Late success' });
     await enter(page, alert.getByRole('button', { name: 'Take it' }));
     await alert.getByText('yours').waitFor();
     await enter(page, alert.getByRole('button', { name: 'Resolve' }));

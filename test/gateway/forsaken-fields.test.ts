@@ -8,7 +8,7 @@ import { test } from 'node:test';
 
 const program = (guard: string, work: string): string => `
   import { buildSchema, graphql } from 'graphql';
-  import { outliveForsakenFields } from './subgraphs/platform/graph/forsaken-fields.ts';
+  import { outliveForsakenFields } from './subgraphs/platform/graph/present-errors.ts';
   ${guard}
   const later = () => new Promise((_, reject) => setTimeout(() => reject(new Error('later')), 20));
   const items = [{ name: later }, { name: () => { throw new Error('at once'); } }];
