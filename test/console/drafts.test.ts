@@ -88,7 +88,7 @@ describe('a payout by two people', { skip: noChromium }, () => {
 
     await row.getByRole('button', { name: 'Approve' }).click();
     const dialog = boris.page.getByRole('dialog', { name: 'Approve' });
-    await dialog.getByText(/To \+7 \*\*\* \*\*\*-45-67 · .+ · Petrov I\. go ₽1,200\.50/).waitFor();
+    await dialog.getByText(/₽1,200\.50 goes to \+7 \*\*\* \*\*\*-45-67 · .+ · Petrov I\./).waitFor();
     await dialog.getByRole('button', { name: 'Approve' }).click();
     await dialog.getByText('Approved. The payout:').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
@@ -181,7 +181,7 @@ describe('a refund', { skip: noChromium }, () => {
     const row = finance.page.getByRole('row', { name: /The cup was broken/ });
     await row.getByRole('button', { name: 'Approve' }).click();
     const dialog = finance.page.getByRole('dialog', { name: 'Approve' });
-    await dialog.getByText(/₽100\.00 go back to/).waitFor();
+    await dialog.getByText(/₽100\.00 goes back to/).waitFor();
     await dialog.getByRole('button', { name: 'Approve' }).click();
     await dialog.getByText(/Approved\. The refund:/).waitFor();
     await finance.page.keyboard.press('Escape');

@@ -178,10 +178,10 @@ describe('a part of a payment with a receipt', { skip: noChromium }, () => {
       return { dialog, quantity };
     };
     const first = await open();
-    await first.dialog.getByText(/₽80\.00 go back to/).waitFor();
+    await first.dialog.getByText(/₽80\.00 goes back to/).waitFor();
     await first.quantity('Tea').fill('2');
     await first.quantity('Cup').fill('0');
-    await first.dialog.getByText(/₽20\.00 go back to/).waitFor();
+    await first.dialog.getByText(/₽20\.00 goes back to/).waitFor();
     const button = first.dialog.getByRole('button', { name: 'Refund', exact: true });
     await first.dialog.getByLabel('To another address').check();
     assert.equal(await button.isEnabled(), false, 'the receipt has a recipient');
@@ -197,7 +197,7 @@ describe('a part of a payment with a receipt', { skip: noChromium }, () => {
     assert.deepEqual(back.receipts[1], { type: 'refund', amount: 2_000 });
     const second = await open();
     assert.equal(await second.quantity('Tea').inputValue(), '1');
-    await second.dialog.getByText(/₽60\.00 go back to/).waitFor();
+    await second.dialog.getByText(/₽60\.00 goes back to/).waitFor();
     assert.deepEqual(complaints, []);
   });
 });

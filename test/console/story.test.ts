@@ -59,11 +59,11 @@ describe('a newcomer', { skip: noChromium }, () => {
     await row.click();
     await page.getByRole('button', { name: 'Refund', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Refund' });
-    await dialog.getByText(/1,200\.00 go back to/).waitFor();
+    await dialog.getByText(/1,200\.00 goes back to/).waitFor();
     await dialog.getByLabel('Amount, RUB').fill('200,50');
     await dialog.getByLabel('Reason').fill('One cup was cold');
     await dialog.getByLabel('Reason').press('Enter');
-    await dialog.getByText(/200\.50 go back to/).waitFor();
+    await dialog.getByText(/200\.50 goes back to/).waitFor();
     await dialog.getByRole('button', { name: 'Refund', exact: true }).click();
     await dialog.getByText('The refund is recorded').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();

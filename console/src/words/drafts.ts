@@ -62,7 +62,7 @@ const en = {
   reason: 'What it is for',
   reasonHint: 'For the approver and the audit log',
   approve: 'Approve',
-  approveText: (amount: string, to: string) => `To ${to} go ${amount}. It cannot be undone.`,
+  approveText: (amount: string, to: string) => `${amount} goes to ${to}. It cannot be undone.`,
   cardAgain: (mask: string) => `The number of the card that ends in ${mask}`,
   cardAgainHint: 'It is not stored: the approver types it again',
   approvedNow: (status: string) => `Approved. The payout: ${status}.`,

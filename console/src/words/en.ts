@@ -187,7 +187,7 @@ export const en = {
     release: 'Release the hold',
     capture: 'Capture',
     refundText: (amount: string, to: string) =>
-      `${amount} go back to ${to}. The balance falls by ${amount}; the fee is not returned.`,
+      `${amount} goes back to ${to}. The balance falls by ${amount}; the fee is not returned.`,
     buyer: 'the buyer',
     cancelText: 'The buyer can no longer pay this link. It cannot be undone.',
     releaseText: (amount: string) => `The bank releases the ${amount} that it holds.`,

@@ -26,7 +26,7 @@ const en = {
   proposedNow: 'The refund waits for another person.',
   approve: 'Approve',
   approveText: (amount: string, to: string) =>
-    `${amount} go back to ${to}. The balance falls by ${amount}; the fee is not returned. It cannot be undone.`,
+    `${amount} goes back to ${to}. The balance falls by ${amount}; the fee is not returned. It cannot be undone.`,
   approvedNow: (status: string) => `Approved. The refund: ${status}.`,
   reject: 'Decline',
   rejectText: 'This proposal will never become a refund. Propose it again if it is needed.',
