@@ -2244,7 +2244,7 @@ export type Query = {
   viewer: Viewer;
   /** Null when there is none. Keys see their own. */
   merchant: Maybe<Merchant>;
-  /** Merchants whose name or id contains `text`, whatever its case, of these ids if there are any; newest first. A cabinet user sees its own. */
+  /** Merchants whose name or id contains `name`, whatever its case, of these ids if there are any; newest first. A cabinet user sees its own. */
   merchants: MerchantConnection;
   /** Null when there is none. Keys see their own. */
   shop: Maybe<Shop>;
@@ -2373,7 +2373,7 @@ export type QuerymerchantsArgs = {
   after: InputMaybe<Scalars['String']['input']>;
   last: InputMaybe<Scalars['Int']['input']>;
   before: InputMaybe<Scalars['String']['input']>;
-  text: InputMaybe<Scalars['String']['input']>;
+  name: InputMaybe<Scalars['String']['input']>;
   ids: InputMaybe<Array<Scalars['ID']['input']>>;
 };
 

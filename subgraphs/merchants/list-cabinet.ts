@@ -60,26 +60,26 @@ const containing = (text: string): FilterQuery<InferEntity<typeof MerchantEntity
 };
 
 /**
- * A page of merchants, newest first, whose name or id contains `text`; case is ignored and ё equals
+ * A page of merchants, newest first, whose name or id contains `name`; case is ignored and ё equals
  * е. `merchantId` selects one, `ids` those. `bad_request` for a wrong size or cursor, and for a
- * text that is longer than a name.
+ * `name` that is longer than a name may be.
  */
 export const listMerchants = (
   em: EntityManager,
   {
     merchantId,
-    text = null,
+    name: text = null,
     ids = null,
     ...page
   }: PageQuery & {
     readonly merchantId: string | null;
-    readonly text?: string | null | undefined;
+    readonly name?: string | null | undefined;
     readonly ids?: readonly string[] | null | undefined;
   },
 ): Promise<Page<Merchant> | Refusal> => {
   if (text !== null && text.length > cabinetName_max_chars)
     return Promise.resolve(
-      refuse('bad_request', `text: at most ${cabinetName_max_chars} characters`),
+      refuse('bad_request', `name: at most ${cabinetName_max_chars} characters`),
     );
   const narrower = [
     ...(ids === null ? [] : [{ id: { $in: ids.filter(isUuid) } }]),

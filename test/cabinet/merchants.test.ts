@@ -9,7 +9,7 @@ after(() => cabinet.close());
 
 describe('merchants', () => {
   const list =
-    'query ($text: String, $after: String) { merchants(first: 2, text: $text, after: $after) { nodes { id name } pageInfo { hasNextPage endCursor } } }';
+    'query ($text: String, $after: String) { merchants(first: 2, name: $text, after: $after) { nodes { id name } pageInfo { hasNextPage endCursor } } }';
 
   test('are found by a part of the name or id, whatever its case, and paged newest first', async () => {
     const names = ['Kiosk 50%', 'kiosk two', 'KIOSK three', 'Bakery'];

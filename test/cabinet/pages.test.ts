@@ -8,7 +8,7 @@ before(async () => void (cabinet = await openCabinet()));
 after(() => cabinet.close());
 
 const list = `query ($text: String, $first: Int, $after: String, $last: Int, $before: String) {
-  merchants(text: $text, first: $first, after: $after, last: $last, before: $before) {
+  merchants(name: $text, first: $first, after: $after, last: $last, before: $before) {
     nodes { name } pageInfo { hasNextPage endCursor hasPreviousPage startCursor } } }`;
 const read = async (variables: object) => {
   const { merchants } = await cabinet.ask(list, variables);

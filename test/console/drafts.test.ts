@@ -88,7 +88,9 @@ describe('a payout by two people', { skip: noChromium }, () => {
 
     await row.getByRole('button', { name: 'Approve' }).click();
     const dialog = boris.page.getByRole('dialog', { name: 'Approve' });
-    await dialog.getByText(/₽1,200\.50 goes to \+7 \*\*\* \*\*\*-45-67 · .+ · Petrov I\./).waitFor();
+    await dialog
+      .getByText(/₽1,200\.50 goes to \+7 \*\*\* \*\*\*-45-67 · .+ · Petrov I\./)
+      .waitFor();
     await dialog.getByRole('button', { name: 'Approve' }).click();
     await dialog.getByText('Approved. The payout:').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
