@@ -259,7 +259,7 @@ test(
     assert.deepEqual(await flawsOf(looked), []);
     const page = await (await openWindow(browser, { script: false })).newPage();
     await page.goto(url);
-    await page.getByText('Условия, списания и отмена').click();
+    await page.getByText('Условия и списания').click();
     await page.getByText('Отменить подписку').click();
     await page.getByText(/Оплаченный период: до/).waitFor();
     await looked.goto(page.url());

@@ -91,6 +91,7 @@ const subscriptionView = (subscription: Subscription, address: string, words: Wo
       <a class="thing-open" href="/pay/c/${address}/${id}"
         >${words.customer.one.open}<span class="unseen">: ${name}</span></a
       >
+      ${endForm('subscription', { id, name, beside: null }, words)}
     </div>
   </li>`;
 };

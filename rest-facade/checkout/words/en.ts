@@ -108,7 +108,7 @@ export const en: Words = {
       done: 'The subscription is cancelled: nothing more is charged.',
     },
     one: {
-      open: 'Terms, charges and how to cancel',
+      open: 'Terms and charges',
       back: 'All automatic payments',
       state: 'State',
       cancelledOn: (day) => `Cancelled on ${day}`,
