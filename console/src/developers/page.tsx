@@ -12,7 +12,7 @@ import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/merchant-choice.tsx';
 import { TestPaymentButton } from '../selling/test-payment.tsx';
-import { useDeveloperWords } from '../words/developers.ts';
+import { useDeveloperWords, useReadinessWords, type ReadinessWords } from '../words/developers.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { ClockPart } from './clock.tsx';
@@ -23,7 +23,6 @@ import { SecurityPart } from './security.tsx';
 import type { DeveloperShop } from './shop.ts';
 import { Status } from '../parts/status.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import { useReadinessWords, type ReadinessWords } from '../words/readiness.ts';
 
 /* What a shop still lacks before it takes real money. */
 

@@ -12,7 +12,7 @@ import { refusalOf, refusedBy, type Outcome } from '../parts/outcome.ts';
 import { TextField } from '../parts/fields.tsx';
 import { PolicyForm } from '../policies/act.tsx';
 import { usePermission } from '../viewer.tsx';
-import { useErasureWords } from '../words/erasure.ts';
+import { useErasureWords } from '../words/customers.ts';
 import { useWords } from '../words/words.ts';
 
 interface Erased {

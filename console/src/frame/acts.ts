@@ -5,7 +5,7 @@ import { logOut } from '../session.ts';
 import { changeSettings, useSettings } from '../settings.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { useDraftWords } from '../words/drafts.ts';
-import { useFilterWords } from '../words/filters.ts';
+import { useSharedWords } from '../words/shared.ts';
 import { usePeopleWords } from '../words/people.ts';
 import { useWords } from '../words/words.ts';
 import { setShortcuts } from './shortcuts-state.ts';
@@ -32,7 +32,7 @@ const usePlaces = () => {
       words.merchants.add,
       () => navigate({ to: '/merchants', search: make }),
     ],
-    [true, useFilterWords().settings, () => navigate({ to: '/settings', search: kept(search) })],
+    [true, useSharedWords().settings, () => navigate({ to: '/settings', search: kept(search) })],
     [
       usePermission('personSessionEnd').granted,
       usePeopleWords().title,

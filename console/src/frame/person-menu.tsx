@@ -5,7 +5,7 @@ import { logOut } from '../session.ts';
 import { changeSettings, useSettings, type Settings } from '../settings.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { usePeopleWords } from '../words/people.ts';
-import { useFilterWords } from '../words/filters.ts';
+import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { setShortcuts } from './shortcuts-state.ts';
 
@@ -61,7 +61,7 @@ const useAct = () => {
 export const PersonMenu = ({ close }: { readonly close: () => void }) => {
   const words = useWords();
   const { person } = words;
-  const { settings } = useFilterWords();
+  const { settings } = useSharedWords();
   const { theme, language, density } = useSettings();
   const { subject, role } = useViewer();
   const people = usePeopleWords();

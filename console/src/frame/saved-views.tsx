@@ -8,7 +8,7 @@ import { DeleteView, SavedViews, SaveView } from '../../../schema/generated/cons
 import { clean, readSearch, useAddress, type Search } from '../address.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useViewWords } from '../words/views.ts';
+import { useWords } from '../words/words.ts';
 import { pathOf, type Section } from './sections.tsx';
 
 /** The part of an address that a view saves: no page and no open object. */
@@ -29,7 +29,7 @@ const isWorthKeeping = (search: Search): boolean => {
 };
 
 const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }) => {
-  const words = useViewWords();
+  const { views: words } = useWords();
   const [isOpen, setOpen] = useState(false);
   const [mistake, setMistake] = useState('');
   const send = async (name: unknown): Promise<void> => {
@@ -76,7 +76,7 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
 
 /** The row of views; nothing while there are none and nothing to save. */
 export const SavedViewRow = ({ section }: { readonly section: Section }) => {
-  const words = useViewWords();
+  const { views: words } = useWords();
   const { search } = useAddress();
   const { data, again } = useAsk(SavedViews, { section });
   const refusalText = useRefusalText();

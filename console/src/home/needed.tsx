@@ -31,7 +31,7 @@ import { ResolveDialog } from '../reconciliation/resolve.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { failedSince, ReplayDialog } from '../webhooks/replay.tsx';
 import { useAlertWords } from '../words/alerts.ts';
-import { useNeededWords } from '../words/needed.ts';
+import { useNeededWords } from '../words/reports.ts';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
 import {

@@ -21,10 +21,13 @@ import { PaymentDrawer } from '../payments/drawer.tsx';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips, textIn } from '../payments/filters.tsx';
 import { useViewer } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
-import { useLedgerWords, type LedgerWords } from '../words/ledger.ts';
+import {
+  useLedgerWords,
+  type LedgerWords,
+  useReconciliationWords,
+} from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
 import { RecordActs } from './record.tsx';
-import { useReconciliationWords } from '../words/reconciliation.ts';
 import { fromZoneField, startOfDay } from '../zone.ts';
 import { useShopFilter } from '../payments/shop-filter.tsx';
 

@@ -20,7 +20,7 @@ import { EraseAct } from '../erasure/dialog.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import { usePeopleWords } from '../words/people.ts';
-import { useErasureWords } from '../words/erasure.ts';
+import { useErasureWords } from '../words/customers.ts';
 import { useWords } from '../words/words.ts';
 import { MerchantSettings } from './merchant-settings.tsx';
 import { AddEndpointDialog, EndpointLine } from '../webhooks/endpoint-acts.tsx';

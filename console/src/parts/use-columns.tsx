@@ -1,7 +1,7 @@
 /** The columns that the person has chosen for a list, stored in the browser. */
 import { useMemo } from 'react';
 import { changeSettings, useSettings } from '../settings.ts';
-import { useFilterWords } from '../words/filters.ts';
+import { useSharedWords } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 import { PopoverButton } from './popover-button.tsx';
 import type { Column } from './column.ts';
@@ -41,7 +41,7 @@ export const ColumnsButton = ({
   toggle,
   reset,
 }: Pick<ReturnType<typeof useColumns>, 'choice' | 'toggle' | 'reset'>) => {
-  const own = useFilterWords();
+  const own = useSharedWords();
   return (
     <PopoverButton
       className="button columns-button"

@@ -7,7 +7,7 @@ import { amountText, money, readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce, isUnanswered, unansweredOf } from '../parts/act-once.ts';
 import { isAbout, outcomeOf, refusedBy } from '../parts/outcome.ts';
-import { useClosingWords } from '../words/closing.ts';
+import { useClosingWords } from '../words/receipts.ts';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useWords } from '../words/words.ts';
 import { useRefund } from './use-refund.ts';

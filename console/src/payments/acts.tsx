@@ -4,7 +4,7 @@ import { later } from '../parts/later.tsx';
 import { usePermission } from '../viewer.tsx';
 import { ActButton } from '../parts/act-button.tsx';
 import { useWords } from '../words/words.ts';
-import { useClosingWords } from '../words/closing.ts';
+import { useClosingWords } from '../words/receipts.ts';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useTimelineWords } from '../words/timeline.ts';
 import { CancelDialog, CaptureDialog, RefundDialog } from './act-dialogs.tsx';

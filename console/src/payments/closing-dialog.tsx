@@ -15,7 +15,7 @@ import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { PolicyForm } from '../policies/act.tsx';
-import { useClosingWords } from '../words/closing.ts';
+import { useClosingWords } from '../words/receipts.ts';
 import { useWords } from '../words/words.ts';
 import { readItems, type TypedItem } from './closing-items.ts';
 import { Items, readBuyer } from './receipt-items.tsx';

@@ -5,7 +5,7 @@ import { amountFieldText, money, readAmount } from '../amounts.ts';
 import { plainMoment } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { PopoverButton } from '../parts/popover-button.tsx';
-import { useFilterWords } from '../words/filters.ts';
+import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { fromZoneField, startOfDay, toZoneField } from '../zone.ts';
 
@@ -98,7 +98,7 @@ const amountsIn = (
 /** The amounts, and which of them is wrong. */
 const AmountFields = ({ wrong }: { readonly wrong: 'from' | 'to' | null }) => {
   const { filters, locale } = useWords();
-  const own = useFilterWords();
+  const own = useSharedWords();
   const { search } = useAddress();
   const names = { from: filters.amountFrom, to: filters.amountTo } as const;
   return (

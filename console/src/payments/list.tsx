@@ -32,7 +32,7 @@ import {
 } from './filters.tsx';
 import { methodText } from './method.tsx';
 import { askedOf, PaymentStanding, standings, standsAs } from './standing.tsx';
-import { useFilterWords } from '../words/filters.ts';
+import { useSharedWords } from '../words/shared.ts';
 import { ShopField, useShopFilter, useShops } from './shop-filter.tsx';
 
 /* The filters specific to payments: method, bank, shop, failure code. */
@@ -64,7 +64,7 @@ const fitsMore = (
 
 const Fields = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
   const words = useWords();
-  const own = useFilterWords();
+  const own = useSharedWords();
   const { search } = useAddress();
   const chosen = listOf(search.method, methods);
   return (
@@ -99,7 +99,7 @@ const Fields = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
 /** The additional fields of the filter form of payments. */
 const usePaymentFilters = (): MoreFilters => {
   const words = useWords();
-  const own = useFilterWords();
+  const own = useSharedWords();
   const shops = useShops();
   const { search } = useAddress();
   const names = listOf(search.method, methods).map((method) => words.payment.methods[method]);

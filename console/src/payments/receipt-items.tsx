@@ -1,7 +1,7 @@
 /** The items of a receipt that is made by hand, and its recipient. */
 import { TextField } from '../parts/fields.tsx';
 import { phoneOf } from '../parts/phone.ts';
-import { useClosingWords } from '../words/closing.ts';
+import { useClosingWords } from '../words/receipts.ts';
 import type { TypedItem } from './closing-items.ts';
 
 /** An e-mail or a phone as the graph accepts it; null when it is neither. */

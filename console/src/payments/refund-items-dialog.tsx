@@ -7,7 +7,7 @@ import { Modal } from '../parts/modal.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useClosingWords } from '../words/closing.ts';
+import { useClosingWords } from '../words/receipts.ts';
 import { useWords } from '../words/words.ts';
 import { hasReason, ReasonField, type DialogProps } from './act-dialogs.tsx';
 import { itemsLeft, readItems, type TypedItem } from './closing-items.ts';

@@ -5,7 +5,7 @@ import { Facts } from '../parts/facts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useRested } from '../parts/find-list.tsx';
 import { useDraftWords } from '../words/drafts.ts';
-import { useLedgerWords } from '../words/ledger.ts';
+import { useLedgerWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
 
 /** The available amount beside the payouts that are to be made; the service counts their fees. */

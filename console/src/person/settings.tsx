@@ -2,7 +2,7 @@
 import { exactMoment } from '../format.ts';
 import { PickField } from '../parts/fields.tsx';
 import { changeSettings, useSettings, type Settings } from '../settings.ts';
-import { useFilterWords } from '../words/filters.ts';
+import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 
 const themes: readonly Settings['theme'][] = ['system', 'light', 'dark'];
@@ -13,7 +13,7 @@ const zones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 /** The screen. */
 export const SettingsPage = () => {
   const words = useWords();
-  const own = useFilterWords();
+  const own = useSharedWords();
   const { person } = words;
   const { theme, language, density, zone } = useSettings();
   return (

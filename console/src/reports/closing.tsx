@@ -8,7 +8,7 @@ import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useViewer } from '../viewer.tsx';
-import { useClosingWords, type ClosingWords } from '../words/closing-report.ts';
+import { useClosingWords, type ClosingWords } from '../words/reports.ts';
 import { useWords } from '../words/words.ts';
 import { zoneName } from '../zone.ts';
 import { DaysForm } from './days-form.tsx';

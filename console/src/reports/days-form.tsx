@@ -1,7 +1,7 @@
 /** A form of any days, from the first to the last one. */
 import { useState, type ReactNode } from 'react';
 import { useAddress } from '../address.ts';
-import { useClosingWords } from '../words/closing-report.ts';
+import { useClosingWords } from '../words/reports.ts';
 import { isDay, isSame, momentsOf, type Days } from './days.ts';
 
 /** The form; it stands in one row with what also chooses days. */

@@ -1,6 +1,6 @@
 /** The words of payouts from a file. */
 import type { Column } from '../payouts/batch-lines.ts';
-import { plural } from './plural.ts';
+import { plural } from './ru.ts';
 import { sectionWords } from './words.ts';
 
 const en = {

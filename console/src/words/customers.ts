@@ -29,3 +29,57 @@ const ru: typeof en = {
 
 /** The words. */
 export const useCustomerWords = sectionWords(en, ru);
+
+// The words of erasing personal data.
+
+const erasureEn = {
+  title: 'Erase personal data',
+  of: {
+    payment:
+      'Card mask, cardholder, phone, bank and the texts about the buyer go for good, from the payment and its receipts. Amounts, statuses and the books stay.',
+    payout:
+      'Phone, name, card, account and tax number of the recipient go for good, and the reasons of its draft. Amounts, statuses and the books stay.',
+    customer:
+      'Everything personal of this customer goes for good: from final payments, cancelled saved methods and cancelled subscriptions of the merchant. Amounts, statuses and the books stay.',
+  },
+  noWay: 'It cannot be undone.',
+  customer: 'Customer',
+  customerHint: 'The reference of the merchant, as it stands in its payments',
+  customerTitle: 'Erase data of a customer',
+  section: 'Personal data',
+  sectionText: 'A customer asks to be forgotten: what is final loses their data at once.',
+  reason: 'Why',
+  reasonHint: 'It is written to the audit log: do not name the person',
+  done: (payments: string, payouts: string, tokens: string, subscriptions: string) =>
+    `Erased. Payments: ${payments}, payouts: ${payouts}, saved methods: ${tokens}, subscriptions: ${subscriptions}.`,
+  left: (count: string) =>
+    `Not final yet and left as they are: ${count}. Cancel them or wait, then erase again.`,
+  running: (count: string) => `Erased in payments so far: ${count}`,
+};
+
+const erasureRu: typeof erasureEn = {
+  title: 'Удалить персональные данные',
+  of: {
+    payment:
+      'Маска карты, имя держателя, телефон, банк и тексты о покупателе удаляются безвозвратно, из платежа и его чеков. Суммы, статусы и проводки остаются.',
+    payout:
+      'Телефон, имя, карта, счёт и ИНН получателя удаляются безвозвратно, как и причины в черновике. Суммы, статусы и проводки остаются.',
+    customer:
+      'Все данные этого покупателя удаляются безвозвратно: из завершённых платежей, отключённых способов оплаты и отменённых подписок мерчанта. Суммы, статусы и проводки остаются.',
+  },
+  noWay: 'Вернуть их нельзя.',
+  customer: 'Покупатель',
+  customerHint: 'Идентификатор у мерчанта, как в платежах',
+  customerTitle: 'Удалить данные покупателя',
+  section: 'Персональные данные',
+  sectionText: 'По запросу покупателя его данные сразу удаляются из завершённых операций.',
+  reason: 'Причина',
+  reasonHint: 'Останется в журнале: не называйте человека',
+  done: (payments, payouts, tokens, subscriptions) =>
+    `Удалено. Платежи: ${payments}, выплаты: ${payouts}, способы оплаты: ${tokens}, подписки: ${subscriptions}.`,
+  left: (count) =>
+    `Ещё не завершены и не тронуты: ${count}. Отмените их или подождите и повторите удаление.`,
+  running: (count) => `Удалено в платежах: ${count}`,
+};
+/** The words. */
+export const useErasureWords = sectionWords(erasureEn, erasureRu);

@@ -1,5 +1,3 @@
-import { exportsEn } from './exports.ts';
-
 /** The console in English: the shape of every language's words. */
 export const en = {
   language: 'en',
@@ -336,7 +334,21 @@ export const en = {
     latest: 'Latest payments',
     see: 'See all',
   },
-  exports: exportsEn,
+  exports: {
+    start: 'CSV',
+    startLabel: 'Save the whole list as CSV, with these filters',
+    rows: (count: string) => `${count} rows`,
+    stop: 'Stop',
+    done: (count: string) => `${count} rows saved`,
+    failed: 'The list was not saved',
+  },
+  views: {
+    label: 'Saved views',
+    save: 'Save as view',
+    name: 'Name of the view',
+    keep: 'Save',
+    remove: (name: string) => `Remove the view ${name}`,
+  },
   failure: {
     title: 'This could not be loaded',
     offline: 'The service does not answer. What is on the screen may be old.',

@@ -1,5 +1,5 @@
 /** The words of deciding several payout drafts at once. */
-import { plural } from './plural.ts';
+import { plural } from './ru.ts';
 import { sectionWords } from './words.ts';
 
 const payouts = (count: number): string => (count === 1 ? '1 payout' : `${count} payouts`);

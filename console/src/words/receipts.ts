@@ -26,3 +26,59 @@ const ru: ReceiptWords = {
 
 /** The words. */
 export const useReceiptWords = sectionWords(en, ru);
+
+// The words of a closing receipt.
+
+const closingEn = {
+  title: 'Make the closing receipt',
+  text: (amount: string) =>
+    `The goods were handed over: the cash register makes a receipt of ${amount} as full payment, once. No money moves.`,
+  to: 'E-mail or phone of the buyer',
+  toHint: (mask: string) => `The receipt of the payment went to ${mask}: type the address whole`,
+  toNew: 'An e-mail, or +7 and ten digits',
+  recipient: 'Where the receipt goes',
+  ownRecipient: (masks: string) => `To the address of the payment: ${masks}`,
+  otherRecipient: 'To another address',
+  alike: 'It looks like the address of the payment, but I mean another one',
+  items: 'What was handed over',
+  quantity: 'Quantity',
+  price: (currency: string) => `Price, ${currency}`,
+  left: '0 leaves the item out',
+  sum: (sum: string) => `Sum of the items: ${sum}`,
+  differs: (sum: string, amount: string) =>
+    `Sum of the items: ${sum}. It must be ${amount}: what was captured less what was refunded.`,
+  done: 'The closing receipt is on its way to the cash register.',
+  returned: 'What is given back',
+  returnedText: 'The payment has a receipt, so its refund needs one for the returned items.',
+  more: (sum: string, most: string) => `Sum of the items: ${sum}. At most ${most} is left.`,
+  partCapture:
+    'The payment has a receipt, so a partial capture is possible only through the API, with its items. Here you can capture the whole hold.',
+};
+
+const closingRu: typeof closingEn = {
+  title: 'Пробить закрывающий чек',
+  text: (amount) =>
+    `Товар передан: касса пробивает чек на ${amount} с признаком «полный расчёт», один раз. Деньги не движутся.`,
+  to: 'Почта или телефон покупателя',
+  toHint: (mask) => `Чек платежа ушёл на ${mask}: введите адрес целиком`,
+  toNew: 'Почта или +7 и десять цифр',
+  recipient: 'Куда отправить чек',
+  ownRecipient: (masks) => `На адрес из платежа: ${masks}`,
+  otherRecipient: 'На другой адрес',
+  alike: 'Похож на адрес из платежа, но это другой',
+  items: 'Что передано',
+  quantity: 'Количество',
+  price: (currency) => `Цена, ${currency}`,
+  left: '0 убирает позицию',
+  sum: (sum) => `Сумма позиций: ${sum}`,
+  differs: (sum, amount) =>
+    `Сумма позиций: ${sum}. Нужно ${amount}: списанное за вычетом возвратов.`,
+  done: 'Закрывающий чек отправлен в кассу.',
+  returned: 'Что возвращается',
+  returnedText: 'У платежа есть чек: у возврата он тоже будет, на то, что возвращается.',
+  more: (sum, most) => `Сумма позиций: ${sum}. Осталось не больше ${most}.`,
+  partCapture:
+    'У платежа есть чек, поэтому часть списывает только API, с перечнем позиций. Здесь можно списать удержанное целиком.',
+};
+/** The words. */
+export const useClosingWords = sectionWords(closingEn, closingRu);

@@ -6,7 +6,7 @@ import type {
 } from '../../../schema/generated/console.ts';
 import type { Mistake } from '../reconciliation/read-registry.ts';
 import type { ChosenField } from '../reconciliation/registry-layouts.ts';
-import { plural } from './plural.ts';
+import { plural } from './ru.ts';
 import { sectionWords } from './words.ts';
 
 const en = {
@@ -232,3 +232,39 @@ const ru: typeof en = {
 /** The words. */
 export const useReconciliationWords = sectionWords(en, ru);
 export type ReconciliationWords = typeof en;
+
+// The words of the ledger.
+
+const ledgerEn = {
+  after: 'Balance after',
+  afterOfShop: 'Balance of the shop after',
+  reserved: (amount: string) =>
+    `${amount} less is available than the balance: it is set aside for refunds and payouts under way, until they succeed or fail.`,
+  pendingRefunds: 'Refunds under way',
+  pendingPayouts: 'payouts under way',
+  movement: 'Movements of',
+  payment: 'Payment: number or id',
+  payout: 'Payout: id',
+  opening: 'At the beginning of the range',
+  closing: 'At its end',
+  none: 'No movements with these filters',
+};
+
+const ledgerRu: typeof ledgerEn = {
+  after: 'Баланс после',
+  afterOfShop: 'Баланс магазина после',
+  reserved: (amount) =>
+    `Доступно меньше баланса на ${amount}: столько отложено под возвраты и выплаты, которые ещё идут. Пройдут — уйдут с баланса, не пройдут — снова станут доступны.`,
+  pendingRefunds: 'Возвраты в пути',
+  pendingPayouts: 'выплаты в пути',
+  movement: 'Движения по',
+  payment: 'Платёж: номер или id',
+  payout: 'Выплата: id',
+  opening: 'На начало периода',
+  closing: 'На конец периода',
+  none: 'С такими фильтрами движений нет',
+};
+
+/** The words. */
+export const useLedgerWords = sectionWords(ledgerEn, ledgerRu);
+export type LedgerWords = typeof ledgerEn;

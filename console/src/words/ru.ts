@@ -1,7 +1,23 @@
 /** The console in Russian. */
 import type { Words } from './en.ts';
-import { exportsRu } from './exports.ts';
-import { plural } from './plural.ts';
+
+/** Russian plurals. */
+const rules = new Intl.PluralRules('ru');
+
+/** The form that goes with a number: one, few or many. */
+export const plural = (count: number, one: string, few: string, many: string): string => {
+  switch (rules.select(count)) {
+    case 'one':
+      return one;
+    case 'few':
+      return few;
+    case 'many':
+    case 'other':
+    case 'zero':
+    case 'two':
+      return many;
+  }
+};
 
 export const ru: Words = {
   language: 'ru',
@@ -342,7 +358,21 @@ export const ru: Words = {
     latest: 'Последние платежи',
     see: 'Смотреть все',
   },
-  exports: exportsRu,
+  exports: {
+    start: 'CSV',
+    startLabel: 'Сохранить весь список в CSV с этими фильтрами',
+    rows: (count) => `строк: ${count}`,
+    stop: 'Остановить',
+    done: (count) => `сохранено строк: ${count}`,
+    failed: 'Список не сохранён',
+  },
+  views: {
+    label: 'Сохранённые виды',
+    save: 'Сохранить вид',
+    name: 'Название вида',
+    keep: 'Сохранить',
+    remove: (name) => `Удалить вид «${name}»`,
+  },
   failure: {
     title: 'Не удалось загрузить',
     offline: 'Сервис не отвечает. То, что на экране, могло устареть.',

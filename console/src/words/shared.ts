@@ -1,4 +1,4 @@
-/** Words that several sections share. */
+/** Words that several sections share: choices, lists with their filters and columns, settings. */
 import { sectionWords } from './words.ts';
 
 const en = {
@@ -18,6 +18,18 @@ const en = {
   find: 'Find',
   moreOf: 'More',
   onlyOf: (name: string) => `Only of ${name}`,
+  payment: 'Payment',
+  code: 'Failure code',
+  amountWrong: (such: string) => `An amount such as ${such}; the second not below the first.`,
+  link: 'Through a payment link',
+  columns: 'Columns',
+  columnsText: 'Kept in this browser.',
+  usual: 'Reset',
+  settings: 'Settings',
+  settingsText: 'Kept in this browser.',
+  zone: 'Time zone',
+  zoneOwn: (zone: string) => `This computer: ${zone}`,
+  zoneText: (now: string) => `It is ${now} there. Point at a time to see it in UTC.`,
 };
 
 const ru: typeof en = {
@@ -37,6 +49,18 @@ const ru: typeof en = {
   find: 'Найти',
   moreOf: 'Ещё',
   onlyOf: (name) => `Только ${name}`,
+  payment: 'Платёж',
+  code: 'Код отказа',
+  amountWrong: (such) => `Сумма вида ${such}; вторая не меньше первой.`,
+  link: 'По платёжной ссылке',
+  columns: 'Столбцы',
+  columnsText: 'Запоминаются в этом браузере.',
+  usual: 'Как было',
+  settings: 'Настройки',
+  settingsText: 'Действуют в этом браузере.',
+  zone: 'Часовой пояс',
+  zoneOwn: (zone) => `Как на этом компьютере: ${zone}`,
+  zoneText: (now) => `Там сейчас ${now}. Момент по UTC — под указателем.`,
 };
 
 /** The words. */

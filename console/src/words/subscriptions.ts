@@ -6,7 +6,7 @@ import type {
   SubscriptionStatus,
   TokenStatus,
 } from '../../../schema/generated/console.ts';
-import { plural } from './plural.ts';
+import { plural } from './ru.ts';
 import { sectionWords } from './words.ts';
 
 const periodsEn = { day: 'day', week: 'week', month: 'month', year: 'year' };

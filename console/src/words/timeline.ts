@@ -1,6 +1,6 @@
 /** The words of one payment's timeline. */
 import type { PaymentStatus } from '../../../schema/generated/console.ts';
-import { plural } from './plural.ts';
+import { plural } from './ru.ts';
 import { sectionWords } from './words.ts';
 
 type Named = Readonly<Record<string, string>>;
