@@ -1,4 +1,4 @@
-/** Formats moments and ids. */
+/** Formats moments and ids, and parses moments of the person's zone and phones. */
 import { settingsNow } from './settings.ts';
 
 const units = [
@@ -76,3 +76,69 @@ export const duration = (ms: number, locale: string): string =>
 /** A share of one as a percentage with so many digits. */
 export const percent = (share: number, locale: string, digits: number): string =>
   new Intl.NumberFormat(locale, { style: 'percent', minimumFractionDigits: digits }).format(share);
+
+// Moments in the person's time zone.
+
+/** The name of the zone. */
+export const zoneName = (): string =>
+  settingsNow().zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Parts of a moment in a zone as `2026-11-23T20:15`. */
+const formatOf = (zone: string | null): Intl.DateTimeFormat => {
+  const key = zone ?? '';
+  const format =
+    formats.get(key) ??
+    new Intl.DateTimeFormat('sv-SE', {
+      ...(zone === null ? {} : { timeZone: zone }),
+      dateStyle: 'short',
+      timeStyle: 'short',
+    });
+  formats.set(key, format);
+  return format;
+};
+
+/** A moment as a field of date and time takes it, in the person's zone. */
+export const toZoneField = (at: Date): string =>
+  formatOf(settingsNow().zone).format(at).replace(' ', 'T');
+
+/** How far the zone is ahead of UTC at a moment, in ms. */
+const offset_ms = (at_ms: number): number => {
+  const minute_ms = Math.floor(at_ms / 60_000) * 60_000;
+  return Date.parse(`${toZoneField(new Date(minute_ms))}:00Z`) - minute_ms;
+};
+
+/** The moment of a field's text in the person's zone; null when it is none. */
+export const fromZoneField = (text: string): Date | null => {
+  // Browsers parse many texts as dates: only the field's own format is accepted.
+  const [minute] = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.exec(text) ?? [];
+  const asUtc_ms = Date.parse(`${minute ?? ''}:00Z`);
+  if (minute === undefined || Number.isNaN(asUtc_ms)) return null;
+  // Twice: near a daylight saving change the first guess may be on the other side.
+  const guess_ms = asUtc_ms - offset_ms(asUtc_ms);
+  return new Date(asUtc_ms - offset_ms(guess_ms));
+};
+
+/** The start of the day so many days ago. */
+export const startOfDay = (daysAgo: number): Date => {
+  const today = toZoneField(new Date()).slice(0, 10);
+  const day = new Date(Date.parse(`${today}T00:00:00Z`) - daysAgo * 86_400_000);
+  return fromZoneField(`${day.toISOString().slice(0, 10)}T00:00`) ?? day;
+};
+
+// Russian phones, as people write them.
+
+/**
+ * `+7` and 10 digits, of any usual form: `8 (916) 123-45-67`, `79161234567`, `916 123 45 67`. Null
+ * when the text is no such phone.
+ */
+export const phoneOf = (text: string): string | null => {
+  const bare = text.replaceAll(/[\s().\-\u2010-\u2015]/g, '');
+  const [, digits] = /^(?:\+?7|8)?([3489]\d{9})$/.exec(bare) ?? [];
+  return digits === undefined ? null : `+7${digits}`;
+};
+
+/** A phone in groups: `+7 916 123-45-67`. What is no phone is returned as it is. */
+export const phoneText = (text: string): string =>
+  (phoneOf(text) ?? text).replace(/^\+7(\d{3})(\d{3})(\d\d)(\d\d)$/, '+7 $1 $2-$3-$4');

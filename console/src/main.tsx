@@ -3,12 +3,11 @@ import { createRoot } from 'react-dom/client';
 import { Provider } from 'urql';
 import { RouterProvider } from '@tanstack/react-router';
 import { openGraph, openSocket, type Ends } from './graph/client.ts';
-import { openSocketState } from './graph/socket-state.ts';
+import { openSocketState } from './graph/live.tsx';
 import { makeRouter } from './router.tsx';
 import { applySettings } from './settings.ts';
-import { goToLogin } from './session.ts';
-import { PageEnds, showEnd } from './frame/page-ends.tsx';
-import { isViewerKnown } from './viewer.tsx';
+import { goToLogin, isViewerKnown } from './viewer.tsx';
+import { PageEnds, showEnd } from './frame/later.tsx';
 
 const start = (root: HTMLElement): void => {
   applySettings();

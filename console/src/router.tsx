@@ -3,7 +3,7 @@ import { createRootRoute, createRoute, createRouter } from '@tanstack/react-rout
 import type { ComponentType } from 'react';
 import { readSearch } from './address.ts';
 import { Frame, NoPage } from './frame/frame.tsx';
-import type { SocketState } from './graph/socket-state.ts';
+import type { SocketState } from './graph/live.tsx';
 import { laterScreen } from './parts/later.tsx';
 import { Broken } from './parts/states.tsx';
 

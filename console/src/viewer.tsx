@@ -1,4 +1,4 @@
-/** The person at the console, and its permissions. */
+/** The person at the console: its permissions and its session. */
 import { createContext, useContext, type ReactNode } from 'react';
 import {
   Viewer as ViewerQuery,
@@ -54,4 +54,17 @@ export const usePermission = (name: PermissionName): Permission => {
     granted: found.granted,
     needs: found.platformOnly && merchantId !== null ? null : found.leastRole,
   };
+};
+
+// The session of this browser.
+
+const headers = { 'x-console': 'session' };
+
+/** Redirects to the login, which returns to the console. */
+export const goToLogin = (): void => location.assign('/console/enter');
+
+/** Ends the session, then redirects to the login. */
+export const logOut = async (): Promise<void> => {
+  await fetch('/console/session', { method: 'DELETE', headers }).catch(() => null);
+  goToLogin();
 };

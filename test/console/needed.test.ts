@@ -6,7 +6,7 @@ import { payByCard } from '../support/buyer.ts';
 import { eventually } from '../support/eventually.ts';
 import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { sumUpTo } from '../../console/src/home/sum-up-to.ts';
+import { sumUpTo } from '../../console/src/reports/chart-numbers.ts';
 import { makeSession, openConsole } from './console-window.ts';
 
 let service: ServiceInUse;

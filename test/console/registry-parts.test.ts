@@ -1,8 +1,7 @@
 /** Long registries are uploaded in parts. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { RegistryLine } from '../../console/src/reconciliation/read-registry.ts';
-import { partsOf } from '../../console/src/reconciliation/registry-parts.ts';
+import { type RegistryLine, partsOf } from '../../console/src/reconciliation/read-registry.ts';
 
 const header = 'reference,operation_id,kind,amount,currency,status,at,fee';
 const lineOf = (index: number): string =>

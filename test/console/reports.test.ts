@@ -8,7 +8,7 @@ import { noChromium } from '../browser/chromium.ts';
 import { payByCard } from '../support/buyer.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
-import { markedPlaces, roundMost } from '../../console/src/reports/axes.ts';
+import { markedPlaces, roundMost } from '../../console/src/reports/chart-numbers.ts';
 import { makeSession, openConsole } from './console-window.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -1,4 +1,4 @@
-/** Alerts, which stay open until a person resolves them. */
+/** Alerts, which stay open until a person resolves them or retries a refused refund. */
 import { useMemo, useState } from 'react';
 import { useMutation } from 'urql';
 import {
@@ -6,28 +6,24 @@ import {
   Alerts,
   AssignAlert,
   type AlertsQuery,
+  RetryRefund,
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { Listing } from '../parts/listing.tsx';
+import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { usePageArguments } from '../parts/pager.tsx';
-import { useRefusalText } from '../parts/refusal.tsx';
+import { useRefusalText, outcomeOf, refusedBy } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Status } from '../parts/status.tsx';
 import type { Column } from '../parts/table.tsx';
-import { Moment } from '../parts/texts.tsx';
+import { Status, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { useAlertWords, type AlertWords } from '../words/alerts.ts';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
-import { AlertFacts } from './facts.tsx';
-import { SubjectLink } from './subject-link.tsx';
-import { ResolveDialog } from './resolve.tsx';
-import { isRefusedReturn, RetryRefundAct } from './retry-refund.tsx';
+import { AlertFacts, SubjectLink, ResolveDialog } from './alert.tsx';
 
 type Alert = AlertsQuery['alerts']['nodes'][number];
 
@@ -123,6 +119,54 @@ const AlertFilters = () => {
         </button>
       ))}
     </div>
+  );
+};
+
+// Retries a refund that a bank refused: the automatic refund of a late success.
+
+/** Whether an alert is about a refund that the bank refused: it names the refund, not the payment. */
+const isRefusedReturn = ({ kind, payment, subjectId }: Alert): boolean =>
+  kind === 'late_success' && payment !== null && payment.id !== subjectId;
+
+/** The button, and its dialog. */
+const RetryRefundAct = ({
+  alert,
+  again,
+}: {
+  readonly alert: Alert;
+  readonly again: () => void;
+}) => {
+  const { refund } = useWords();
+  const words = useAlertWords();
+  const permission = usePermission('refundRetry');
+  const [isOpen, setOpen] = useState(false);
+  const [, retry] = useMutation(RetryRefund);
+  const { payment, subjectId: id } = alert;
+  if (!payment) return null;
+  const { merchantId } = payment;
+  return (
+    <>
+      <ActButton permission={permission} onPress={() => setOpen(true)}>
+        {words.retryRefund}
+      </ActButton>
+      {isOpen && (
+        <ActForm
+          title={words.retryRefund}
+          consequence={words.retryRefundText}
+          close={() => {
+            setOpen(false);
+            again();
+          }}
+          act={async () =>
+            outcomeOf(await retry({ merchantId, id }), ({ refundRetry: result }) =>
+              result.__typename === 'RefundRetried'
+                ? { done: words.refundRetried(refund.statuses[result.refund.status]) }
+                : refusedBy(result),
+            )
+          }
+        />
+      )}
+    </>
   );
 };
 

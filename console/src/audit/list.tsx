@@ -1,22 +1,19 @@
 /** The audit log: append-only, newest first. */
 import { Audit, type AuditQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
+import { DayFilters } from '../parts/filters.tsx';
+import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { usePageArguments } from '../parts/pager.tsx';
-import { Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
-import type { Column } from '../parts/table.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { DayFilters } from '../payments/filters.tsx';
 import { useViewer } from '../viewer.tsx';
 import { useAlertWords } from '../words/alerts.ts';
-import { useSubjectWords } from '../words/audit-subjects.ts';
+import { useActionName, useActionNames, useSubjectWords } from '../words/audit.ts';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
-import { Changes } from './changes.tsx';
-import { useActionName, useActionNames } from './action-name.ts';
 
 type Row = AuditQuery['auditLog']['nodes'][number];
 
@@ -67,6 +64,79 @@ const columnsOf = ({ words, roleOf, actionName }: Speech): readonly Column<Row>[
     cell: (entry) => <Subject entry={entry} />,
   },
 ];
+
+// What a change did: each field before and after, side by side.
+
+type State = Readonly<Record<string, unknown>>;
+
+interface ChangedField {
+  readonly field: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+const textOf = (value: unknown): string => {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+};
+
+/** Every field of both states; those that differ come first. */
+const changedFields = (before: State, after: State): readonly ChangedField[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .map((field) => ({ field, before: textOf(before[field]), after: textOf(after[field]) }))
+    .toSorted(
+      (one, other) => Number(one.before === one.after) - Number(other.before === other.after),
+    );
+
+/** The table. */
+const Changes = ({
+  before,
+  after,
+}: {
+  readonly before: State | null;
+  readonly after: State | null;
+}) => {
+  const { auditLog } = useWords();
+  const own = useSubjectWords();
+  const value = (text: string, isChanged: boolean) =>
+    text === '' ? (
+      <span className="quiet">{own.nothing}</span>
+    ) : (
+      <span className="wrap">{isChanged ? <mark>{text}</mark> : text}</span>
+    );
+  const columns: readonly Column<ChangedField>[] = [
+    { name: own.field, cell: ({ field }) => <code>{field}</code> },
+    ...(before
+      ? [
+          {
+            name: auditLog.before,
+            isNamed: true,
+            cell: (row: ChangedField) => value(row.before, false),
+          },
+        ]
+      : []),
+    ...(after
+      ? [
+          {
+            name: auditLog.after,
+            isNamed: true,
+            cell: (row: ChangedField) =>
+              value(row.after, before !== null && row.before !== row.after),
+          },
+        ]
+      : []),
+  ];
+  const rows = changedFields(before ?? {}, after ?? {});
+  if (rows.length === 0) return null;
+  return (
+    <Table
+      label={`${auditLog.before} → ${auditLog.after}`}
+      columns={columns}
+      rows={rows}
+      keyOf={({ field }) => field}
+    />
+  );
+};
 
 const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => void }) => {
   const roleOf = useRoles();

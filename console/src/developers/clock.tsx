@@ -10,19 +10,18 @@ import {
   FreezeClock,
   RemoveClock,
   ResumeClock,
+  type ClockEventsQuery,
 } from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
-import { ActButton } from '../parts/act-button.tsx';
+import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
-import { useDeveloperWords } from '../words/developers.ts';
+import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import { useWords } from '../words/words.ts';
-import { distance, stopsOf, type Stop } from './clock-moments.ts';
-import type { DeveloperShop } from './shop.ts';
-import { ActForm } from '../parts/act-form.tsx';
-import { ended, outcomeOf } from '../parts/outcome.ts';
+import type { DeveloperShop } from './keys.tsx';
 
 /* The dialogs of a test clock. */
 
@@ -80,6 +79,70 @@ const ClockDialog = ({
   readonly shop: OfShop;
   readonly close: () => void;
 }) => <ActForm {...useClockAct(shop)[act]} close={close} />;
+
+// The moments at which something is due on a shop's test clock, as stops of a slider.
+
+export interface Due {
+  readonly key: string;
+  readonly at: string;
+  readonly text: string;
+}
+
+/** What happens at one moment. */
+interface Stop {
+  readonly at: string;
+  readonly due: readonly Due[];
+}
+
+const dueAt = (key: string, moment: string | null, text: string): readonly Due[] =>
+  moment === null ? [] : [{ key: `${key} ${moment}`, at: moment, text }];
+
+const dueOf = (events: ClockEventsQuery, { due }: DeveloperWords): readonly Due[] => [
+  ...events.billingSubscriptionsConnection.nodes.flatMap((one) => {
+    const name = one.planName ?? one.customerRef;
+    return [
+      ...dueAt(one.id, one.nextChargeAt, due.charge(name)),
+      ...dueAt(one.id, one.retryAt, due.retry(name)),
+    ];
+  }),
+  ...events.payments.nodes.flatMap((one) =>
+    one.status === 'pending'
+      ? dueAt(one.id, one.expiresAt, due.expiry(one.orderId))
+      : dueAt(one.id, one.captureBefore, due.hold(one.orderId)),
+  ),
+  ...events.webhookDeliveries.nodes.flatMap((one) =>
+    dueAt(one.id, one.nextAttemptAt, due.webhook(one.event.replace('_', '.'))),
+  ),
+];
+
+/** How far a clock may be advanced, days less than the five years of the rule. */
+const far_ms = 5 * 365 * 86_400_000;
+
+/** The moments ahead of the clock, nearest first; events within one second share a stop. */
+const stopsOf = (events: ClockEventsQuery, now: string, words: DeveloperWords): readonly Stop[] => {
+  const from_ms = Date.parse(now);
+  const ahead = dueOf(events, words)
+    .filter((due) => Date.parse(due.at) > from_ms && Date.parse(due.at) - from_ms < far_ms)
+    .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  const stops: { at: string; due: Due[] }[] = [];
+  for (const due of ahead) {
+    const last = stops.at(-1);
+    if (last && Date.parse(due.at) - Date.parse(last.due[0]?.at ?? due.at) < 1_000) {
+      last.due.push(due);
+      last.at = due.at;
+    } else stops.push({ at: due.at, due: [due] });
+  }
+  return stops;
+};
+
+/** The distance between two moments, in the largest unit that fits. */
+const distance = (from: string, until: string, words: DeveloperWords): string => {
+  const minutes = Math.round((Date.parse(until) - Date.parse(from)) / 60_000);
+  if (minutes < 1) return words.atOnce;
+  if (minutes < 60) return words.inTime(words.minutes(minutes));
+  const hours = Math.round(minutes / 60);
+  return words.inTime(hours < 48 ? words.hours(hours) : words.days(Math.round(hours / 24)));
+};
 
 /** Advances the clock to a moment. */
 const AdvanceDialog = ({

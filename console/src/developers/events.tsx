@@ -2,20 +2,18 @@
 import { useState } from 'react';
 import { EventLog, type EventLogQuery } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { Listing } from '../parts/listing.tsx';
-import { ForwardPager } from '../parts/pager.tsx';
+import { Listing, ForwardPager } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Status, tones } from '../parts/status.tsx';
+import { Status, tones, CopyBlock, Id, Moment } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
-import { CopyBlock, Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { eventName, webhookEvents } from '../webhooks/webhook-events.ts';
-import type { DeveloperShop } from './shop.ts';
+import type { DeveloperShop } from './keys.tsx';
 
 type Item = EventLogQuery['eventLog']['items'][number];
 const page_rows = 50;

@@ -1,11 +1,14 @@
 /** The keys of a shop: scopes, last use, creation, replacement and revocation. */
 import { useMemo, useState, type ReactNode } from 'react';
-import { ApiKeys, type ApiKeysQuery } from '../../../schema/generated/console.ts';
+import {
+  ApiKeys,
+  type ApiKeysQuery,
+  type DeveloperShopsQuery,
+} from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { KeyActs } from '../merchants/key-dialogs.tsx';
-import { ActButton } from '../parts/act-button.tsx';
-import { Listing } from '../parts/listing.tsx';
-import { usePageArguments } from '../parts/pager.tsx';
+import { KeyActs, IssueDialog } from './key-dialogs.tsx';
+import { ActButton } from '../parts/act-form.tsx';
+import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
@@ -16,8 +19,6 @@ import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
-import { IssueDialog } from './issue-key.tsx';
-import type { DeveloperShop } from './shop.ts';
 
 type Key = ApiKeysQuery['apiKeys']['nodes'][number];
 
@@ -105,6 +106,11 @@ const KeyFilters = () => {
     </>
   );
 };
+
+// A shop with its keys, as the developers' screen queries it.
+
+type OfMerchantRow = NonNullable<DeveloperShopsQuery['merchant']>;
+export type DeveloperShop = OfMerchantRow['shops'][number];
 
 /** Issues a key. */
 const IssueAct = ({

@@ -10,18 +10,17 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { OfMerchant } from '../parts/merchant-choice.tsx';
+import { OfMerchant } from '../parts/whose.tsx';
 import { TestPaymentButton } from '../selling/test-payment.tsx';
 import { useDeveloperWords, useReadinessWords, type ReadinessWords } from '../words/developers.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { ClockPart } from './clock.tsx';
 import { EventsPart } from './events.tsx';
-import { KeysPart } from './keys.tsx';
+import { KeysPart, type DeveloperShop } from './keys.tsx';
 import { RequestsPart } from './requests.tsx';
 import { SecurityPart } from './security.tsx';
-import type { DeveloperShop } from './shop.ts';
-import { Status } from '../parts/status.tsx';
+import { Status } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 
 /* What a shop still lacks before it takes real money. */

@@ -1,29 +1,50 @@
 /** The request log of a shop: what was refused, what failed, and what created something. */
 import { useMemo } from 'react';
-import { Requests, type RequestsQuery } from '../../../schema/generated/console.ts';
-import { useAddress } from '../address.ts';
+import { Link } from '@tanstack/react-router';
+import {
+  Requests,
+  type RequestsQuery,
+  Request,
+  type RequestQuery,
+} from '../../../schema/generated/console.ts';
+import { useAddress, kept } from '../address.ts';
 import { duration } from '../format.ts';
-import { FindField } from '../parts/find-field.tsx';
-import { Listing } from '../parts/listing.tsx';
-import { ForwardPager } from '../parts/pager.tsx';
-import { Empty } from '../parts/states.tsx';
-import { Status } from '../parts/status.tsx';
-import type { Column } from '../parts/table.tsx';
-import { Moment } from '../parts/texts.tsx';
+import { FindField, isNarrowed } from '../parts/filters.tsx';
+import { Listing, ForwardPager } from '../parts/listing.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { Empty, Failure } from '../parts/states.tsx';
+import { type Column, Skeleton } from '../parts/table.tsx';
+import { Status, Moment, Facts, CopyBlock, Id, type Tone } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { isNarrowed } from '../payments/filters.tsx';
 import { useRequestWords, type RequestWords } from '../words/requests.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
-import { RequestDrawer } from './request.tsx';
-import { statusesIn, statusGroups, toneOf } from './request-status.ts';
-import type { DeveloperShop } from './shop.ts';
+import type { DeveloperShop } from './keys.tsx';
 
 type Row = RequestsQuery['apiRequests']['nodes'][number];
 const page_rows = 50;
 /** New calls are not reported to the page. */
 const every_ms = 15_000;
+
+// The HTTP statuses of the request log.
+
+const statusGroups = ['2xx', '4xx', '5xx'] as const;
+
+const groupSize = 100;
+
+/** The statuses that a text names: a group, such as `4xx`, or one; null for all. */
+const statusesIn = (text: string | undefined): number[] | null => {
+  if (text === undefined) return null;
+  if (/^\d{3}$/.test(text)) return [Number(text)];
+  const first = Number(text[0]) * groupSize;
+  return statusGroups.some((group) => group === text)
+    ? Array.from({ length: groupSize }, (_, index) => first + index)
+    : null;
+};
+
+/** What a status means. */
+const toneOf = (status: number): Tone => (status < 300 ? 'good' : 'bad');
 
 const columnsOf = (own: RequestWords, at: string, locale: string): readonly Column<Row>[] => [
   {
@@ -107,6 +128,166 @@ const DayFields = () => {
       {day('since', own.from)}
       {day('until', own.to)}
     </>
+  );
+};
+
+// One call of the request log: its facts, its bodies, and what it created.
+
+type Found = NonNullable<RequestQuery['apiRequest']>;
+interface OfShop {
+  readonly merchantId: string;
+  readonly shopId: string;
+  readonly mode: 'test' | 'live';
+}
+
+const places = {
+  payout: '/payouts/$merchantId/$id',
+  payment: '/payments/$merchantId/$id',
+} as const;
+
+// Reads the bodies of the request log; both are masked, and may be cut.
+
+const kinds = ['payment', 'payout', 'link', 'subscription'] as const;
+
+/** What a call created. */
+interface Created {
+  readonly kind: (typeof kinds)[number];
+  readonly id: string;
+}
+
+const parsed = (body: string): unknown => {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+};
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+
+/** What the call created, where its answer says it; null otherwise. */
+const createdBy = ({
+  status,
+  responseBody,
+}: {
+  readonly status: number;
+  readonly responseBody: string | null;
+}): Created | null => {
+  if (status >= 300 || responseBody === null) return null;
+  const body = parsed(responseBody);
+  for (const kind of kinds) {
+    const id = fieldOf(fieldOf(body, kind), 'id');
+    if (typeof id === 'string') return { kind, id };
+  }
+  return null;
+};
+
+/** A body indented; one that was cut stays as it is. */
+const prettyBody = (body: string): string => {
+  const value = parsed(body);
+  return value === null ? body : JSON.stringify(value, null, 2);
+};
+
+const CreatedLink = ({
+  merchantId,
+  created: { kind, id },
+}: {
+  readonly merchantId: string;
+  readonly created: Created;
+}) => {
+  const own = useRequestWords();
+  const { search } = useAddress();
+  const name = own.kinds[kind];
+  return (
+    <div className="filter-row">
+      <span className="quiet">{own.made}</span>
+      {kind === 'payment' || kind === 'payout' ? (
+        <Link
+          className="button"
+          to={places[kind]}
+          params={{ merchantId, id }}
+          search={kept(search)}
+        >
+          {name}
+        </Link>
+      ) : (
+        <Link
+          className="button"
+          to={kind === 'link' ? '/paylinks' : '/subscriptions'}
+          search={{ ...kept(search), merchant: merchantId, open: id }}
+        >
+          {name}
+        </Link>
+      )}
+      <Id id={id} />
+    </div>
+  );
+};
+
+const Body = ({ title, body }: { readonly title: string; readonly body: string | null }) => {
+  const own = useRequestWords();
+  return (
+    <section>
+      <h2>{title}</h2>
+      {body === null ? (
+        <p className="quiet">{own.noBody}</p>
+      ) : (
+        <CopyBlock text={prettyBody(body)} />
+      )}
+    </section>
+  );
+};
+
+const View = ({ merchantId, found }: { readonly merchantId: string; readonly found: Found }) => {
+  const { locale, columns } = useWords();
+  const own = useRequestWords();
+  const { id, at, status, code, keyPrefix, idempotencyKey, durationMs } = found;
+  const created = createdBy(found);
+  return (
+    <div className="payment">
+      <div className="payment-head">
+        <Status tone={toneOf(status)}>{[status, code].filter(Boolean).join(' ')}</Status>
+      </div>
+      {created && <CreatedLink merchantId={merchantId} created={created} />}
+      <Facts
+        facts={[
+          [own.requestId, <Id key="id" id={id} whole />],
+          [columns.at, <Moment key="at" at={at} />],
+          [own.took, duration(durationMs, locale)],
+          [own.key, `${keyPrefix}…`],
+          [own.idempotencyKey, idempotencyKey && <Id key="key" id={idempotencyKey} whole />],
+        ]}
+      />
+      <p className="quiet">{own.masked}</p>
+      <Body title={own.request} body={found.requestBody} />
+      <Body title={own.response} body={found.responseBody} />
+    </div>
+  );
+};
+
+/** The drawer; `name` is `<moment>/<request id>`. */
+const RequestDrawer = ({
+  of,
+  name,
+  close,
+}: {
+  readonly of: OfShop;
+  readonly name: string;
+  readonly close: () => void;
+}) => {
+  const own = useRequestWords();
+  const slash = name.indexOf('/');
+  const [at, id] = [name.slice(0, slash), name.slice(slash + 1)];
+  const { data, error, again } = useAsk(Request, { ...of, id, at });
+  const found = data?.apiRequest;
+  return (
+    <Modal side title={found ? `${found.method} ${found.path}` : own.one} isOpen onClose={close}>
+      {error && !data && <Failure error={error} again={again} />}
+      {!data && !error && <Skeleton />}
+      {data && !found && <Empty title={own.gone} />}
+      {found && <View merchantId={of.merchantId} found={found} />}
+    </Modal>
   );
 };
 

@@ -6,13 +6,12 @@ import {
   RotateSigningSecret,
   SetAllowList,
 } from '../../../schema/generated/console.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { ActForm } from '../parts/act-form.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useDeveloperWords } from '../words/developers.ts';
-import type { DeveloperShop } from './shop.ts';
+import type { DeveloperShop } from './keys.tsx';
 
 interface DialogProps {
   readonly shop: DeveloperShop;

@@ -1,19 +1,21 @@
 /** The frame of every screen: sections, mode, search, connection, person. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, type ReactNode } from 'react';
+import { useEffect, type ReactNode, useState, useSyncExternalStore } from 'react';
 import { useAddress } from '../address.ts';
-import { LiveProvider } from '../graph/live.tsx';
-import type { SocketState } from '../graph/socket-state.ts';
+import { timeOfDay } from '../format.ts';
+import { LiveProvider, useLive, type SocketState } from '../graph/live.tsx';
+import { unansweredSince, watchUnanswered } from '../parts/use-ask.ts';
+import { Icon } from '../parts/icon.tsx';
+import { AddressMerchant } from '../parts/whose.tsx';
+import { PopoverButton } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { changeSettings, settingsNow, useSettings } from '../settings.ts';
 import { ViewerProvider, useViewer } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
-import { loadAhead } from './later.tsx';
-import { rememberFilters } from './remembered.ts';
+import { loadAhead, LaterMenu, LaterPalette } from './later.tsx';
 import { SavedViewRow } from './saved-views.tsx';
-import { listAt, Sections, sectionAt } from './sections.tsx';
-import { Shortcuts } from './shortcuts.tsx';
-import { TopBar } from './top-bar.tsx';
+import { rememberFilters, listAt, Sections, sectionAt } from './sections.tsx';
+import { Shortcuts, usePaletteKeys } from './shortcuts.tsx';
 
 /** The tab's title shows the section and the test mode. */
 const useTitle = (isTest: boolean): void => {
@@ -24,6 +26,93 @@ const useTitle = (isTest: boolean): void => {
   useEffect(() => {
     document.title = title;
   }, [title]);
+};
+
+// The bar at the top: merchant, mode, search, connection, person.
+
+/** Whose objects are shown. A cabinet user has only its own merchant. */
+const Whose = () => {
+  const { allMerchants } = useWords();
+  const viewer = useViewer();
+  if (viewer.merchantId === null)
+    return <AddressMerchant none={allMerchants} className="merchant-choice" />;
+  return <span className="merchant-name">{viewer.merchant?.name ?? viewer.merchantId}</span>;
+};
+
+/** Test or live mode of the whole page. */
+const ModeSwitch = () => {
+  const words = useWords();
+  const { mode, set } = useAddress();
+  return (
+    <div className="mode-switch" role="group" aria-label={words.mode.label}>
+      {(['test', 'live'] as const).map((one) => (
+        <button
+          key={one}
+          type="button"
+          aria-pressed={mode === one}
+          data-mode={one}
+          onClick={() => set({ mode: one, after: undefined, before: undefined, open: undefined })}
+        >
+          {words.mode[one]}
+        </button>
+      ))}
+    </div>
+  );
+};
+
+/** Whether the screen is up to date. */
+const useLiveText = (): { readonly text: string; readonly isOpen: boolean } => {
+  const { live, locale } = useWords();
+  const { lostAt } = useLive();
+  const staleAt = useSyncExternalStore(watchUnanswered, unansweredSince);
+  if (lostAt) return { text: live.since(timeOfDay(lostAt, locale)), isOpen: false };
+  if (staleAt) return { text: live.stale(timeOfDay(staleAt, locale)), isOpen: false };
+  return { text: live.open, isOpen: true };
+};
+
+const LiveDot = () => {
+  const { text, isOpen } = useLiveText();
+  return (
+    <span className="live-dot" role="status" data-open={isOpen} title={text}>
+      <span className="live-text">{text}</span>
+    </span>
+  );
+};
+
+/** The person, whose menu it opens. */
+const PersonButton = () => {
+  const { person } = useWords();
+  const { subject } = useViewer();
+  return (
+    <PopoverButton
+      className="icon-button"
+      title={`${person.label}: ${subject}`}
+      face={<Icon name="person" />}
+    >
+      {(close) => <LaterMenu close={close} />}
+    </PopoverButton>
+  );
+};
+
+/** The bar. */
+const TopBar = () => {
+  const words = useWords();
+  const [isSearching, setSearching] = useState(false);
+  usePaletteKeys(() => setSearching(true));
+  return (
+    <header className="top-bar">
+      <Whose />
+      <ModeSwitch />
+      <button type="button" className="search-button" onClick={() => setSearching(true)}>
+        <Icon name="search" />
+        <span>{words.search}</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+      <LiveDot />
+      <PersonButton />
+      {isSearching && <LaterPalette close={() => setSearching(false)} />}
+    </header>
+  );
 };
 
 const Inside = ({ socket }: { readonly socket: SocketState }) => {

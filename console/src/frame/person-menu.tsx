@@ -1,13 +1,12 @@
 /** The person's menu: identity, appearance, logout. */
 import { Header, Menu, MenuItem, MenuSection, Separator } from 'react-aria-components';
 import { useNavigate } from '@tanstack/react-router';
-import { logOut } from '../session.ts';
+import { logOut, usePermission, useViewer } from '../viewer.tsx';
 import { changeSettings, useSettings, type Settings } from '../settings.ts';
-import { usePermission, useViewer } from '../viewer.tsx';
 import { usePeopleWords } from '../words/people.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
-import { setShortcuts } from './shortcuts-state.ts';
+import { setShortcuts } from './shortcuts.tsx';
 
 /** A choice between a few values in the menu. */
 const Choice = <Value extends string>({

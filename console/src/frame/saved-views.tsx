@@ -3,7 +3,7 @@ import { viewName_max_chars } from '../../../schema/limits.ts';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import { useRefusalText } from '../parts/refusal.tsx';
+import { useRefusalText } from '../parts/outcome.tsx';
 import { DeleteView, SavedViews, SaveView } from '../../../schema/generated/console.ts';
 import { clean, readSearch, useAddress, type Search } from '../address.ts';
 import { Icon } from '../parts/icon.tsx';

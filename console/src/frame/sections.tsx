@@ -1,18 +1,17 @@
-/** The navigation on the left. */
+/** The navigation on the left: its sections, their counts, the filters they had last. */
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { kept, type Search } from '../address.ts';
+import { Counts, RefundDraftsToDecide, DraftsToDecide } from '../../../schema/generated/console.ts';
+import { kept, type Search, useAddress, clean, readSearch } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
-import { useDraftsToDecide } from '../payouts/to-decide.ts';
-import { useRefundsToDecide } from '../refunds/to-decide.ts';
+import { useAsk } from '../parts/use-ask.ts';
+import { useFollow, type Followed } from '../parts/use-follow.ts';
 import { changeSettings, useSettings } from '../settings.ts';
-import { usePermission } from '../viewer.tsx';
+import { usePermission, useViewer } from '../viewer.tsx';
 import { useDraftWords } from '../words/drafts.ts';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useWords } from '../words/words.ts';
-import { rememberedFilters } from './remembered.ts';
-import { useCounts } from './use-counts.ts';
 
 const sections = [
   'home',
@@ -125,6 +124,67 @@ const DraftsCount = ({
   );
 };
 
+// Counts the open items of each section for the navigation.
+
+const followed: Followed = {
+  lists: ['alerts', 'reconciliation_differences', 'webhook_failures'],
+};
+
+interface Listed {
+  readonly nodes: readonly unknown[];
+  readonly pageInfo: { readonly hasNextPage: boolean };
+}
+
+/** The count of a list, as `20+` when it is longer than one page; undefined when it is empty. */
+const textOf = (listed: Listed | null | undefined): string | undefined => {
+  if (!listed || listed.nodes.length === 0) return undefined;
+  return `${listed.nodes.length}${listed.pageInfo.hasNextPage ? '+' : ''}`;
+};
+
+/** The counts by section. */
+const useCounts = () => {
+  const { merchantId, mode } = useAddress();
+  const own = useViewer().merchantId;
+  const { granted: platform } = usePermission('alerts');
+  const { data, again } = useAsk(Counts, { merchantId: own ?? merchantId, mode, platform });
+  useFollow(again, followed);
+  return {
+    alerts: textOf(data?.alerts),
+    webhooks: textOf(data?.webhookDeliveries),
+    reconciliation: textOf(data?.reconciliationDifferences),
+  };
+};
+
+/** Refunds proposed by others, in the selected mode and merchant. */
+const useRefundsToDecide = () => {
+  const { mode, merchantId } = useAddress();
+  const mayDecide = usePermission('refundDraftApprove').granted;
+  const filter = { mode: [mode], isMine: false };
+  const { data, again } = useAsk(RefundDraftsToDecide, { merchantId, filter }, !mayDecide);
+  useFollow(again, { lists: ['refund_drafts'], isOn: mayDecide });
+  const { count = 0, isExact = true } = data?.refundDrafts.totalCount ?? {};
+  return { count, isExact };
+};
+
+interface ToDecide {
+  /** Undefined until it is loaded. */
+  readonly count: number | undefined;
+  readonly isExact: boolean;
+  /** Whether the person may decide any. */
+  readonly mayDecide: boolean;
+}
+
+/** Drafts proposed by others, in the selected mode and merchant. */
+const useDraftsToDecide = (): ToDecide => {
+  const { mode, merchantId } = useAddress();
+  const mayDecide = usePermission('payoutDraftApprove').granted;
+  const filter = { mode: [mode], isMine: false };
+  const { data, again } = useAsk(DraftsToDecide, { merchantId, filter }, !mayDecide);
+  useFollow(again, { lists: ['payout_drafts'], isOn: mayDecide });
+  const { count, isExact = true } = data?.payoutDrafts.totalCount ?? {};
+  return { count, isExact, mayDecide };
+};
+
 const PayoutsCount = () => {
   const { toApprove } = useDraftWords();
   const { count = 0, isExact } = useDraftsToDecide();
@@ -134,6 +194,38 @@ const PayoutsCount = () => {
 const RefundsCount = () => (
   <DraftsCount {...useRefundsToDecide()} toApprove={useRefundDraftWords().toApprove} />
 );
+
+// The filters that each section had last in this tab: a link to the section brings them back.
+
+const storageKeyOf = (section: string): string => `console-filters-${section}`;
+
+/** Keeps the filters of an address: no page, no open object, nothing that all sections share. */
+export const rememberFilters = (section: string, search: Search): void => {
+  const {
+    mode: _,
+    merchant: __,
+    open: ___,
+    after: ____,
+    before: _____,
+    act: ______,
+    ...filters
+  } = search;
+  try {
+    sessionStorage.setItem(storageKeyOf(section), new URLSearchParams(filters).toString());
+  } catch {
+    // A browser that keeps nothing.
+  }
+};
+
+/** The filters to go on with. */
+export const rememberedFilters = (section: string): Search => {
+  try {
+    const text = sessionStorage.getItem(storageKeyOf(section)) ?? '';
+    return clean(readSearch(Object.fromEntries(new URLSearchParams(text))));
+  } catch {
+    return {};
+  }
+};
 
 /** The navigation. */
 export const Sections = () => {

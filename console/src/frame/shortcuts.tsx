@@ -3,12 +3,48 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import { kept, type Search } from '../address.ts';
 import { LaterShortcuts } from './later.tsx';
-import { isTyping } from './palette-keys.ts';
-import { rememberedFilters } from './remembered.ts';
-import { keyOf, pathOf, useSections } from './sections.tsx';
-import { setShortcuts as set, shortcutsShown, watchShortcuts } from './shortcuts-state.ts';
+import { rememberedFilters, keyOf, pathOf, useSections } from './sections.tsx';
 
 const pair_ms = 1_500;
+
+/** Whether the list of shortcuts is shown. */
+let isShown = false;
+const listeners = new Set<() => void>();
+
+const shortcutsShown = (): boolean => isShown;
+
+/** Shows or hides it. */
+export const setShortcuts = (shown: boolean): void => {
+  isShown = shown;
+  for (const changed of listeners) changed();
+};
+
+/** Calls back on every change. */
+const watchShortcuts = (changed: () => void): (() => void) => {
+  listeners.add(changed);
+  return () => void listeners.delete(changed);
+};
+
+// Ctrl-K and the slash.
+
+/** Whether the focus is in a text field. */
+const isTyping = (event: KeyboardEvent): boolean =>
+  event.target instanceof Element &&
+  event.target.closest('input, textarea, select, [role=dialog], [role=menu]') !== null;
+
+/** Calls back for Ctrl-K and for the slash. */
+export const usePaletteKeys = (open: () => void): void => {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const isCombined = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
+      if (!isCombined && (event.key !== '/' || isTyping(event))) return;
+      event.preventDefault();
+      open();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  });
+};
 
 /** Handles the shortcuts, and shows their list. */
 export const Shortcuts = () => {
@@ -20,7 +56,7 @@ export const Shortcuts = () => {
     const press = (event: KeyboardEvent): void => {
       if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
       const section = sections.find((one) => keyOf[one] === event.key);
-      if (event.key === '?') set(true);
+      if (event.key === '?') setShortcuts(true);
       else if (event.key === 'g') pressedG_ms.current = event.timeStamp;
       else if (section && event.timeStamp - pressedG_ms.current < pair_ms) {
         pressedG_ms.current = -pair_ms;
@@ -33,5 +69,5 @@ export const Shortcuts = () => {
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, [navigate, sections]);
-  return shown && <LaterShortcuts close={() => set(false)} />;
+  return shown && <LaterShortcuts close={() => setShortcuts(false)} />;
 };

@@ -14,9 +14,9 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useLiveRows } from '../parts/use-live-rows.ts';
-import { PaymentDrawer } from '../payments/drawer.tsx';
-import { firstPayment } from '../payments/first-payment.ts';
+import { useLiveRows } from '../parts/use-live-rows.tsx';
+import { PaymentDrawer } from '../payments/shown.tsx';
+import { firstPayment } from '../selling/test-payment.tsx';
 import { paymentColumns, paymentKey } from '../payments/list.tsx';
 import { NeededList } from './needed.tsx';
 import { useWords } from '../words/words.ts';
@@ -25,9 +25,9 @@ import { useReportWords } from '../words/reports.ts';
 import { FailureName } from '../words/failures.tsx';
 import { money, shortMoney } from '../amounts.ts';
 import { Sparkline } from '../parts/sparkline.tsx';
+import { type Sums, sumUpTo } from '../reports/chart-numbers.ts';
 import { dayBefore, ownZone, spanUpToNow, endOfHour, hoursBefore } from '../reports/spans.ts';
 import { sumOf } from '../reports/use-totals.ts';
-import { type Sums, sumUpTo } from './sum-up-to.ts';
 import { useFollow } from '../parts/use-follow.ts';
 
 /* The last days and hours on home, in one polled query. */

@@ -9,14 +9,12 @@ import {
   type DraftRowFragment,
   type RefundDraftRowFragment,
 } from '../../../schema/generated/console.ts';
-import { AlertBehind } from '../alerts/facts.tsx';
-import { SubjectLink } from '../alerts/subject-link.tsx';
-import { ResolveDialog as ResolveAlertDialog } from '../alerts/resolve.tsx';
+import { AlertBehind, SubjectLink, ResolveDialog as ResolveAlertDialog } from '../alerts/alert.tsx';
 import { kept, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { useRefusalText } from '../parts/refusal.tsx';
+import { ActButton } from '../parts/act-form.tsx';
+import { useRefusalText } from '../parts/outcome.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
@@ -24,10 +22,9 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useMerchantNames, useWhose } from '../parts/whose.tsx';
 import { useFollow, type Followed } from '../parts/use-follow.ts';
 import { DraftActs } from '../payouts/draft-acts.tsx';
-import { recipientText } from '../payouts/draft-shown.ts';
+import { recipientText } from '../payouts/recipient.tsx';
 import { RefundDraftActs } from '../refunds/draft-acts.tsx';
-import { DetailOf } from '../reconciliation/differences.tsx';
-import { ResolveDialog } from '../reconciliation/resolve.tsx';
+import { DetailOf, ResolveDialog } from '../reconciliation/differences.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { failedSince, ReplayDialog } from '../webhooks/replay.tsx';
 import { useAlertWords } from '../words/alerts.ts';

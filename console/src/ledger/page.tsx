@@ -11,14 +11,20 @@ import {
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search, listOf } from '../address.ts';
 import { money } from '../amounts.ts';
-import { usePageArguments } from '../parts/pager.tsx';
-import { Listing } from '../parts/listing.tsx';
+import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { PaymentDrawer } from '../payments/drawer.tsx';
-import { isNarrowed, RangeFilters, rangeOf, StatusChips, textIn } from '../payments/filters.tsx';
+import { PaymentDrawer } from '../payments/shown.tsx';
+import {
+  isNarrowed,
+  RangeFilters,
+  rangeOf,
+  StatusChips,
+  textIn,
+  useShopFilter,
+} from '../parts/filters.tsx';
 import { useViewer } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import {
@@ -28,8 +34,7 @@ import {
 } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
 import { RecordActs } from './record.tsx';
-import { fromZoneField, startOfDay } from '../zone.ts';
-import { useShopFilter } from '../payments/shop-filter.tsx';
+import { fromZoneField, startOfDay } from '../format.ts';
 
 /* The filters of the ledger, and the balance at the ends of the range that they leave. */
 

@@ -8,9 +8,8 @@ import {
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { ActForm } from '../parts/act-form.tsx';
-import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.ts';
+import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';

@@ -10,27 +10,23 @@ import {
   LinkPayments,
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress, kept } from '../address.ts';
-import { Listing } from '../parts/listing.tsx';
-import { usePageArguments } from '../parts/pager.tsx';
+import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, tones } from '../parts/status.tsx';
+import { Status, tones, Money, Moment, CopyBlock, Id, Facts } from '../parts/texts.tsx';
 import { type Column, Skeleton } from '../parts/table.tsx';
-import { Money, Moment, CopyBlock, Id } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { OfMerchant } from '../parts/merchant-choice.tsx';
-import { isNarrowed, StatusChips } from '../payments/filters.tsx';
+import { OfMerchant } from '../parts/whose.tsx';
+import { isNarrowed, StatusChips } from '../parts/filters.tsx';
 import type { Words } from '../words/en.ts';
 import { NewLinkButton } from '../selling/new-link.tsx';
 import { useLinkWords, type LinkWords } from '../words/links.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { ActForm } from '../parts/act-form.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.ts';
-import { Facts } from '../parts/facts.tsx';
+import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import { PaymentStanding } from '../payments/standing.tsx';
+import { PaymentStanding } from '../payments/shown.tsx';
 import { usePermission } from '../viewer.tsx';
 import { money } from '../amounts.ts';
 

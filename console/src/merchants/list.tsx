@@ -8,14 +8,12 @@ import {
   OnboardMerchant,
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { usePageArguments } from '../parts/pager.tsx';
-import { FindField } from '../parts/find-field.tsx';
-import { Listing } from '../parts/listing.tsx';
+import { ActButton } from '../parts/act-form.tsx';
+import { usePageArguments, Listing } from '../parts/listing.tsx';
+import { FindField } from '../parts/filters.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Status } from '../parts/status.tsx';
+import { Status, Id, Moment, CopyBlock } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
-import { Id, Moment, CopyBlock } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
@@ -23,8 +21,8 @@ import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { cabinetName_max_chars } from '../../../schema/limits.ts';
 import { Modal } from '../parts/modal.tsx';
-import { useRefusalText } from '../parts/refusal.tsx';
-import { firstPayment } from '../payments/first-payment.ts';
+import { useRefusalText } from '../parts/outcome.tsx';
+import { firstPayment } from '../selling/test-payment.tsx';
 import { useProfileWords } from '../words/merchant-profile.ts';
 import { givenProfile, noProfile, ProfileFields, type ProfileTexts } from './profile.tsx';
 

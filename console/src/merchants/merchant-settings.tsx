@@ -10,11 +10,10 @@ import {
 } from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { ended, outcomeOf } from '../parts/outcome.ts';
-import { Facts } from '../parts/facts.tsx';
+import { ActButton, PolicyForm } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.tsx';
+import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { PolicyForm } from '../policies/act.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
 import { useWords } from '../words/words.ts';

@@ -4,10 +4,9 @@ import { Balance, Totals, type MerchantQuery } from '../../../schema/generated/c
 import { kept, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { percent, wholeNumber } from '../format.ts';
-import { Facts } from '../parts/facts.tsx';
+import { Facts, Moment } from '../parts/texts.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Table, type Column } from '../parts/table.tsx';
-import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { dayBefore, endOfHour, ownZone } from '../reports/spans.ts';

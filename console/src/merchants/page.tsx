@@ -11,11 +11,10 @@ import {
   RequireReceipts,
   RotateShopSecret,
 } from '../../../schema/generated/console.ts';
-import { ActButton } from '../parts/act-button.tsx';
+import { ActButton, ActForm, PolicyForm } from '../parts/act-form.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status } from '../parts/status.tsx';
+import { Status, Id, Moment } from '../parts/texts.tsx';
 import { Skeleton } from '../parts/table.tsx';
-import { Id, Moment } from '../parts/texts.tsx';
 import { EraseAct } from '../erasure/dialog.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
@@ -23,18 +22,14 @@ import { usePeopleWords } from '../words/people.ts';
 import { useErasureWords } from '../words/customers.ts';
 import { useWords } from '../words/words.ts';
 import { MerchantSettings } from './merchant-settings.tsx';
-import { AddEndpointDialog, EndpointLine } from '../webhooks/endpoint-acts.tsx';
-import { IssueDialog } from '../developers/issue-key.tsx';
+import { AddEndpointDialog, EndpointLine, RotateDialog } from '../webhooks/endpoint-acts.tsx';
+import { IssueDialog, KeyActs } from '../developers/key-dialogs.tsx';
 import { FeesTable, MoneyCard } from './money.tsx';
 import { ProfileCard } from './profile.tsx';
-import { KeyActs } from './key-dialogs.tsx';
-import { ActForm } from '../parts/act-form.tsx';
-import { ended, outcomeOf } from '../parts/outcome.ts';
+import { ended, outcomeOf } from '../parts/outcome.tsx';
 import { usePolicyWords } from '../words/policies.ts';
 import { TextField } from '../parts/fields.tsx';
-import { PolicyForm } from '../policies/act.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
-import { RotateDialog } from './rotate.tsx';
 
 /* A shop's settings: its name, its receipts, its webhook secret. */
 

@@ -2,11 +2,10 @@
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { SetProfile, type MerchantQuery } from '../../../schema/generated/console.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { Facts } from '../parts/facts.tsx';
+import { ActButton, PolicyForm } from '../parts/act-form.tsx';
+import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { ended, outcomeOf } from '../parts/outcome.ts';
-import { PolicyForm } from '../policies/act.tsx';
+import { ended, outcomeOf } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useProfileWords } from '../words/merchant-profile.ts';
 

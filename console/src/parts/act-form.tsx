@@ -4,11 +4,12 @@
  * confirm.
  */
 import { useState, type ReactNode } from 'react';
+import type { Permission } from '../viewer.tsx';
 import { useOutcomeWords } from '../words/outcome.ts';
+import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { Modal } from './modal.tsx';
-import type { Outcome } from './outcome.ts';
-import { RefusalText } from './refusal.tsx';
+import { type Outcome, RefusalText } from './outcome.tsx';
 
 interface ActFormProps {
   readonly title: string;
@@ -173,5 +174,90 @@ export const ActForm = ({
         />
       )}
     </Modal>
+  );
+};
+
+// A button that names the required role when the person may not use it.
+
+/** The button. It stays focusable, so that its reason can be read. */
+export const ActButton = ({
+  permission,
+  onPress,
+  isMain = false,
+  barred,
+  children,
+}: {
+  readonly permission: Permission;
+  readonly onPress: () => void;
+  readonly isMain?: boolean;
+  /** Why this object's action is not allowed, whatever the role. */
+  readonly barred?: string;
+  readonly children: string;
+}) => {
+  const words = useWords();
+  const { needs } = permission;
+  const granted = permission.granted && barred === undefined;
+  const role = needs === null ? words.acts.platform : words.acts.needs(words.person.roles[needs]);
+  const why = permission.granted ? barred : role;
+  return (
+    <button
+      type="button"
+      className={isMain ? 'button main' : 'button'}
+      aria-disabled={!granted}
+      title={granted ? undefined : why}
+      onClick={() => {
+        if (granted) onPress();
+      }}
+    >
+      {children}
+      {!granted && <span className="unseen">. {why}</span>}
+    </button>
+  );
+};
+
+// The shared parts of the policy screens: an add button, a dialog, a button on each row.
+
+/** The button above a list. */
+export const AddBar = ({
+  permission,
+  onPress,
+  children,
+}: {
+  readonly permission: Permission;
+  readonly onPress: () => void;
+  readonly children: string;
+}) => (
+  <div className="acts">
+    <ActButton permission={permission} isMain onPress={onPress}>
+      {children}
+    </ActButton>
+  </div>
+);
+
+interface PolicyFormProps {
+  readonly title: string;
+  readonly consequence: string;
+  readonly isReady?: boolean;
+  readonly act: () => Promise<Outcome>;
+  readonly close: () => void;
+  readonly children?: ReactNode;
+  /** Shown after success. */
+  readonly result?: ReactNode;
+  /** Whether a second press may repeat the action. */
+  readonly isRepeated?: boolean;
+  /** Whether this action was sent before without an answer. */
+  readonly isPending?: boolean;
+  /** Reloads the subject when the outcome is unknown. */
+  readonly again?: (() => void) | undefined;
+}
+
+/** A dialog that also says that the action is in the audit log. */
+export const PolicyForm = ({ children, ...form }: PolicyFormProps) => {
+  const { audited } = useSharedWords();
+  return (
+    <ActForm {...form}>
+      {children}
+      <p className="quiet">{audited}</p>
+    </ActForm>
   );
 };

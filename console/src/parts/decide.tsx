@@ -2,12 +2,9 @@
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { useState, type ReactNode } from 'react';
 import type { Permission } from '../viewer.tsx';
-import { ActButton } from './act-button.tsx';
-import { ActForm } from './act-form.tsx';
-import { isAbout, refusedBy, type Outcome, type Refusal } from './outcome.ts';
-import { useRefusalText } from './refusal.tsx';
-import { Status } from './status.tsx';
-import { Moment } from './texts.tsx';
+import { ActButton, ActForm } from './act-form.tsx';
+import { isAbout, refusedBy, type Outcome, type Refusal, useRefusalText } from './outcome.tsx';
+import { Status, Moment } from './texts.tsx';
 
 type DraftStatus = 'pending' | 'approved' | 'rejected' | 'expired';
 

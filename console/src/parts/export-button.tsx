@@ -5,8 +5,7 @@ import { wholeNumber } from '../format.ts';
 import { settingsNow } from '../settings.ts';
 import { useWords } from '../words/words.ts';
 import { Icon } from './icon.tsx';
-import type { Refusal } from './outcome.ts';
-import { useRefusalText } from './refusal.tsx';
+import { type Refusal, useRefusalText } from './outcome.tsx';
 import type { AskedList } from './use-ask.ts';
 
 /** Counts the lines of a streamed CSV; a line break within quotes does not count. */

@@ -1,9 +1,18 @@
 /** Empty and error states of a screen: the reason, and one next step. */
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useWords } from '../words/words.ts';
-import { useFirstScreen } from './first-screen.ts';
-import { refusalOf } from './outcome.ts';
-import { RefusalText } from './refusal.tsx';
+import { refusalOf, RefusalText } from './outcome.tsx';
+
+// What a person came for is loaded first: what is loaded ahead of its use waits for the first rows,
+// or for why there are none. A screen without either loads nothing ahead.
+
+const shown = Promise.withResolvers<void>();
+
+/** Resolves when there are rows, or why there are none. */
+export const firstScreen: Promise<void> = shown.promise;
+
+/** Reports, from what ends the wait of a screen. */
+export const useFirstScreen = (): void => useEffect(shown.resolve, []);
 
 /** An error in its place; the rest of the screen keeps working. */
 export const Failure = ({

@@ -2,15 +2,13 @@
  * A list as a table: a click or Enter opens a row, j and k move between rows. On a narrow screen a
  * row is a card.
  */
-import { memo, useCallback, useEffect, useRef, type KeyboardEvent } from 'react';
+import { memo, useCallback, useEffect, useRef, type KeyboardEvent, useState } from 'react';
 import { useWords } from '../words/words.ts';
-import type { Column } from './column.ts';
-import { useFirstScreen } from './first-screen.ts';
-import { useDelayed } from './use-delayed.ts';
-import { useFit } from './use-fit.ts';
+import { type Column, useFit } from './columns.tsx';
+import { useFirstScreen } from './states.tsx';
 import { useWhoseColumn } from './whose.tsx';
 
-export type { Column } from './column.ts';
+export type { Column } from './columns.tsx';
 
 interface TableProps<Row> {
   readonly label: string;
@@ -143,6 +141,17 @@ export const Table = <Row extends object>({
       </table>
     </div>
   );
+};
+
+// True after a delay: short waits show no placeholder.
+
+const useDelayed = (delay_ms: number): boolean => {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setOver(true), delay_ms);
+    return () => clearTimeout(timer);
+  }, [delay_ms]);
+  return isOver;
 };
 
 /** Placeholder rows of the right height while the first page loads; not for short waits. */

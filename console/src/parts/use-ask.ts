@@ -4,8 +4,7 @@
  */
 import { useCallback, useEffect, useRef } from 'react';
 import { useQuery, type AnyVariables, type TypedDocumentNode, type UseQueryState } from 'urql';
-import { addUnanswered } from '../graph/unanswered.ts';
-import { isUnknown, refusalOf } from './outcome.ts';
+import { isUnknown, refusalOf } from './outcome.tsx';
 
 /** A query and its variables. */
 export interface AskedList {
@@ -25,6 +24,37 @@ interface Asked<Data> {
 /** The delay before a failed query is retried; it grows each time. */
 const rest_ms = 500;
 const rest_max_ms = 5_000;
+
+// Since when queries to the service fail.
+
+let since: Date | null = null;
+const failing = new Set<symbol>();
+const listeners = new Set<() => void>();
+
+const tell = (): void => {
+  since = failing.size === 0 ? null : (since ?? new Date());
+  for (const changed of listeners) changed();
+};
+
+/** Null while no query of the page fails. */
+export const unansweredSince = (): Date | null => since;
+
+/** Counts a failing query; returns a function that ends it. */
+const addUnanswered = (): (() => void) => {
+  const one = Symbol('a question');
+  failing.add(one);
+  tell();
+  return () => {
+    failing.delete(one);
+    tell();
+  };
+};
+
+/** Calls back on every change. */
+export const watchUnanswered = (changed: () => void): (() => void) => {
+  listeners.add(changed);
+  return () => void listeners.delete(changed);
+};
 
 /** Retries while the service does not answer. */
 const useHealing = (isFailing: boolean, error: Error | undefined, again: () => void): void => {

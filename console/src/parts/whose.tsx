@@ -1,11 +1,15 @@
-/** Whose objects a screen shows: the selected merchant's, or each row's own. */
-import { useMemo } from 'react';
+/** Whose objects a screen shows: the selected merchant's, or each row's own; and the selection. */
+import { useMemo, type ReactNode } from 'react';
 import { MerchantNames } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { useViewer } from '../viewer.tsx';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
-import type { Column } from './column.ts';
+import type { Column } from './columns.tsx';
+import { Icon } from './icon.tsx';
+import { later } from './later.tsx';
+import { PopoverButton } from './modal.tsx';
+import { Empty } from './states.tsx';
 import { useAsk } from './use-ask.ts';
 
 /** The selected merchant: a cabinet user's own, or the one chosen in the top bar. */
@@ -80,4 +84,89 @@ export const useWhoseColumn = <Row extends object>(
     };
     return columns.toSpliced(place, 0, column);
   }, [columns, isShown, merchant, nameOf]);
+};
+
+// The choice of a merchant: a button that opens a search.
+
+export const LaterMerchantList = later(() =>
+  import('./merchant-list.tsx').then(({ MerchantList }) => MerchantList),
+);
+
+/** The button says what is chosen; `none` names the choice of no merchant. */
+export const MerchantChoice = ({
+  className,
+  value,
+  set,
+  none,
+}: {
+  readonly className: string;
+  readonly value: string | null;
+  readonly set: (merchantId: string | null) => void;
+  readonly none: string;
+}) => {
+  const { merchant } = useWords();
+  const { choose } = useSharedWords();
+  const nameOf = useMerchantNames([value]);
+  return (
+    <PopoverButton
+      className={className}
+      title={choose}
+      face={
+        <>
+          <span className="unseen">{merchant}: </span>
+          <span className="cut">{value === null ? none : nameOf(value)}</span>
+          <Icon name="down" />
+        </>
+      }
+    >
+      {(close) => (
+        <LaterMerchantList
+          none={none}
+          set={(merchantId) => {
+            close();
+            set(merchantId);
+          }}
+        />
+      )}
+    </PopoverButton>
+  );
+};
+
+/** The choice of the merchant whose objects the screens show. */
+export const AddressMerchant = ({
+  className,
+  none,
+}: {
+  readonly className: string;
+  readonly none: string;
+}) => {
+  const { merchantId, set } = useAddress();
+  return (
+    <MerchantChoice
+      className={className}
+      none={none}
+      value={merchantId}
+      set={(id) =>
+        set({ merchant: id ?? undefined, after: undefined, before: undefined, open: undefined })
+      }
+    />
+  );
+};
+
+/** Shows the part once a merchant is chosen. */
+export const OfMerchant = ({
+  children,
+}: {
+  readonly children: (merchantId: string) => ReactNode;
+}) => {
+  const words = useSharedWords();
+  const { allMerchants } = useWords();
+  const merchantId = useWhose();
+  if (merchantId !== null) return children(merchantId);
+  return (
+    <Empty title={words.choose}>
+      <p>{words.chooseText}</p>
+      <AddressMerchant className="button" none={allMerchants} />
+    </Empty>
+  );
 };

@@ -2,28 +2,27 @@
 import { useState } from 'react';
 import { later } from '../parts/later.tsx';
 import { usePermission } from '../viewer.tsx';
-import { ActButton } from '../parts/act-button.tsx';
+import { ActButton } from '../parts/act-form.tsx';
 import { useWords } from '../words/words.ts';
 import { useClosingWords } from '../words/receipts.ts';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useTimelineWords } from '../words/timeline.ts';
-import { CancelDialog, CaptureDialog, RefundDialog } from './act-dialogs.tsx';
+import { CancelDialog, CaptureDialog, RefundDialog, useMustPropose } from './act-dialogs.tsx';
 import {
   AskBankDialog,
   ResendReceiptOfPaymentDialog,
   ResendWebhookDialog,
 } from './resend-dialogs.tsx';
-import { useMustPropose } from './use-refund.ts';
-import type { PaymentDetails } from './payment-details.ts';
+import type { PaymentDetails } from './shown.tsx';
 
 /** Loaded on first use: they are rarely needed. */
 const LaterClosing = later(() =>
-  import('./closing-dialog.tsx').then(({ ClosingDialog }) => ClosingDialog),
+  import('./receipt-dialogs.tsx').then(({ ClosingDialog }) => ClosingDialog),
 );
 const LaterErase = later(() => import('../erasure/dialog.tsx').then(({ EraseAct }) => EraseAct));
 
 const LaterRefundItems = later(() =>
-  import('./refund-items-dialog.tsx').then(({ RefundItemsDialog }) => RefundItemsDialog),
+  import('./receipt-dialogs.tsx').then(({ RefundItemsDialog }) => RefundItemsDialog),
 );
 
 const dialogs = {

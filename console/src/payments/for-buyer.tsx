@@ -5,7 +5,7 @@ import { plainMoment } from '../format.ts';
 import { CopyBlock } from '../parts/texts.tsx';
 import { useSettings, type Settings } from '../settings.ts';
 import { buyerSentences, useBuyerWords, type BuyerSentences } from '../words/buyer.ts';
-import type { PaymentDetails } from './payment-details.ts';
+import type { PaymentDetails } from './shown.tsx';
 
 /** The code of the bank's last refusal. */
 const failureOf = ({ timeline }: PaymentDetails): string | null =>

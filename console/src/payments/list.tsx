@@ -8,20 +8,24 @@ import {
 import { listOf, useAddress, type Search } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import type { LiveChange } from '../graph/live.tsx';
-import { Fresh } from '../parts/fresh.tsx';
-import { usePageArguments } from '../parts/pager.tsx';
-import { Listing } from '../parts/listing.tsx';
+import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
+import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Money, Moment, CopyBlock } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import type { Column } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import { useLiveRows } from '../parts/use-live-rows.ts';
-import { firstPayment } from './first-payment.ts';
+import { firstPayment, TestPaymentButton } from '../selling/test-payment.tsx';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
-import { TestPaymentButton } from '../selling/test-payment.tsx';
-import { PaymentDrawer } from './drawer.tsx';
+import {
+  PaymentDrawer,
+  methodText,
+  askedOf,
+  PaymentStanding,
+  standings,
+  standsAs,
+} from './shown.tsx';
 import {
   isNarrowed,
   RangeFilters,
@@ -29,11 +33,11 @@ import {
   StatusChips,
   textIn,
   type MoreFilters,
-} from './filters.tsx';
-import { methodText } from './method.tsx';
-import { askedOf, PaymentStanding, standings, standsAs } from './standing.tsx';
+  ShopField,
+  useShopFilter,
+  useShops,
+} from '../parts/filters.tsx';
 import { useSharedWords } from '../words/shared.ts';
-import { ShopField, useShopFilter, useShops } from './shop-filter.tsx';
 
 /* The filters specific to payments: method, bank, shop, failure code. */
 

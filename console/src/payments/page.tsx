@@ -1,5 +1,8 @@
-/** The page of one payment. */
-import { useParams } from '@tanstack/react-router';
+/** One payment on its page, and in a drawer over a list. */
+import { useParams, Link } from '@tanstack/react-router';
+import { kept, useAddress } from '../address.ts';
+import { Icon } from '../parts/icon.tsx';
+import { Modal } from '../parts/modal.tsx';
 import { useWords } from '../words/words.ts';
 import { PaymentView } from './payment.tsx';
 
@@ -16,5 +19,41 @@ export const PaymentPage = () => {
       </header>
       <PaymentView merchantId={merchantId} id={id} />
     </>
+  );
+};
+
+// One payment over the list.
+
+/** The drawer. */
+export const OpenDrawer = ({
+  merchantId,
+  id,
+}: {
+  readonly merchantId: string;
+  readonly id: string;
+}) => {
+  const words = useWords();
+  const { search, set } = useAddress();
+  return (
+    <Modal
+      side
+      title={words.columns.payment}
+      isOpen
+      onClose={() => set({ open: undefined })}
+      head={
+        <Link
+          className="icon-button"
+          to="/payments/$merchantId/$id"
+          params={{ merchantId, id }}
+          search={kept(search)}
+          aria-label={words.payment.open}
+          title={words.payment.open}
+        >
+          <Icon name="expand" />
+        </Link>
+      }
+    >
+      <PaymentView merchantId={merchantId} id={id} />
+    </Modal>
   );
 };

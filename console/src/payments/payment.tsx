@@ -1,36 +1,32 @@
 /** One payment: its facts, its money, its timeline and its actions. */
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
 import { useMutation } from 'urql';
 import { Payment, AddNote } from '../../../schema/generated/console.ts';
+import { note_max_chars } from '../../../schema/limits.ts';
+import { listOf, useAddress } from '../address.ts';
+import { CustomerLink } from '../customers/link.tsx';
+import { wholeNumber } from '../format.ts';
 import { useLive } from '../graph/live.tsx';
+import { OutcomeText } from '../parts/act-form.tsx';
+import { ended, outcomeOf, type Outcome } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
-import { Money, Moment, Id } from '../parts/texts.tsx';
+import { Money, Moment, Id, Facts, type Fact, CopyBlock } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { WaitingRefunds } from '../refunds/drafts.tsx';
+import { usePermission } from '../viewer.tsx';
+import { useActionName } from '../words/audit.ts';
+import { useCustomerWords } from '../words/customers.ts';
+import { useFailureName } from '../words/failures.tsx';
+import { useRequestWords } from '../words/requests.ts';
+import { useTimelineWords } from '../words/timeline.ts';
+import { useWebhookWords } from '../words/webhooks.ts';
 import { useWords } from '../words/words.ts';
 import { PaymentActs } from './acts.tsx';
 import { ForBuyer } from './for-buyer.tsx';
-import { methodText } from './method.tsx';
-import { PaymentStanding } from './standing.tsx';
-import type { PaymentDetails } from './payment-details.ts';
-import { CustomerLink } from '../customers/link.tsx';
-import { Facts, type Fact } from '../parts/facts.tsx';
-import { useCustomerWords } from '../words/customers.ts';
-import { useRequestWords } from '../words/requests.ts';
-import { listOf, useAddress } from '../address.ts';
-import { useActionName } from '../audit/action-name.ts';
-import { Raw } from '../parts/raw.tsx';
-import { useFailureName } from '../words/failures.tsx';
-import { useTimelineWords } from '../words/timeline.ts';
-import { useWebhookWords } from '../words/webhooks.ts';
+import { methodText, PaymentStanding, type PaymentDetails } from './shown.tsx';
 import { lineKinds, linesOf, type Line, type LineKind } from './timeline-lines.ts';
-import { note_max_chars } from '../../../schema/limits.ts';
-import { wholeNumber } from '../format.ts';
-import { ended, outcomeOf, type Outcome } from '../parts/outcome.ts';
-import { OutcomeText } from '../parts/act-form.tsx';
-import { usePermission } from '../viewer.tsx';
 
 /* What people wrote about a payment, and the field to write more. */
 
@@ -171,6 +167,21 @@ const LineText = ({ line: { text, aside, at } }: { readonly line: Line }) => (
     <Moment at={at} />
   </>
 );
+
+// The raw record of a line, collapsed, for reading and copying.
+
+/** A line that expands to its record as JSON; the text is made on expansion. */
+const Raw = ({ head, record }: { readonly head: ReactNode; readonly record: unknown }) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="raw" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <span className="line">{head}</span>
+      </summary>
+      {isOpen && <CopyBlock text={JSON.stringify(record, null, 2)} />}
+    </details>
+  );
+};
 
 const LineOf = ({ line }: { readonly line: Line }) => {
   const { kind, tone, records } = line;

@@ -3,10 +3,10 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { AskBankAgain, ResendDelivery, ResendReceipt } from '../../../schema/generated/console.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
 import { useTimelineWords } from '../words/timeline.ts';
 import { useWords } from '../words/words.ts';
-import type { PaymentDetails } from './payment-details.ts';
+import type { PaymentDetails } from './shown.tsx';
 
 interface DialogProps {
   readonly payment: PaymentDetails;

@@ -1,11 +1,11 @@
 /** What happened to a payment as lines in order of time; what belongs together is one line. */
 import { money } from '../amounts.ts';
 import { duration } from '../format.ts';
-import type { Tone } from '../parts/status.tsx';
+import type { Tone } from '../parts/texts.tsx';
 import type { TimelineWords } from '../words/timeline.ts';
 import type { Words } from '../words/en.ts';
 import type { WebhookWords } from '../words/webhooks.ts';
-import type { PaymentDetails } from './payment-details.ts';
+import type { PaymentDetails } from './shown.tsx';
 
 /** The kinds that a person may look at alone. */
 export const lineKinds = [

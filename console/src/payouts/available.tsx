@@ -1,7 +1,7 @@
 /** What can be paid out now, what payouts would take of it, and why it is less than the balance. */
 import { PayoutQuote, type PayoutQuoteItem } from '../../../schema/generated/console.ts';
 import { money } from '../amounts.ts';
-import { Facts } from '../parts/facts.tsx';
+import { Facts } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useRested } from '../parts/find-list.tsx';
 import { useDraftWords } from '../words/drafts.ts';

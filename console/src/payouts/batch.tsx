@@ -4,16 +4,13 @@ import { useClient } from 'urql';
 import { CreateDraft, PayoutForm, SbpBanks } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { ActForm } from '../parts/act-form.tsx';
-import { actOnce } from '../parts/act-once.ts';
+import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { actOnce, outcomeOf, type Outcome, useRefusalText } from '../parts/outcome.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { offer } from '../parts/export-button.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
-import { outcomeOf, type Outcome } from '../parts/outcome.ts';
-import { useRefusalText } from '../parts/refusal.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Status } from '../parts/status.tsx';
+import { Status } from '../parts/texts.tsx';
 import { readTable, type Rows } from '../parts/table-file.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -23,8 +20,15 @@ import { useDraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
 import { Available } from './available.tsx';
-import { columnNames, columnsOf, lines_max, linesOf, type Line } from './batch-lines.ts';
-import { amountOf, inputOf } from './draft-fields.ts';
+import {
+  columnNames,
+  columnsOf,
+  lines_max,
+  linesOf,
+  type Line,
+  amountOf,
+  inputOf,
+} from './draft-fields.ts';
 
 /** Larger files are not lists of payouts. */
 const file_max_bytes = 5 * 1_024 * 1_024;

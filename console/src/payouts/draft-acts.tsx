@@ -1,9 +1,143 @@
-/** The actions of a payout draft, in the list of drafts and on home. */
-import type { DraftRowFragment } from '../../../schema/generated/console.ts';
-import { DecideActs } from '../parts/decide.tsx';
+/**
+ * The dialogs that decide a draft. They state the consequences; Enter in a field does not confirm.
+ */
+import { useState } from 'react';
+import { useClient, useMutation } from 'urql';
+import {
+  ApproveDraft,
+  Draft,
+  RejectDraft,
+  type DraftRowFragment,
+} from '../../../schema/generated/console.ts';
+import { money } from '../amounts.ts';
+import { exactMoment } from '../format.ts';
+import { ActForm } from '../parts/act-form.tsx';
+import { refusalOutcome, RejectForm, DecideActs } from '../parts/decide.tsx';
+import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.tsx';
+import { Facts, Money } from '../parts/texts.tsx';
 import { usePermission } from '../viewer.tsx';
-import { useDraftWords } from '../words/drafts.ts';
-import { ApproveDialog, RejectDialog } from './draft-dialogs.tsx';
+import { useDraftWords, type DraftWords } from '../words/drafts.ts';
+import { useWords } from '../words/words.ts';
+import { Available } from './available.tsx';
+import { useBankName, RevealAct, recipientText } from './recipient.tsx';
+
+interface DialogProps {
+  readonly draft: DraftRowFragment;
+  readonly close: () => void;
+}
+
+/** A refusal in words; with the draft's state when another person has decided it meanwhile. */
+const useRefusal = ({ merchantId, id }: DraftRowFragment, own: DraftWords) => {
+  const client = useClient();
+  return async (refusal: Refusal): Promise<Outcome> => {
+    if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
+    const asked = client.query(Draft, { merchantId, id }, { requestPolicy: 'network-only' });
+    const status = (await asked.toPromise()).data?.payoutDraft?.status;
+    return status ? { refused: own.now(own.statuses[status]) } : refusedBy(refusal);
+  };
+};
+
+/** What the approver decides: who asked for what, of whose money. */
+const Asked = ({ draft }: { readonly draft: DraftRowFragment }) => {
+  const words = useWords();
+  const own = useDraftWords();
+  const { amount, currency, method, recipient, reason, createdBy, createdAt, shop } = draft;
+  const bank = useBankName(recipient.bankId);
+  return (
+    <>
+      <Facts
+        facts={[
+          [words.columns.amount, <Money key="amount" amount={amount} currency={currency} />],
+          [own.recipient, recipientText(draft)],
+          [own.bank, bank],
+          [words.columns.method, words.payout.methods[method]],
+          [own.reason, reason ?? own.noReason],
+          [own.proposed, `${own.by(createdBy)}, ${exactMoment(createdAt, words.locale)}`],
+          [words.columns.shop, shop.name],
+        ]}
+      />
+      <Available
+        merchantId={draft.merchantId}
+        mode={draft.mode}
+        items={[{ shopId: draft.shopId, method, amount }]}
+      />
+    </>
+  );
+};
+
+/** Approves the draft. Its id is the idempotency key, so pressing twice pays once. */
+const ApproveDialog = ({ draft, close }: DialogProps) => {
+  const words = useWords();
+  const own = useDraftWords();
+  const [card, setCard] = useState('');
+  const [, approve] = useMutation(ApproveDraft);
+  const refusal = useRefusal(draft, own);
+  const bank = useBankName(draft.recipient.bankId);
+  const { merchantId, id, amount, currency, method, recipient } = draft;
+  const digits = card.replaceAll(/\s/g, '');
+  const isCard = method === 'payouts_card';
+  const isReady = !isCard || /^\d{16,18}$/.test(digits);
+  return (
+    <ActForm
+      title={own.approve}
+      consequence={own.approveText(
+        money(amount, currency, words.locale),
+        recipientText(draft, bank),
+      )}
+      isReady={isReady}
+      close={close}
+      act={async () => {
+        const { data, error } = await approve({ merchantId, id, cardPan: isCard ? digits : null });
+        const result = data?.payoutDraftApprove;
+        if (result?.__typename === 'Refused') return refusal(result);
+        return outcomeOf({ data: result, error }, ({ payout }) => ({
+          done: own.approvedNow(words.payout.statuses[payout.status]),
+        }));
+      }}
+    >
+      <Asked draft={draft} />
+      {!isCard && (
+        <div className="acts">
+          <RevealAct merchantId={merchantId} id={id} />
+        </div>
+      )}
+      {isCard && (
+        <label className="field">
+          {own.cardAgain(recipient.cardMask ?? '')}
+          <input
+            inputMode="numeric"
+            autoComplete="off"
+            value={card}
+            onChange={(event) => setCard(event.target.value)}
+          />
+          <span className="quiet">{own.cardAgainHint}</span>
+        </label>
+      )}
+    </ActForm>
+  );
+};
+
+/** Rejects the draft, with a reason. */
+const RejectDialog = ({ draft, close }: DialogProps) => {
+  const own = useDraftWords();
+  const [, reject] = useMutation(RejectDraft);
+  const refusal = useRefusal(draft, own);
+  const { merchantId, id } = draft;
+  return (
+    <RejectForm
+      own={own}
+      close={close}
+      reject={async (reason) => {
+        const { data, error } = await reject({ merchantId, id, reason });
+        const result = data?.payoutDraftReject;
+        if (result?.__typename === 'Refused') return refusal(result);
+        return outcomeOf({ data: result, error }, () => ({ done: own.rejectedNow }));
+      }}
+    />
+  );
+};
+
+// The actions of a payout draft, in the list of drafts and on home.
 
 /** The buttons of a pending draft, and the dialog that is open. */
 export const DraftActs = ({

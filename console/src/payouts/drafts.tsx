@@ -2,15 +2,14 @@
 import { Drafts, type DraftRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { DraftState } from '../parts/decide.tsx';
-import { Listing } from '../parts/listing.tsx';
-import { usePageArguments } from '../parts/pager.tsx';
+import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useWhose } from '../parts/whose.tsx';
-import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
+import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
 import { useManyDraftsWords } from '../words/many-drafts.ts';
@@ -18,7 +17,7 @@ import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { ChooseDraft, ChosenDrafts, useChosenDrafts, type Chosen } from './chosen-drafts.tsx';
 import { DraftActs } from './draft-acts.tsx';
-import { recipientText } from './draft-shown.ts';
+import { recipientText } from './recipient.tsx';
 
 type Row = DraftRowFragment;
 const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;

@@ -11,17 +11,15 @@ import {
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { actOnce } from '../parts/act-once.ts';
-import { ChooseField } from '../parts/choose-field.tsx';
+import { actOnce, outcomeOf, type Outcome } from '../parts/outcome.tsx';
+import { ChooseField, bankOptions } from './bank-field.tsx';
 import { PickField } from '../parts/fields.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
-import { outcomeOf, type Outcome } from '../parts/outcome.ts';
-import { phoneText } from '../parts/phone.ts';
+import { phoneText } from '../format.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { useDraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
 import { Available } from './available.tsx';
-import { bankOptions } from './banks.ts';
 import {
   amountOf,
   fieldsIn,

@@ -8,13 +8,11 @@ import {
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { EraseAct } from '../erasure/dialog.tsx';
-import { Facts } from '../parts/facts.tsx';
+import { Facts, Id, Money, Moment, Status, tones, type Tone } from '../parts/texts.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, tones, type Tone } from '../parts/status.tsx';
 import { Skeleton } from '../parts/table.tsx';
-import { Id, Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
@@ -22,9 +20,7 @@ import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useFailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
-import { useBankName } from './bank-name.ts';
-import { recipientOf } from './recipient.ts';
-import { RevealAct } from './reveal.tsx';
+import { useBankName, recipientOf, RevealAct } from './recipient.tsx';
 
 type PayoutDetails = NonNullable<PayoutQuery['payout']>;
 type Delivery = PayoutQuery['webhookDeliveries']['nodes'][number];

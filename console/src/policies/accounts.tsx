@@ -8,21 +8,19 @@ import {
   type AccountsQuery,
   type BankAccountPurpose,
 } from '../../../schema/generated/console.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { ended, outcomeOf } from '../parts/outcome.ts';
+import { ActButton, AddBar, PolicyForm } from '../parts/act-form.tsx';
+import { ended, outcomeOf } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Status } from '../parts/status.tsx';
+import { Status, Moment } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
-import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
-import { AddBar, PolicyForm } from './act.tsx';
 
 type Row = AccountsQuery['bankAccounts'][number];
 

@@ -2,14 +2,13 @@
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { OfMerchant } from '../parts/merchant-choice.tsx';
+import { OfMerchant } from '../parts/whose.tsx';
 import { usePermission } from '../viewer.tsx';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { AccountsPart } from './accounts.tsx';
-import { BlocksPart } from './blocks.tsx';
-import { ForbiddenPart } from './forbidden.tsx';
+import { BlocksPart, ForbiddenPart } from './blocks.tsx';
 import { RatesPart } from './rates.tsx';
 import { RoutesPart } from './routes.tsx';
 import {
@@ -17,15 +16,14 @@ import {
   SetExchangeRate,
   type ExchangeRatesQuery,
 } from '../../../schema/generated/console.ts';
-import { ended, outcomeOf } from '../parts/outcome.ts';
+import { ended, outcomeOf } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { Listing } from '../parts/listing.tsx';
-import { usePageArguments } from '../parts/pager.tsx';
+import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { AddBar, PolicyForm } from './act.tsx';
+import { AddBar, PolicyForm } from '../parts/act-form.tsx';
 
 /* The exchange rates of each currency, as they were set. */
 

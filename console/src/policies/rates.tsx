@@ -8,23 +8,21 @@ import {
   type RatesQuery,
 } from '../../../schema/generated/console.ts';
 import { readAmount } from '../amounts.ts';
-import { percent, plainMoment } from '../format.ts';
-import { ended, outcomeOf } from '../parts/outcome.ts';
+import { percent, plainMoment, fromZoneField } from '../format.ts';
+import { ended, outcomeOf } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
-import { Listing } from '../parts/listing.tsx';
-import { usePageArguments } from '../parts/pager.tsx';
+import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
-import { useShops } from '../payments/shop-filter.tsx';
+import { useShops } from '../parts/filters.tsx';
 import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useWords } from '../words/words.ts';
-import { fromZoneField } from '../zone.ts';
-import { AddBar, PolicyForm } from './act.tsx';
+import { AddBar, PolicyForm } from '../parts/act-form.tsx';
 
 type Shops = ReturnType<typeof useShops>;
 type Row = RatesQuery['rateHistory']['nodes'][number];

@@ -2,18 +2,21 @@
 import { useMemo, useState } from 'react';
 import { Receipts, type ReceiptRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { Listing } from '../parts/listing.tsx';
-import { usePageArguments } from '../parts/pager.tsx';
+import { ActButton } from '../parts/act-form.tsx';
+import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Status, tones } from '../parts/status.tsx';
-import { Money, Moment } from '../parts/texts.tsx';
+import { Status, tones, Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import type { Column } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import { PaymentDrawer } from '../payments/drawer.tsx';
-import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
-import { useShopFilter } from '../payments/shop-filter.tsx';
+import { PaymentDrawer } from '../payments/shown.tsx';
+import {
+  isNarrowed,
+  RangeFilters,
+  rangeOf,
+  StatusChips,
+  useShopFilter,
+} from '../parts/filters.tsx';
 import { ResendReceiptDialog } from '../payments/resend-dialogs.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useReceiptWords, type ReceiptWords } from '../words/receipts.ts';

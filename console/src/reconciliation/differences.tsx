@@ -1,13 +1,19 @@
 /** Differences between registries and our operations, and resolving many at once. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Differences, type DifferencesQuery } from '../../../schema/generated/console.ts';
+import { useMutation } from 'urql';
+import {
+  Differences,
+  type DifferencesQuery,
+  ResolveDifference,
+} from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
-import { ActButton } from '../parts/act-button.tsx';
+import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { Listing } from '../parts/listing.tsx';
-import { usePageArguments } from '../parts/pager.tsx';
+import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { type Outcome, useRefusalText } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
@@ -18,7 +24,6 @@ import type { Words } from '../words/en.ts';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
-import { ResolveDialog } from './resolve.tsx';
 
 type Row = DifferencesQuery['reconciliationDifferences']['nodes'][number];
 
@@ -163,6 +168,52 @@ const ChooseBar = ({
         </ActButton>
       )}
     </div>
+  );
+};
+
+// Resolves differences one after another with one reason; resolved ones stay resolved.
+
+interface Difference {
+  readonly id: string;
+  readonly merchantId: string | null;
+}
+
+/** The dialog. */
+export const ResolveDialog = ({
+  rows,
+  close,
+}: {
+  readonly rows: readonly Difference[];
+  readonly close: () => void;
+}) => {
+  const own = useReconciliationWords();
+  const [note, setNote] = useState('');
+  const [done, setDone] = useState(0);
+  const refusalText = useRefusalText();
+  const [, resolve] = useMutation(ResolveDifference);
+  const act = async (): Promise<Outcome> => {
+    for (const [index, { id, merchantId }] of rows.entries()) {
+      const { data, error } = await resolve({ merchantId, id, note: note.trim() });
+      const result = data?.reconciliationDifferenceResolve;
+      if (result?.__typename !== 'ReconciliationDifference')
+        return {
+          refused: own.partly(index, rows.length, refusalText(result, error)),
+        };
+      setDone(index + 1);
+    }
+    return { done: own.resolved(rows.length) };
+  };
+  return (
+    <ActForm
+      title={own.resolve(rows.length)}
+      consequence={own.resolveText(rows.length)}
+      isReady={note.trim() !== '' && note.trim().length <= 500}
+      close={close}
+      act={act}
+    >
+      <TextField label={own.note} value={note} set={setNote} />
+      <progress max={rows.length} value={done} aria-label={own.resolve(rows.length)} />
+    </ActForm>
   );
 };
 

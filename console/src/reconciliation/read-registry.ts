@@ -2,8 +2,8 @@
  * Reads an acquirer's registry: finds its tables by the names of their columns, and gives every line
  * in the service's format. A file with one line that is not understood is refused as a whole.
  */
+import { digitsOf, isCurrency } from '../../../schema/currencies.ts';
 import type { Row, Rows } from '../parts/table-file.ts';
-import { columnName, currencyOf, momentOf, moneyOf, plain, wordOf } from './registry-cells.ts';
 import {
   fields,
   kindWords,
@@ -69,6 +69,100 @@ export interface Unknown {
 }
 
 const filled = ({ cells }: Row): number => cells.filter((text) => text !== '').length;
+
+// The cells of a registry: money, moments and words as acquirers write them.
+
+/** A text as names are compared: small letters, single spaces, `е` for `ё`. */
+const plain = (text: string): string =>
+  text.toLowerCase().replaceAll('ё', 'е').replace(/\s+/g, ' ').trim();
+
+/** A column's name without the currency that some add: `Сумма, руб.`. */
+const columnName = (text: string): string => plain(text).replace(/[,(]? ?(?:руб\.?|rub|₽)\)?$/, '');
+
+/** Money with its sign, in minor units as text. */
+interface Money {
+  readonly isNegative: boolean;
+  readonly minor: string;
+}
+
+const largest = String(Number.MAX_SAFE_INTEGER);
+
+const minorOf = (digits: string): string | null => {
+  const minor = digits.replace(/^0+(?=\d)/, '');
+  const fits =
+    minor.length < largest.length || (minor.length === largest.length && minor <= largest);
+  return fits ? minor : null;
+};
+
+/**
+ * The exact minor units of `1 234,56`, `1234.56` or `-12,5 ₽`; null for any other text, such as one
+ * with more decimals than the currency has.
+ */
+const moneyOf = (text: string, currency: string, isMinor: boolean): Money | null => {
+  const bare = text.replace(/\s*(?:₽|руб\.?|RUB)$/i, '').replace('\u2212', '-');
+  const read = /^(-?)(\d+|\d{1,3}(?:[ \u00A0\u202F]\d{3})+)(?:[.,](\d+))?$/.exec(bare);
+  if (!read) return null;
+  const [, sign, whole = '', decimals = ''] = read;
+  const digits = isMinor ? 0 : digitsOf(currency);
+  if (decimals.length > digits) return null;
+  const minor = minorOf(whole.replace(/\D/g, '') + decimals.padEnd(digits, '0'));
+  return minor === null ? null : { isNegative: sign === '-', minor };
+};
+
+const rubles = ['', 'rur', 'руб', 'руб.', 'рубль', 'рубли', '₽', '643', '810'];
+
+/** The ISO code of a currency; null for none that is known. Without one it is RUB. */
+const currencyOf = (text: string): string | null => {
+  if (rubles.includes(plain(text))) return 'RUB';
+  const code = text.trim().toUpperCase();
+  return isCurrency(code) ? code : null;
+};
+
+/** The zone of registries. */
+const moscow = '+03:00';
+const day_ms = 86_400_000;
+/** The days of a spreadsheet count from here. */
+const spreadsheetZero_ms = Date.UTC(1899, 11, 30);
+
+const isoOf = (day: string, time: string, zone: string): string | null => {
+  const at = new Date(`${day}T${time}${zone}`);
+  // Most engines take 31 February for a day of March.
+  const isDay = new Date(`${day}T00:00:00Z`).toJSON()?.slice(0, 10) === day;
+  return isDay && !Number.isNaN(at.getTime()) ? at.toISOString() : null;
+};
+
+/**
+ * The moment of `22.08.2026 10:00:00`, `2026-08-22 10:00`, a day alone, a moment of RFC 3339 or a
+ * day of a spreadsheet, in Moscow's time unless it names a zone; null for any other text.
+ */
+const momentOf = (text: string): string | null => {
+  if (/^\d{5}(?:\.\d+)?$/.test(text)) {
+    const at_s = Math.round((spreadsheetZero_ms + Number(text) * day_ms) / 1_000);
+    const [day = '', time = ''] = new Date(at_s * 1_000).toISOString().slice(0, 19).split('T');
+    return isoOf(day, time, moscow);
+  }
+  const read =
+    /^(?:(\d{2})\.(\d{2})\.(\d{4})|(\d{4})-(\d{2})-(\d{2}))(?:[ T,]+(\d{1,2}:\d{2})(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:\d{2})?)?$/.exec(
+      text,
+    );
+  if (!read) return null;
+  const [, d1, m1, y1, y2, m2, d2, minute = '00:00', second = ':00', part = '', zone = moscow] =
+    read;
+  const day = `${y1 ?? y2}-${m1 ?? m2}-${d1 ?? d2}`;
+  return isoOf(day, `${minute.padStart(5, '0')}${second}${part.slice(0, 4)}`, zone);
+};
+
+/** The value that a cell's first words name; null for none. */
+const wordOf = <Value extends string>(
+  text: string,
+  words: Readonly<Record<Value, readonly string[]>>,
+): Value | null => {
+  const said = plain(text);
+  const known = Object.entries<readonly string[]>(words).find(([, starts]) =>
+    starts.some((start) => said.startsWith(start)),
+  );
+  return (known?.[0] as Value | undefined) ?? null;
+};
 
 /** The table that a row is the head of; null when it is none. */
 const placesOf = ({ cells }: Row, connector: string): Places | null => {
@@ -255,4 +349,52 @@ export const readRegistry = (
   }
   for (const row of rows.slice(place + 1)) take(row);
   return wrong.length > 0 ? { lines: [], mistakes: wrong } : { lines, mistakes: [] };
+};
+
+// The lines of a registry as the graph takes them: in parts that each fit a request.
+
+const header = 'reference,operation_id,kind,amount,currency,status,at,fee';
+/** A request holds 256 KiB; a line of a registry is some 170 bytes. */
+const part_max_bytes = 200 * 1_024;
+const part_max_lines = 1_400;
+
+const textOf = (line: RegistryLine): string =>
+  [
+    line.reference,
+    line.operationId,
+    line.kind,
+    line.amount,
+    line.currency,
+    line.status,
+    line.at,
+    line.fee,
+  ].join(',');
+
+/** The parts, each with the header; none for a registry without lines. */
+export const partsOf = (lines: readonly RegistryLine[]): readonly string[] => {
+  const parts: string[] = [];
+  let part: string[] = [];
+  let bytes = 0;
+  const close = (): void => {
+    if (part.length > 0) parts.push([header, ...part].join('\n'));
+    part = [];
+    bytes = header.length;
+  };
+  for (const text of lines.map(textOf)) {
+    // Outside ASCII a character takes two or more bytes: three is the most of those in use.
+    const size = text.length * 3;
+    if (part.length >= part_max_lines || bytes + size > part_max_bytes) close();
+    part.push(text);
+    bytes += size;
+  }
+  close();
+  return parts;
+};
+
+/** Identifies the lines: the same ones are the same run, and continue where it stopped. */
+export const referenceOf = async (name: string, parts: readonly string[]): Promise<string> => {
+  const bytes = new TextEncoder().encode(parts.join('\n'));
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return `${name.slice(0, 60)} ${hex.slice(0, 32)}`;
 };

@@ -9,7 +9,7 @@ import {
 import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { DecideActs, refusalOutcome, RejectForm } from '../parts/decide.tsx';
-import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.ts';
+import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useWords } from '../words/words.ts';

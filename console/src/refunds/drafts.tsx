@@ -2,15 +2,14 @@
 import { RefundDrafts, type RefundDraftRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { DraftState } from '../parts/decide.tsx';
-import { Listing } from '../parts/listing.tsx';
-import { usePageArguments } from '../parts/pager.tsx';
+import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { PaymentDrawer } from '../payments/drawer.tsx';
-import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../payments/filters.tsx';
+import { PaymentDrawer } from '../payments/shown.tsx';
+import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
 import type { Words } from '../words/en.ts';
 import { useRefundDraftWords, type RefundDraftWords } from '../words/refund-drafts.ts';
 import { useSharedWords } from '../words/shared.ts';

@@ -1,7 +1,9 @@
 /** The closing of a month or of any days: what there was, what moved, what there is, by shop. */
+import { useState, type ReactNode } from 'react';
 import { Closing, type ClosingQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
+import { zoneName } from '../format.ts';
 import { PickField } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
@@ -10,9 +12,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useViewer } from '../viewer.tsx';
 import { useClosingWords, type ClosingWords } from '../words/reports.ts';
 import { useWords } from '../words/words.ts';
-import { zoneName } from '../zone.ts';
-import { DaysForm } from './days-form.tsx';
-import { isDay, isSame, momentsOf, monthAgo, today, type Days } from './days.ts';
+import { isDay, isSame, momentsOf, monthAgo, today, type Days } from './spans.ts';
 import { SaveCsv } from './save-csv.tsx';
 
 type Found = ClosingQuery['closing'];
@@ -158,6 +158,53 @@ const Asked = ({ merchantId, days }: { readonly merchantId: string; readonly day
   );
   if (data) return <Drawn found={data.closing} days={days} />;
   return error ? <Failure error={error} again={again} /> : <Skeleton />;
+};
+
+// A form of any days, from the first to the last one.
+
+/** The form; it stands in one row with what also chooses days. */
+export const DaysForm = ({
+  days,
+  children,
+}: {
+  readonly days: Days;
+  readonly children?: ReactNode;
+}) => {
+  const words = useClosingWords();
+  const { set } = useAddress();
+  const [typed, setTyped] = useState(days);
+  const isSpan = momentsOf(typed) !== null;
+  const field = (name: keyof Days) => (
+    <label className="field">
+      {words[name]}
+      <input
+        type="date"
+        value={typed[name]}
+        onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
+      />
+    </label>
+  );
+  return (
+    <form
+      className="filter-row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isSpan) set({ from: typed.first, to: typed.last });
+      }}
+    >
+      {children}
+      {field('first')}
+      {field('last')}
+      <button type="submit" className="button" disabled={!isSpan || isSame(typed, days)}>
+        {words.show}
+      </button>
+      {isDay(typed.first) && isDay(typed.last) && !isSpan && (
+        <p className="quiet" role="status">
+          {words.wrongDays}
+        </p>
+      )}
+    </form>
+  );
 };
 
 /** The part of the screen. */

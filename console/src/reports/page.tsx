@@ -9,18 +9,16 @@ import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
-import { useShops } from '../payments/shop-filter.tsx';
+import { useShops } from '../parts/filters.tsx';
 import { useClosingWords, useReportWords } from '../words/reports.ts';
 import { useFailureName } from '../words/failures.tsx';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
-import { ClosingPart } from './closing.tsx';
-import { DaysForm } from './days-form.tsx';
-import { isDay, monthAgo } from './days.ts';
-import { cutOf, ownZone, spans, type Cut } from './spans.ts';
+import { ClosingPart, DaysForm } from './closing.tsx';
+import { markedPlaces, roundMost } from './chart-numbers.ts';
+import { isDay, monthAgo, cutOf, ownZone, spans, type Cut } from './spans.ts';
 import { Summary } from './summary.tsx';
 import { useTotals, type TotalsData, type TotalsRow } from './use-totals.ts';
-import { markedPlaces, roundMost } from './axes.ts';
 
 /*
  * Bars over time, stacked by group, with values and moments at the axes. The pointer or the arrow

@@ -5,7 +5,7 @@ import { Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useReportWords, type ReportWords } from '../words/reports.ts';
 import { useWords } from '../words/words.ts';
-import { useShops } from '../payments/shop-filter.tsx';
+import { useShops } from '../parts/filters.tsx';
 import { SaveCsv, type CsvColumn } from './save-csv.tsx';
 import { earlierOf, type Cut } from './spans.ts';
 import { sumOf, useTotals, type TotalsRow } from './use-totals.ts';

@@ -1,7 +1,7 @@
 /** What the forms of a test payment and of a payment link share. */
 import { useState, type ReactNode } from 'react';
 import { SellingShops, type SellingShopsQuery } from '../../../schema/generated/console.ts';
-import { ActButton } from '../parts/act-button.tsx';
+import { ActButton } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';

@@ -6,9 +6,9 @@ import { MakeLink, type PaymentLinkCreateInput } from '../../../schema/generated
 import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { PickField, TextField } from '../parts/fields.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
-import { PolicyForm } from '../policies/act.tsx';
+import { PolicyForm } from '../parts/act-form.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useSellingWords } from '../words/selling.ts';
 import { useWords } from '../words/words.ts';

@@ -10,7 +10,7 @@ import { kept, useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useSellingWords } from '../words/selling.ts';
 import { useWords } from '../words/words.ts';
@@ -146,3 +146,12 @@ export const TestPaymentButton = () => {
     />
   );
 };
+
+/** A command that creates a payment, as `npm start` prints it. */
+export const firstPayment = (key: string): string =>
+  [
+    `curl -s -X POST ${location.origin}/v1/public/payments \\`,
+    `  -H 'Authorization: Bearer ${key}' \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '{"amount":10000,"order_id":"order-1","description":"Tea and cakes","return_url":"https://example.com/thanks"}'`,
+  ].join('\n');

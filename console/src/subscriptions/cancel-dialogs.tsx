@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { CancelSubscription, CancelToken } from '../../../schema/generated/console.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { ended, outcomeOf, type Outcome } from '../parts/outcome.ts';
+import { ended, outcomeOf, type Outcome } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
 

@@ -1,13 +1,311 @@
 /** Subscriptions, and the methods that buyers have saved. */
+import { useMemo, useState } from 'react';
+import {
+  Subscriptions,
+  type SubscriptionRowFragment,
+  Tokens,
+  type TokensQuery,
+} from '../../../schema/generated/console.ts';
+import { listOf, useAddress } from '../address.ts';
+import { CustomerLink } from '../customers/link.tsx';
+import type { LiveChange } from '../graph/live.tsx';
+import { ActButton } from '../parts/act-form.tsx';
+import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { Empty } from '../parts/states.tsx';
+import type { Column } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { OfMerchant } from '../parts/merchant-choice.tsx';
+import { Status, tones, Money, Moment, Id } from '../parts/texts.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
+import { OfMerchant } from '../parts/whose.tsx';
+import { usePermission } from '../viewer.tsx';
+import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
-import { useSubscriptionWords } from '../words/subscriptions.ts';
+import { useSubscriptionWords, type SubscriptionWords } from '../words/subscriptions.ts';
 import { useWords } from '../words/words.ts';
-import { SubscriptionList } from './list.tsx';
-import { TokenList } from './tokens.tsx';
+import { EndTokenDialog } from './cancel-dialogs.tsx';
+import { SubscriptionDrawer } from './subscription.tsx';
 
 const tabs = ['subscriptions', 'tokens'] as const;
+
+// Subscriptions, newest first, as their states change.
+
+type Row = SubscriptionRowFragment;
+const statuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
+
+const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
+const rowOf = (change: LiveChange): Row | null =>
+  change.kind === 'subscription' ? change.row : null;
+
+/** The columns of every list of subscriptions. */
+export const subscriptionColumns = (
+  words: Words,
+  own: SubscriptionWords,
+): readonly Column<Row>[] => [
+  {
+    id: 'status',
+    name: words.columns.status,
+    cell: ({ status }) => <Status tone={tones[status]}>{own.statuses[status]}</Status>,
+  },
+  {
+    id: 'price',
+    name: own.price,
+    isNumber: true,
+    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+  },
+  {
+    id: 'plan',
+    name: own.plan,
+    cell: ({ planName, period, intervalCount }) => (
+      <span className="two">
+        {planName !== null && <span>{planName}</span>}
+        <span className="quiet">{own.every(intervalCount, period)}</span>
+      </span>
+    ),
+  },
+  {
+    id: 'customer',
+    name: own.customer,
+    isWide: true,
+    cell: ({ merchantId, customerRef }) => (
+      <CustomerLink merchantId={merchantId} customer={customerRef} />
+    ),
+  },
+  {
+    id: 'method',
+    name: words.columns.method,
+    isWide: true,
+    cell: ({ method }) => own.methods[method],
+  },
+  {
+    id: 'next',
+    name: own.nextCharge,
+    cell: ({ nextChargeAt, retryAt }) => {
+      const at = retryAt ?? nextChargeAt;
+      return at === null ? '—' : <Moment at={at} />;
+    },
+  },
+];
+
+const useSubscriptions = () => {
+  const { search, mode, merchantId } = useAddress();
+  const status = listOf(search.status, statuses);
+  const page = usePageArguments();
+  const customer = search.customer === undefined ? {} : { customerRef: search.customer };
+  const filter = {
+    mode: [mode],
+    ...(status.length > 0 ? { status: [...status] } : {}),
+    ...customer,
+    ...rangeOf(search),
+  };
+  const { data, error, again, list } = useAsk(Subscriptions, { merchantId, filter, ...page });
+  const connection = data?.billingSubscriptionsConnection;
+  const live = useLiveRows<Row>({
+    rows: connection?.nodes,
+    keyOf,
+    rowOf,
+    fits: (row) =>
+      row.mode === mode &&
+      (merchantId === null || row.merchantId === merchantId) &&
+      !isNarrowed(search),
+    isFirstPage: !('after' in page) && !('before' in page),
+    again,
+  });
+  const rows = connection && live.rows;
+  return { asked: { error, again, list, rows, pageInfo: connection?.pageInfo }, live };
+};
+
+// Narrows a list to one customer by the merchant's reference.
+
+/** The field; what is chosen is a chip that can be taken away. */
+export const CustomerField = () => {
+  const words = useWords();
+  const { findCustomer, customer } = useSubscriptionWords();
+  const { find } = useSharedWords();
+  const { search, set } = useAddress();
+  const [text, setText] = useState('');
+  if (search.customer !== undefined)
+    return (
+      <button
+        type="button"
+        className="chip chosen"
+        aria-label={words.filters.remove(`${customer} ${search.customer}`)}
+        onClick={() => set({ customer: undefined, after: undefined, before: undefined })}
+      >
+        {customer} {search.customer}
+        <Icon name="close" />
+      </button>
+    );
+  return (
+    <form
+      className="find"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        set({ customer: text.trim() || undefined, after: undefined, before: undefined });
+      }}
+    >
+      <input
+        aria-label={findCustomer}
+        placeholder={findCustomer}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <button type="submit" className="button">
+        {find}
+      </button>
+    </form>
+  );
+};
+
+/** The list. */
+const SubscriptionList = () => {
+  const words = useWords();
+  const own = useSubscriptionWords();
+  const shared = useSharedWords();
+  const { search, set } = useAddress();
+  const { asked, live } = useSubscriptions();
+  const choosable = useMemo(() => subscriptionColumns(words, own), [words, own]);
+  return (
+    <>
+      <div className="filter-row">
+        <StatusChips known={statuses} names={own.statuses} />
+        <Fresh count={live.waiting} show={live.show} />
+      </div>
+      <div className="filter-row">
+        <CustomerField />
+        <RangeFilters />
+      </div>
+      <Listing
+        name="subscriptions"
+        label={own.tabs.subscriptions}
+        asked={asked}
+        columns={choosable}
+        keyOf={keyOf}
+        changed={live.changed}
+        openKey={search.open ?? null}
+        onOpen={(row) => set({ open: keyOf(row) })}
+        empty={
+          isNarrowed(search) ? (
+            <Empty title={shared.none} />
+          ) : (
+            <Empty title={own.empty}>
+              <p>{own.emptyText}</p>
+            </Empty>
+          )
+        }
+      />
+      <SubscriptionDrawer again={asked.again} />
+    </>
+  );
+};
+
+// The methods that buyers have saved with one merchant.
+
+type Token = TokensQuery['tokensConnection']['nodes'][number];
+
+const tokenColumns = (words: Words, own: SubscriptionWords): readonly Column<Token>[] => [
+  {
+    name: words.columns.status,
+    cell: ({ status }) => <Status tone={tones[status]}>{own.tokenStatuses[status]}</Status>,
+  },
+  {
+    name: own.card,
+    cell: ({ method, cardBrand, cardMask }) =>
+      [own.methods[method], cardBrand, cardMask].filter(Boolean).join(' '),
+  },
+  {
+    name: own.customer,
+    cell: ({ merchantId, customerRef }) => (
+      <CustomerLink merchantId={merchantId} customer={customerRef} />
+    ),
+  },
+  { name: words.payment.id, isWide: true, cell: ({ id }) => <Id id={id} /> },
+  {
+    name: own.lastCharge,
+    isWide: true,
+    cell: ({ lastChargedAt }) => (lastChargedAt === null ? '—' : <Moment at={lastChargedAt} />),
+  },
+  { name: words.columns.created, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+];
+
+/** The rows, each with the act that ends it. */
+export const TokenTable = ({
+  asked,
+  empty,
+}: Pick<Parameters<typeof Listing<Token>>[0], 'asked' | 'empty'>) => {
+  const words = useWords();
+  const own = useSubscriptionWords();
+  const { search } = useAddress();
+  const permission = usePermission('tokenCancel');
+  const [ending, setEnding] = useState<Token | null>(null);
+  const act: Column<Token> = {
+    name: words.columns.action,
+    cell: (row) =>
+      row.status !== 'cancelled' && (
+        <ActButton permission={permission} onPress={() => setEnding(row)}>
+          {own.endToken}
+        </ActButton>
+      ),
+  };
+  return (
+    <>
+      <Listing
+        name="tokens"
+        label={own.tabs.tokens}
+        asked={asked}
+        columns={[...tokenColumns(words, own), act]}
+        keyOf={({ id }) => id}
+        openKey={search.open?.split('/')[1] ?? null}
+        empty={empty}
+      />
+      {ending && (
+        <EndTokenDialog
+          merchantId={ending.merchantId}
+          id={ending.id}
+          close={() => {
+            setEnding(null);
+            asked.again();
+          }}
+        />
+      )}
+    </>
+  );
+};
+
+/** The list. */
+const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
+  const own = useSubscriptionWords();
+  const shared = useSharedWords();
+  const { search, mode } = useAddress();
+  const customerRef = search.customer ?? null;
+  const { data, error, again, list } = useAsk(Tokens, {
+    merchantId,
+    mode,
+    customerRef,
+    ...usePageArguments(),
+  });
+  const connection = data?.tokensConnection;
+  return (
+    <>
+      <CustomerField />
+      <TokenTable
+        asked={{ error, again, list, rows: connection?.nodes, pageInfo: connection?.pageInfo }}
+        empty={
+          customerRef === null ? (
+            <Empty title={own.tokensEmpty}>
+              <p>{own.tokensEmptyText}</p>
+            </Empty>
+          ) : (
+            <Empty title={shared.none} />
+          )
+        }
+      />
+    </>
+  );
+};
 
 /** The screen. */
 export const SubscriptionsPage = () => {

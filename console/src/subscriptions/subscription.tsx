@@ -10,22 +10,19 @@ import {
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { useLive } from '../graph/live.tsx';
-import { Facts } from '../parts/facts.tsx';
+import { Facts, Id, Money, Moment, Status, tones, type Tone } from '../parts/texts.tsx';
 import { CustomerLink } from '../customers/link.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, tones, type Tone } from '../parts/status.tsx';
 import { Skeleton } from '../parts/table.tsx';
-import { Id, Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
 import { FailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { ActForm } from '../parts/act-form.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { CancelDialog } from './cancel-dialogs.tsx';
 

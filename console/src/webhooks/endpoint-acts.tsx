@@ -11,16 +11,15 @@ import {
   type WebhookEvent,
   type WebhookSignature,
 } from '../../../schema/generated/console.ts';
-import { ActButton } from '../parts/act-button.tsx';
-import { ended, outcomeOf, refusedBy } from '../parts/outcome.ts';
+import { secretOverlap_max_h } from '../../../schema/limits.ts';
+import { ActButton, PolicyForm } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
+import { ended, outcomeOf, refusedBy, type Refusal } from '../parts/outcome.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
-import { PolicyForm } from '../policies/act.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
-import { RotateDialog } from '../merchants/rotate.tsx';
 import { eventName, webhookEvents } from './webhook-events.ts';
 
 /* The choice of an endpoint's signature scheme. */
@@ -214,6 +213,57 @@ const DeleteDialog = ({ merchantId, endpoint: { id, url }, close }: DialogProps)
         )
       }
     />
+  );
+};
+
+// The dialog of a new webhook secret: it is shown once.
+
+type Rotated =
+  | {
+      readonly __typename: 'WebhookSecretRotated';
+      readonly secret: string;
+      readonly standardSecret?: string | null | undefined;
+    }
+  | ({ readonly __typename: 'Refused' } & Refusal);
+
+/** The dialog; `of` names what the secret signs, `rotate` requests the new one. */
+export const RotateDialog = ({
+  of,
+  isStandard = false,
+  rotate,
+  close,
+}: {
+  readonly of: string;
+  /** Whether it is shown in the form of Standard Webhooks. */
+  readonly isStandard?: boolean;
+  readonly rotate: (
+    overlapHours: number,
+  ) => Promise<{ result: Rotated | undefined; error: Error | undefined }>;
+  readonly close: () => void;
+}) => {
+  const own = useSettingsWords();
+  const [text, setText] = useState('0');
+  const [secret, setSecret] = useState('');
+  const hours = Number(text.trim() || 'none');
+  return (
+    <PolicyForm
+      title={own.rotate}
+      consequence={own.rotateText(of)}
+      isReady={Number.isInteger(hours) && hours >= 0 && hours <= secretOverlap_max_h}
+      close={close}
+      isRepeated
+      result={secret === '' ? null : <CopyBlock text={secret} />}
+      act={async () => {
+        const { result: data, error } = await rotate(hours);
+        return outcomeOf({ data, error }, (result) => {
+          if (result.__typename === 'Refused') return refusedBy(result);
+          setSecret((isStandard ? result.standardSecret : null) ?? result.secret);
+          return { done: own.rotated };
+        });
+      }}
+    >
+      <TextField label={own.overlap} value={text} set={setText} hint={own.overlapHint} isNumber />
+    </PolicyForm>
   );
 };
 

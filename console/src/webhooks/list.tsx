@@ -11,21 +11,19 @@ import {
   type EndpointsQuery,
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { usePageArguments } from '../parts/pager.tsx';
-import { Listing } from '../parts/listing.tsx';
+import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, tones } from '../parts/status.tsx';
-import { Moment } from '../parts/texts.tsx';
+import { Status, tones, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { type Column, Skeleton } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import { DayFilters, StatusChips } from '../payments/filters.tsx';
+import { DayFilters, StatusChips } from '../parts/filters.tsx';
 import { useViewer, usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
-import { useRefusalText } from '../parts/refusal.tsx';
+import { useRefusalText } from '../parts/outcome.tsx';
 import { duration, wholeNumber } from '../format.ts';
-import { ActButton } from '../parts/act-button.tsx';
+import { ActButton } from '../parts/act-form.tsx';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
 import { failedSince, ReplayDialog } from './replay.tsx';

@@ -3,13 +3,12 @@ import { useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { FailedDeliveries, ResendFailed } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { wholeNumber } from '../format.ts';
+import { wholeNumber, startOfDay } from '../format.ts';
 import { Modal } from '../parts/modal.tsx';
-import { useRefusalText } from '../parts/refusal.tsx';
+import { useRefusalText } from '../parts/outcome.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { useWords } from '../words/words.ts';
-import { startOfDay } from '../zone.ts';
 
 interface OfEndpoint {
   readonly merchantId: string;

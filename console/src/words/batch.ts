@@ -1,5 +1,5 @@
 /** The words of payouts from a file. */
-import type { Column } from '../payouts/batch-lines.ts';
+import type { Column } from '../payouts/draft-fields.ts';
 import { plural } from './ru.ts';
 import { sectionWords } from './words.ts';
 

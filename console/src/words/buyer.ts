@@ -3,7 +3,7 @@
  * use the console in another one.
  */
 import type { Settings } from '../settings.ts';
-import type { PaymentDetails } from '../payments/payment-details.ts';
+import type { PaymentDetails } from '../payments/shown.tsx';
 import { sectionWords } from './words.ts';
 
 const en = {

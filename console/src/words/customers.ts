@@ -1,4 +1,4 @@
-/** The words of a customer's page, and of notes on payments. */
+/** The words of a customer's page, of notes on payments, and of erasing personal data. */
 import { sectionWords } from './words.ts';
 
 const en = {

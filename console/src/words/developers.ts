@@ -1,4 +1,4 @@
-/** The words of what developers need: keys, addresses, signatures, clocks, events. */
+/** The words of what developers need: keys, addresses, signatures, clocks, events, readiness. */
 import { plural } from './ru.ts';
 import { sectionWords } from './words.ts';
 

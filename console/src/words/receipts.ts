@@ -1,4 +1,4 @@
-/** The words of receipts. */
+/** The words of receipts, and of making the closing one. */
 import { sectionWords } from './words.ts';
 
 const en = {

@@ -1,4 +1,4 @@
-/** The words of reconciliation, settlements, adjustments and the balance at a moment. */
+/** The words of the ledger: reconciliation, settlements, adjustments, balances. */
 import type {
   ReconciliationDifferenceKind,
   ReconciliationStatus,

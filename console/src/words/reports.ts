@@ -1,4 +1,4 @@
-/** The words of numbers: home's, and those of reports. */
+/** The words of home and of reports: numbers, the closing of a span, what needs a person. */
 import { sectionWords } from './words.ts';
 
 const en = {

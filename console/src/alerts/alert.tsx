@@ -1,0 +1,142 @@
+/** One alert, in the list and on home: what it found, its subject, its resolution. */
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  type AlertFieldName,
+  type AlertsQuery,
+  ResolveAlert,
+} from '../../../schema/generated/console.ts';
+import { policyReason_max_chars } from '../../../schema/limits.ts';
+import { kept, readSearch, useAddress } from '../address.ts';
+import { money } from '../amounts.ts';
+import { wholeNumber } from '../format.ts';
+import { ActForm } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { Facts, type Fact, Id, Moment } from '../parts/texts.tsx';
+import { useAlertFactWords } from '../words/alert-facts.ts';
+import { useAlertWords } from '../words/alerts.ts';
+import { useFailureName } from '../words/failures.tsx';
+import { useWords } from '../words/words.ts';
+
+type Alert = AlertsQuery['alerts']['nodes'][number];
+type Found = Pick<Alert, 'fields' | 'subjectId'>;
+
+const amounts: ReadonlySet<AlertFieldName> = new Set(['amount', 'found', 'expected']);
+const numbers: ReadonlySet<AlertFieldName> = new Set(['count', 'failed', 'minutes', 'hours']);
+const ids: ReadonlySet<AlertFieldName> = new Set(['refund', 'receipt']);
+
+const useFacts = (): ((alert: Found) => readonly Fact[]) => {
+  const { locale, payment, payout } = useWords();
+  const { names, values } = useAlertFactWords();
+  const failureName = useFailureName();
+  const known: Readonly<Record<string, string>> = {
+    ...payout.statuses,
+    ...payment.statuses,
+    ...values,
+  };
+  return ({ fields }) => {
+    const given = new Map(fields.map(({ name, value }) => [name, value]));
+    const currency = given.get('currency');
+    const shown = (name: AlertFieldName, value: string): Fact[1] => {
+      if (amounts.has(name))
+        return currency === undefined ? value : money(Number(value), currency, locale);
+      if (numbers.has(name)) return wholeNumber(Number(value), locale);
+      if (ids.has(name)) return <Id id={value} />;
+      if (name === 'ends_at') return <Moment at={value} />;
+      return name === 'reason' ? failureName(value) : (known[value] ?? value);
+    };
+    return fields
+      .filter(({ name }) => name !== 'currency')
+      .map(({ name, value }) => [names[name], shown(name, value)] as const);
+  };
+};
+
+/** The facts, and the id of the subject. */
+export const AlertFacts = ({ alert }: { readonly alert: Found }) => {
+  const { subject } = useAlertFactWords();
+  return <Facts facts={[...useFacts()(alert), [subject, <Id id={alert.subjectId} whole />]]} />;
+};
+
+/** The same, folded. */
+export const AlertBehind = ({ alert }: { readonly alert: Found }) => {
+  const { details } = useAlertFactWords();
+  return (
+    <details className="behind">
+      <summary>{details}</summary>
+      <AlertFacts alert={alert} />
+    </details>
+  );
+};
+
+// The link from an alert to what it is about.
+
+/** The link to the payment that an alert is about, or to another page that shows its subject. */
+export const SubjectLink = ({
+  alert: { payment, place },
+}: {
+  readonly alert: Pick<AlertsQuery['alerts']['nodes'][number], 'payment' | 'place'>;
+}) => {
+  const words = useAlertWords();
+  const { search } = useAddress();
+  if (payment) {
+    const { id, merchantId, publicId } = payment;
+    return (
+      <Link to="/payments/$merchantId/$id" params={{ merchantId, id }} search={kept(search)}>
+        {words.toPayment(publicId)}
+      </Link>
+    );
+  }
+  const { pathname, searchParams } = new URL(place, location.origin);
+  if (pathname === '/alerts') return null;
+  return (
+    <Link
+      to={pathname}
+      search={{ ...kept(search), ...readSearch(Object.fromEntries(searchParams)) }}
+    >
+      {words.toSubject}
+    </Link>
+  );
+};
+
+// Resolves an alert with a note.
+
+/** The dialog. */
+export const ResolveDialog = ({
+  alert,
+  close,
+}: {
+  readonly alert: Pick<Alert, 'id' | 'merchantId' | 'kind'>;
+  readonly close: () => void;
+}) => {
+  const words = useWords();
+  const { sentences } = useAlertWords();
+  const [note, setNote] = useState('');
+  const [, resolve] = useMutation(ResolveAlert);
+  const { merchantId, id } = alert;
+  return (
+    <ActForm
+      title={words.alert.resolve}
+      consequence={sentences[alert.kind]}
+      isReady={note.trim() !== ''}
+      close={close}
+      act={async () =>
+        outcomeOf(
+          await resolve({ merchantId, id, note: note.trim() }),
+          ({ alertResolve: result }) =>
+            result.__typename === 'Alert' ? { done: words.alert.done } : refusedBy(result),
+        )
+      }
+    >
+      <label className="field">
+        {words.alert.note}
+        <textarea
+          rows={3}
+          maxLength={policyReason_max_chars}
+          value={note}
+          onChange={(event) => setNote(event.target.value)}
+        />
+      </label>
+    </ActForm>
+  );
+};

@@ -1,0 +1,323 @@
+/** The dialogs of keys: issued, approved, replaced, revoked. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  IssueScopedKey,
+  RotateKey,
+  ApproveKey,
+  RevokeKey,
+  type ApiKeyStatus,
+} from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { ActForm, ActButton } from '../parts/act-form.tsx';
+import { PickField, TextField } from '../parts/fields.tsx';
+import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { CopyBlock, Status } from '../parts/texts.tsx';
+import { useViewer, usePermission } from '../viewer.tsx';
+import { useDeveloperWords } from '../words/developers.ts';
+import { useWords } from '../words/words.ts';
+
+const paysOut = (scope: string): boolean => scope.startsWith('api:payouts:');
+
+const Scopes = ({
+  chosen,
+  toggle,
+}: {
+  readonly chosen: readonly string[];
+  readonly toggle: (scope: string) => void;
+}) => {
+  const own = useDeveloperWords();
+  return (
+    <fieldset className="options">
+      <legend>{own.scopes}</legend>
+      <label>
+        <input type="checkbox" checked disabled /> {own.always}
+      </label>
+      {Object.entries(own.scopeNames).map(([scope, name]) => (
+        <label key={scope}>
+          <input type="checkbox" checked={chosen.includes(scope)} onChange={() => toggle(scope)} />
+          <span>
+            {name} <code className="quiet">{scope}</code>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+};
+
+const day_ms = 86_400_000;
+const lives = ['0', '30', '90', '365'] as const;
+type Life = (typeof lives)[number];
+
+/** When a key that lives for so many days expires; null: never. */
+const expiryOf = (life: Life): string | null =>
+  life === '0' ? null : new Date(Date.now() + Number(life) * day_ms).toISOString();
+
+const LifeField = ({
+  value,
+  set,
+}: {
+  readonly value: Life;
+  readonly set: (life: Life) => void;
+}) => {
+  const own = useDeveloperWords();
+  return (
+    <PickField
+      label={own.expires}
+      value={value}
+      set={set}
+      options={lives.map((life) => [life, life === '0' ? own.endless : own.after(Number(life))])}
+    />
+  );
+};
+
+/** The mode of a key, and what a shop without live mode must know. */
+const ModeField = ({
+  mode,
+  set,
+  isLive,
+}: {
+  readonly mode: 'test' | 'live';
+  readonly set: (mode: 'test' | 'live') => void;
+  readonly isLive: boolean;
+}) => {
+  const words = useWords();
+  const own = useDeveloperWords();
+  return (
+    <>
+      <PickField
+        label={words.mode.label}
+        value={mode}
+        set={set}
+        options={[
+          ['test', words.mode.test],
+          ['live', words.mode.live],
+        ]}
+      />
+      {mode === 'live' && !isLive && <p className="note">{own.liveOff}</p>}
+    </>
+  );
+};
+
+/** Issues a key of a shop, which is shown once; it may no more than what is chosen. */
+export const IssueDialog = ({
+  shop,
+  isLive,
+  close,
+}: {
+  readonly shop: { readonly id: string; readonly merchantId: string };
+  readonly isLive: boolean;
+  readonly close: () => void;
+}) => {
+  const words = useWords();
+  const own = useDeveloperWords();
+  const { mode: here } = useAddress();
+  const [mode, setMode] = useState(here);
+  const isOfMerchant = useViewer().merchantId !== null;
+  const [scopes, setScopes] = useState<readonly string[]>([]);
+  const [name, setName] = useState('');
+  const [life, setLife] = useState<Life>('0');
+  const [secret, setSecret] = useState('');
+  const [, issue] = useMutation(IssueScopedKey);
+  const toggle = (scope: string): void =>
+    setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope]);
+  return (
+    <ActForm
+      title={own.issue}
+      consequence={own.issueText}
+      close={close}
+      isReady={name.trim() !== ''}
+      isRepeated
+      result={secret === '' ? null : <CopyBlock text={secret} />}
+      act={async () =>
+        outcomeOf(
+          await issue({
+            merchantId: shop.merchantId,
+            shopId: shop.id,
+            mode,
+            scopes: [...scopes],
+            name: name.trim(),
+            expiresAt: expiryOf(life),
+          }),
+          ({ apiKeyIssue: result }) => {
+            if (result.__typename === 'Refused') return refusedBy(result);
+            setSecret(result.secret);
+            const isPending = result.status === 'pending';
+            return { done: isPending ? words.merchants.keyWaits : own.issued };
+          },
+        )
+      }
+    >
+      <TextField label={own.name} value={name} set={setName} hint={own.nameHint} />
+      <ModeField mode={mode} set={setMode} isLive={isLive} />
+      <LifeField value={life} set={setLife} />
+      <Scopes chosen={scopes} toggle={toggle} />
+      {isOfMerchant && scopes.some(paysOut) && <p className="note">{own.needsSecond}</p>}
+    </ActForm>
+  );
+};
+
+const overlaps = ['0', '1', '24', '72', '168'] as const;
+
+/** Replaces a key by a new one with the same rights; the old one works on for a while. */
+const RotateKeyDialog = ({
+  apiKey: { id: apiKeyId, merchantId, prefix },
+  close,
+}: {
+  readonly apiKey: { readonly id: string; readonly merchantId: string; readonly prefix: string };
+  readonly close: () => void;
+}) => {
+  const words = useWords();
+  const own = useDeveloperWords();
+  const [overlap, setOverlap] = useState<(typeof overlaps)[number]>('24');
+  const [life, setLife] = useState<Life>('0');
+  const [secret, setSecret] = useState('');
+  const [, rotate] = useMutation(RotateKey);
+  return (
+    <ActForm
+      title={words.merchants.replace}
+      consequence={own.replaceText(prefix)}
+      close={close}
+      isRepeated
+      result={secret === '' ? null : <CopyBlock text={secret} />}
+      act={async () =>
+        outcomeOf(
+          await rotate({
+            merchantId,
+            apiKeyId,
+            overlapHours: Number(overlap),
+            expiresAt: expiryOf(life),
+          }),
+          ({ apiKeyRotate: result }) => {
+            if (result.__typename === 'Refused') return refusedBy(result);
+            setSecret(result.secret);
+            const isPending = result.status === 'pending';
+            return { done: isPending ? words.merchants.keyWaits : own.issued };
+          },
+        )
+      }
+    >
+      <PickField
+        label={own.overlap}
+        value={overlap}
+        set={setOverlap}
+        options={overlaps.map((hours) => [
+          hours,
+          hours === '0' ? own.overlapNone : own.hours(Number(hours)),
+        ])}
+      />
+      <LifeField value={life} set={setLife} />
+    </ActForm>
+  );
+};
+
+// What is done with a key of a shop: approved, replaced, revoked.
+
+/** The fields of a key that decisions need. */
+interface KeyOf {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly prefix: string;
+  readonly status: ApiKeyStatus;
+  readonly isMine: boolean;
+}
+
+/** Approves a key that another person requested. */
+const ApproveDialog = ({
+  apiKey,
+  close,
+}: {
+  readonly apiKey: KeyOf;
+  readonly close: () => void;
+}) => {
+  const { merchants } = useWords();
+  const [, approve] = useMutation(ApproveKey);
+  const { merchantId, id, prefix } = apiKey;
+  return (
+    <ActForm
+      title={merchants.approve}
+      consequence={merchants.approveText(prefix)}
+      close={close}
+      act={async () =>
+        outcomeOf(await approve({ merchantId, apiKeyId: id }), ({ apiKeyApprove: result }) =>
+          result.__typename === 'ApiKey' ? { done: merchants.approved } : refusedBy(result),
+        )
+      }
+    />
+  );
+};
+
+/** Revokes a key. */
+const RevokeDialog = ({
+  apiKey,
+  close,
+}: {
+  readonly apiKey: KeyOf;
+  readonly close: () => void;
+}) => {
+  const { merchants } = useWords();
+  const [, revoke] = useMutation(RevokeKey);
+  const { merchantId, id, prefix } = apiKey;
+  return (
+    <ActForm
+      title={merchants.revoke}
+      consequence={merchants.revokeText(prefix)}
+      close={close}
+      act={async () =>
+        outcomeOf(await revoke({ merchantId, apiKeyId: id }), ({ apiKeyRevoke: result }) =>
+          result.__typename === 'ApiKey' ? { done: merchants.revoked } : refusedBy(result),
+        )
+      }
+    />
+  );
+};
+
+/** A key's actions, and whether it works. */
+export const KeyActs = ({
+  apiKey,
+  again,
+}: {
+  readonly apiKey: KeyOf;
+  readonly again: () => void;
+}) => {
+  const { merchants } = useWords();
+  const approve = usePermission('apiKeyApprove');
+  const revoke = usePermission('apiKeyRevoke');
+  const rotate = usePermission('apiKeyRotate');
+  const [open, setOpen] = useState<'approve' | 'rotate' | 'revoke' | null>(null);
+  const close = (): void => {
+    setOpen(null);
+    again();
+  };
+  const { status } = apiKey;
+  if ((status === 'revoked' || status === 'expired') && open === null)
+    return <Status tone="over">{merchants[status]}</Status>;
+  return (
+    <div className="acts">
+      {apiKey.status === 'pending' && (
+        <>
+          <Status tone="waiting">{merchants.waits}</Status>
+          <ActButton
+            permission={approve}
+            {...(apiKey.isMine ? { barred: merchants.ownKey } : {})}
+            isMain
+            onPress={() => setOpen('approve')}
+          >
+            {merchants.approve}
+          </ActButton>
+        </>
+      )}
+      {status === 'active' && (
+        <ActButton permission={rotate} onPress={() => setOpen('rotate')}>
+          {merchants.replace}
+        </ActButton>
+      )}
+      <ActButton permission={revoke} onPress={() => setOpen('revoke')}>
+        {merchants.revoke}
+      </ActButton>
+      {open === 'approve' && <ApproveDialog apiKey={apiKey} close={close} />}
+      {open === 'rotate' && <RotateKeyDialog apiKey={apiKey} close={close} />}
+      {open === 'revoke' && <RevokeDialog apiKey={apiKey} close={close} />}
+    </div>
+  );
+};

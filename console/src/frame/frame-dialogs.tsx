@@ -1,0 +1,50 @@
+/** The dialogs of the frame: why the page cannot continue, and the keyboard shortcuts. */
+import { Modal } from '../parts/modal.tsx';
+import { goToLogin } from '../viewer.tsx';
+import { useWords } from '../words/words.ts';
+import { keyOf, useSections } from './sections.tsx';
+
+/** Why a page cannot continue. */
+export type End = 'loggedOut' | 'outdated';
+
+/** The dialog. */
+export const EndDialog = ({ end, close }: { readonly end: End; readonly close: () => void }) => {
+  const words = useWords();
+  const isOut = end === 'loggedOut';
+  return (
+    <Modal title={isOut ? words.login.ended : words.failure.outdated} isOpen onClose={close}>
+      {isOut && <p>{words.login.text}</p>}
+      <footer className="dialog-foot">
+        <button
+          type="button"
+          className="button main"
+          onClick={() => (isOut ? goToLogin() : location.reload())}
+        >
+          {isOut ? words.login.go : words.failure.reload}
+        </button>
+      </footer>
+    </Modal>
+  );
+};
+
+// The list of keyboard shortcuts.
+
+/** The dialog. */
+export const ShortcutsList = ({ close }: { readonly close: () => void }) => {
+  const { shortcuts, sections: names } = useWords();
+  const places = useSections().map((section) => [`g ${keyOf[section]}`, names[section]] as const);
+  return (
+    <Modal title={shortcuts.title} isOpen isDismissable onClose={close}>
+      <dl className="shortcuts">
+        {[...shortcuts.rows, ...places].map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Modal>
+  );
+};

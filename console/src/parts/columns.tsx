@@ -1,0 +1,136 @@
+/** The columns of a list: those that the person has chosen, and those that fit. */
+import { useMemo, type ReactNode, useLayoutEffect, useRef, useState, type RefObject } from 'react';
+import { changeSettings, useSettings } from '../settings.ts';
+import { useSharedWords } from '../words/shared.ts';
+import { Icon } from './icon.tsx';
+import { PopoverButton } from './modal.tsx';
+
+/** A column of a list. */
+export interface Column<Row> {
+  /** Its name in the person's choice of columns; without one its place. */
+  readonly id?: string;
+  /** Shown only when the person chooses it. */
+  readonly isExtra?: boolean;
+  readonly name: string;
+  readonly isNumber?: boolean;
+  /** Left out on a narrow screen, and dropped where the table has no room for it. */
+  readonly isWide?: boolean;
+  /** On a narrow screen its name is shown: the value does not explain itself. */
+  readonly isNamed?: boolean;
+  readonly cell: (row: Row) => ReactNode;
+}
+
+const idOf = <Row,>({ id }: Column<Row>, place: number): string => id ?? String(place);
+
+/** The visible columns, and a function to change them; stable while `all` is. */
+export const useColumns = <Row,>(list: string, all: readonly Column<Row>[]) => {
+  const { columns } = useSettings();
+  const kept = columns[list];
+  const { usual, chosen, shown } = useMemo(() => {
+    const ids = all.map(idOf).filter((_, place) => all[place]?.isExtra !== true);
+    const of = (names: readonly string[]) =>
+      all.filter((column, place) => names.includes(idOf(column, place)));
+    const found = of(kept ?? ids);
+    // Without any column the defaults apply.
+    const or = found.length === 0 ? of(ids) : found;
+    return { usual: ids, chosen: kept ?? ids, shown: or };
+  }, [all, kept]);
+  const change = (ids: readonly string[]): void =>
+    changeSettings({ columns: { ...columns, [list]: ids } });
+  return {
+    shown,
+    choice: all.map((column, place) => {
+      const id = idOf(column, place);
+      return { id, name: column.name, isOn: chosen.includes(id) };
+    }),
+    toggle: (id: string) =>
+      change(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]),
+    reset: () => change(usual),
+  };
+};
+
+/** The button, and its list of columns. */
+export const ColumnsButton = ({
+  choice,
+  toggle,
+  reset,
+}: Pick<ReturnType<typeof useColumns>, 'choice' | 'toggle' | 'reset'>) => {
+  const own = useSharedWords();
+  return (
+    <PopoverButton
+      className="button columns-button"
+      title={own.columns}
+      face={
+        <>
+          <Icon name="sides" />
+          {own.columns}
+        </>
+      }
+    >
+      {() => (
+        <>
+          <fieldset className="options">
+            <legend>{own.columns}</legend>
+            {choice.map(({ id, name, isOn }) => (
+              <label key={id}>
+                <input type="checkbox" checked={isOn} onChange={() => toggle(id)} />
+                {name}
+              </label>
+            ))}
+          </fieldset>
+          <p className="quiet">{own.columnsText}</p>
+          <button type="button" className="button" onClick={reset}>
+            {own.usual}
+          </button>
+        </>
+      )}
+    </PopoverButton>
+  );
+};
+
+// Fits a table into its place: wide columns are dropped from right to left. Nothing scrolls
+// sideways.
+
+interface Given {
+  readonly isWide?: boolean;
+}
+
+/** The columns without the given number of wide ones, counted from the right. */
+const without = <Each extends Given>(columns: readonly Each[], given: number): readonly Each[] => {
+  const wide = columns.filter(({ isWide }) => isWide);
+  const gone = new Set(given === 0 ? [] : wide.slice(-given));
+  return columns.filter((column) => !gone.has(column));
+};
+
+/** The columns that fit into `place`. When none is left to drop, texts are truncated. */
+export const useFit = <Each extends Given>(
+  place: RefObject<HTMLElement | null>,
+  all: readonly Each[],
+) => {
+  const [fit, setFit] = useState({ all, given: 0 });
+  const { given } = fit.all === all ? fit : { given: 0 };
+  const given_max = all.filter(({ isWide }) => isWide).length + 1;
+  const look = useRef<() => void>(() => {});
+  look.current = () => {
+    const { current: around } = place;
+    const isOver = around !== null && around.scrollWidth > around.clientWidth;
+    if (isOver && given < given_max) setFit({ all, given: given + 1 });
+  };
+  // Rows of another list are wider or narrower.
+  useLayoutEffect(() => look.current());
+  useLayoutEffect(() => {
+    const { current: around } = place;
+    if (around === null) return undefined;
+    let width = around.clientWidth;
+    const watcher = new ResizeObserver(() => {
+      if (around.clientWidth === width) return look.current();
+      width = around.clientWidth;
+      return setFit(({ all: columns }) => ({ all: columns, given: 0 }));
+    });
+    watcher.observe(around);
+    for (const child of around.children) watcher.observe(child);
+    return () => watcher.disconnect();
+  }, [place]);
+  const columns = useMemo(() => without(all, given), [all, given]);
+  return { columns, isTight: given === given_max };
+};

@@ -1,0 +1,384 @@
+/** The filters of a list: chips for statuses, small forms for the rest, its shop, a text. */
+import { useState, type ReactNode } from 'react';
+import { PolicyShops } from '../../../schema/generated/console.ts';
+import { clean, listOf, useAddress, type Search } from '../address.ts';
+import { amountFieldText, money, readAmount } from '../amounts.ts';
+import { plainMoment, fromZoneField, startOfDay, toZoneField } from '../format.ts';
+import { Icon } from './icon.tsx';
+import { PopoverButton } from './modal.tsx';
+import { useAsk } from './use-ask.ts';
+import { useWhose } from './whose.tsx';
+import { useSharedWords } from '../words/shared.ts';
+import { useWords } from '../words/words.ts';
+
+/** Changing the filters returns a list to its first page. */
+const fromTheTop = { after: undefined, before: undefined };
+
+/** A chip for each status, and for all. */
+export const StatusChips = <Value extends string>({
+  known,
+  names,
+}: {
+  readonly known: readonly Value[];
+  readonly names: Readonly<Record<Value, string>>;
+}) => {
+  const words = useWords();
+  const { search, set } = useAddress();
+  const chosen = listOf(search.status, known);
+  const press = (value: Value): void => {
+    const next = chosen.includes(value)
+      ? chosen.filter((one) => one !== value)
+      : [...chosen, value];
+    set({ ...fromTheTop, status: next.join(',') || undefined });
+  };
+  return (
+    <div className="chips" role="group" aria-label={words.filters.status}>
+      <button
+        type="button"
+        className="chip"
+        aria-pressed={chosen.length === 0}
+        onClick={() => set({ ...fromTheTop, status: undefined })}
+      >
+        {words.filters.all}
+      </button>
+      {known.map((value) => (
+        <button
+          key={value}
+          type="button"
+          className="chip"
+          aria-pressed={chosen.includes(value)}
+          onClick={() => press(value)}
+        >
+          {names[value]}
+        </button>
+      ))}
+    </div>
+  );
+};
+
+/** The start of a day, in the person's zone. */
+const dayStart = (daysAgo: number): string => startOfDay(daysAgo).toISOString();
+
+/** Converts a moment to and from a date and time field. */
+const toField = (at: string | undefined): string => {
+  const date = new Date(at ?? '');
+  return Number.isNaN(date.getTime()) ? '' : toZoneField(date);
+};
+const fromField = (text: string): string | undefined => fromZoneField(text)?.toISOString();
+
+/** A list's own filters, in addition to amounts and dates. */
+export interface MoreFilters {
+  readonly fields: ReactNode;
+  readonly read: (form: FormData) => Readonly<Partial<Record<keyof Search, string | undefined>>>;
+  readonly shown: readonly (readonly [field: keyof Search, text: string])[];
+}
+
+/** The text of a form's field. */
+export const textIn = (form: FormData, name: string): string => {
+  const value = form.get(name);
+  return typeof value === 'string' ? value : '';
+};
+
+const currency = 'RUB';
+
+/** The amounts of a form, or the field that is invalid or below the one before it. */
+const amountsIn = (
+  form: FormData,
+):
+  | { readonly wrong: 'from' | 'to' }
+  | { readonly from: string | undefined; readonly to: string | undefined } => {
+  const read = (name: string): number | null | undefined => {
+    const text = textIn(form, name).trim();
+    return text === '' ? undefined : readAmount(text, currency);
+  };
+  const [from, to] = [read('from'), read('to')];
+  if (from === null) return { wrong: 'from' };
+  if (to === null || (from !== undefined && to !== undefined && to < from)) return { wrong: 'to' };
+  return { from: from?.toString(), to: to?.toString() };
+};
+
+/** The amounts, and which of them is wrong. */
+const AmountFields = ({ wrong }: { readonly wrong: 'from' | 'to' | null }) => {
+  const { filters, locale } = useWords();
+  const own = useSharedWords();
+  const { search } = useAddress();
+  const names = { from: filters.amountFrom, to: filters.amountTo } as const;
+  return (
+    <fieldset>
+      <legend>{filters.amount}</legend>
+      {(['from', 'to'] as const).map((name) => {
+        const value = search[name];
+        return (
+          <label key={name}>
+            {names[name]}
+            <input
+              name={name}
+              inputMode="decimal"
+              defaultValue={
+                value === undefined ? '' : amountFieldText(Number(value), currency, locale)
+              }
+              aria-invalid={wrong === name}
+              aria-describedby="filter-amount-wrong"
+            />
+          </label>
+        );
+      })}
+      <p id="filter-amount-wrong" className="bad" role="alert">
+        {wrong && own.amountWrong(amountFieldText(120_000, currency, locale))}
+      </p>
+    </fieldset>
+  );
+};
+
+/** The date range, by preset or exactly. */
+const DateFields = () => {
+  const { filters } = useWords();
+  const { search } = useAddress();
+  const [range, setRange] = useState({ since: search.since, until: search.until });
+  const presets = [
+    [filters.today, { since: dayStart(0), until: undefined }],
+    [filters.yesterday, { since: dayStart(1), until: dayStart(0) }],
+    [filters.week, { since: dayStart(6), until: undefined }],
+    [filters.month, { since: dayStart(29), until: undefined }],
+  ] as const;
+  return (
+    <fieldset>
+      <legend>{filters.dates}</legend>
+      <div className="chips">
+        {presets.map(([name, preset]) => (
+          <button key={name} type="button" className="chip" onClick={() => setRange(preset)}>
+            {name}
+          </button>
+        ))}
+      </div>
+      {(['since', 'until'] as const).map((name) => (
+        <label key={`${name} ${range[name] ?? ''}`}>
+          {filters[name]}
+          <input name={name} type="datetime-local" defaultValue={toField(range[name])} />
+        </label>
+      ))}
+    </fieldset>
+  );
+};
+
+/** The form of amounts, dates, and the list's own filters. */
+const FilterForm = ({
+  close,
+  hasAmounts,
+  more,
+}: {
+  readonly close: () => void;
+  readonly hasAmounts: boolean;
+  readonly more: MoreFilters | undefined;
+}) => {
+  const { filters } = useWords();
+  const { set } = useAddress();
+  const [wrong, setWrong] = useState<'from' | 'to' | null>(null);
+  const apply = (form: FormData): void => {
+    const amounts = amountsIn(form);
+    if ('wrong' in amounts) return setWrong(amounts.wrong);
+    set({
+      ...fromTheTop,
+      since: fromField(textIn(form, 'since')),
+      until: fromField(textIn(form, 'until')),
+      ...(hasAmounts ? amounts : {}),
+      ...more?.read(form),
+    });
+    close();
+  };
+  return (
+    <form
+      className="filter-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply(new FormData(event.currentTarget));
+      }}
+    >
+      <DateFields />
+      {hasAmounts && <AmountFields wrong={wrong} />}
+      {more?.fields}
+      <button type="submit" className="button main">
+        {filters.apply}
+      </button>
+    </form>
+  );
+};
+
+/** The active filters, each removable. */
+const Chosen = ({ shown }: { readonly shown: readonly (readonly [keyof Search, string])[] }) => {
+  const words = useWords();
+  const { set } = useAddress();
+  return shown.map(([field, text]) => (
+    <button
+      key={field}
+      type="button"
+      className="chip chosen"
+      aria-label={words.filters.remove(text)}
+      onClick={() => set({ ...fromTheTop, [field]: undefined })}
+    >
+      {text}
+      <Icon name="close" />
+    </button>
+  ));
+};
+
+/** The form's button, with the active filters. */
+const Filters = ({
+  hasAmounts,
+  more,
+}: {
+  readonly hasAmounts: boolean;
+  readonly more: MoreFilters | undefined;
+}) => {
+  const words = useWords();
+  const { search, set } = useAddress();
+  const day = (at: string): string => plainMoment(at, words.locale);
+  const sum = (value: string): string => money(Number(value), currency, words.locale);
+  const { since, until, from, to } = search;
+  const { filters } = words;
+  const shown: (readonly [keyof Search, string])[] = [
+    ...(since === undefined ? [] : [['since', `${filters.since} ${day(since)}`] as const]),
+    ...(until === undefined ? [] : [['until', `${filters.until} ${day(until)}`] as const]),
+    ...(from === undefined || !hasAmounts
+      ? []
+      : [['from', `${filters.amount} ≥ ${sum(from)}`] as const]),
+    ...(to === undefined || !hasAmounts ? [] : [['to', `${filters.amount} ≤ ${sum(to)}`] as const]),
+    ...(more?.shown ?? []),
+  ];
+  const all = Object.fromEntries(
+    [...shown.map(([field]) => field), 'status'].map((f) => [f, undefined]),
+  );
+  return (
+    <div className="chips">
+      <PopoverButton
+        className="chip"
+        title={filters.label}
+        face={
+          <>
+            <Icon name="plus" />
+            {filters.add}
+          </>
+        }
+      >
+        {(close) => <FilterForm close={close} hasAmounts={hasAmounts} more={more} />}
+      </PopoverButton>
+      <Chosen shown={shown} />
+      {shown.length > 0 && (
+        <button type="button" className="chip plain" onClick={() => set({ ...fromTheTop, ...all })}>
+          {filters.clear}
+        </button>
+      )}
+    </div>
+  );
+};
+
+/** Filters of a list with amounts and days, and its own ones. */
+export const RangeFilters = ({ more }: { readonly more?: MoreFilters }) => (
+  <Filters hasAmounts more={more} />
+);
+
+/** Filters of a list that has days alone. */
+export const DayFilters = () => <Filters hasAmounts={false} more={undefined} />;
+
+/** These fields as a part of the graph's filter. */
+export const rangeOf = ({ since, until, from, to }: Search) => ({
+  ...(since === undefined ? {} : { since }),
+  ...(until === undefined ? {} : { until }),
+  ...(from === undefined ? {} : { amountFrom: Number(from) }),
+  ...(to === undefined ? {} : { amountTo: Number(to) }),
+});
+
+/** Whether a list is filtered, which changes its empty state. */
+export const isNarrowed = (search: Search): boolean => {
+  const {
+    mode: _,
+    merchant: __,
+    open: ___,
+    kinds: ____,
+    tab: _____,
+    act: ______,
+    ...rest
+  } = search;
+  return Object.keys(clean(rest)).length > 0;
+};
+
+// The choice of a shop, for lists that are narrowed by it.
+
+/** The shops of the merchant that is looked at; none where all are. */
+export const useShops = () => {
+  const merchantId = useWhose();
+  const { data } = useAsk(PolicyShops, { merchantId: merchantId ?? '' }, merchantId === null);
+  return data?.merchant?.shops ?? [];
+};
+
+/** The field, where there is more than one shop. */
+export const ShopField = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
+  const words = useWords();
+  const { search } = useAddress();
+  if (shops.length < 2) return null;
+  return (
+    <label>
+      {words.columns.shop}
+      <select name="shop" defaultValue={search.shop ?? ''}>
+        <option value="">{words.filters.all}</option>
+        {shops.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+};
+
+/** What the form of filters reads of it, and what is shown of what it has set. */
+export const useShopFilter = (): MoreFilters => {
+  const shops = useShops();
+  const { search } = useAddress();
+  const name = shops.find(({ id }) => id === search.shop)?.name ?? search.shop;
+  return {
+    fields: <ShopField shops={shops} />,
+    read: (form) => ({
+      shop: form.has('shop') ? textIn(form, 'shop') || undefined : search.shop,
+    }),
+    shown: search.shop === undefined ? [] : [['shop', name ?? '']],
+  };
+};
+
+// Narrows a list to what a text finds; the address keeps the text.
+
+/** The field. `read` gives what of a typed text is kept. */
+export const FindField = ({
+  label,
+  read,
+}: {
+  readonly label: string;
+  readonly read: (text: string) => string;
+}) => {
+  const { find } = useSharedWords();
+  const { search, set } = useAddress();
+  const [text, setText] = useState(search.of ?? '');
+  return (
+    <form
+      className="find"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const kept = read(text.trim());
+        setText(kept);
+        set({ of: kept || undefined, after: undefined, before: undefined });
+      }}
+    >
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <button type="submit" className="button">
+        {find}
+      </button>
+    </form>
+  );
+};

@@ -1,0 +1,137 @@
+/** The outcome of an action: done, refused, or unknown because its answer was lost; no repetition. */
+import type { CombinedError } from 'urql';
+import { useOutcomeWords } from '../words/outcome.ts';
+
+/** A refusal from the graph: its code, its English text, and the fields that it is about. */
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly fields?: readonly { readonly path: string }[];
+}
+
+/** Whether a refusal is about the field, or one inside it. */
+export const isAbout = ({ fields = [] }: Refusal, field: string): boolean =>
+  fields.some(({ path }) => path === field || path.startsWith(`${field}.`));
+
+/** Done or refused in the person's language, refused by the graph, or unknown. */
+export type Outcome =
+  | { readonly done: string }
+  | { readonly refused: string }
+  | { readonly refusal: Refusal }
+  | { readonly unknown: true };
+
+/** The graph's own answer to a failed query; null when there was none. */
+export const refusalOf = (error: Error | undefined): Refusal | null => {
+  const [first] = (error as Partial<CombinedError> | undefined)?.graphQLErrors ?? [];
+  const code = first?.extensions['code'];
+  return first && typeof code === 'string' ? { code, message: first.message } : null;
+};
+
+/** Codes after which it is unknown whether the action was or will be done. */
+const unknownCodes: ReadonlySet<string> = new Set([
+  'idempotent_in_progress',
+  'internal_error',
+  'unavailable',
+]);
+
+/** Whether this is no answer: the same query may succeed later. */
+export const isUnknown = (refusal: Refusal | null): refusal is null =>
+  refusal === null || unknownCodes.has(refusal.code);
+
+/** The outcome of a refusal; without one there was no answer. */
+export const refusedBy = (refusal: Refusal | null): Outcome =>
+  isUnknown(refusal) ? { unknown: true } : { refusal };
+
+/** The outcome of a GraphQL answer: data, a refusal, or no answer. */
+export const outcomeOf = <Data,>(
+  { data, error }: { readonly data?: Data | undefined; readonly error?: Error | undefined },
+  read: (data: Data) => Outcome,
+): Outcome => (data ? read(data) : refusedBy(refusalOf(error)));
+
+/** The outcome of a mutation that may be refused. */
+export const ended = (
+  result: { readonly __typename: string } | ({ readonly __typename: 'Refused' } & Refusal),
+  done: string,
+): Outcome => (result.__typename === 'Refused' && 'code' in result ? refusedBy(result) : { done });
+
+// A refusal in the person's language.
+
+/** Why something was not done, in one line. */
+export const useRefusalText = (): ((
+  result: { readonly __typename: string } | Refusal | null | undefined,
+  error: Error | undefined,
+) => string) => {
+  const words = useOutcomeWords();
+  return (result, error) => {
+    const refusal = result && 'code' in result ? result : refusalOf(error);
+    return refusal ? words.refusal(refusal) : words.unknown;
+  };
+};
+
+/** The text. */
+export const RefusalText = ({
+  refusal,
+  before = '',
+}: {
+  readonly refusal: Refusal;
+  readonly before?: string;
+}) => {
+  const words = useOutcomeWords();
+  return (
+    <p>
+      {before}
+      {words.refusal(refusal)}
+    </p>
+  );
+};
+
+// Runs actions under an idempotency key, stored by subject, action and amount until an answer
+// arrives. A second press, a reopened dialog and a reloaded page do not repeat the action.
+
+/** The action: its subject and amount. */
+export interface KeyedAct {
+  /**
+   * The action with its subject, such as `refund/<id>`. It is stored in the browser, so it holds no
+   * secrets.
+   */
+  readonly of: string;
+  readonly amount: number;
+}
+
+type Keys = Readonly<Record<string, string>>;
+
+const nameOf = (of: string): string => `console.act.${of}`;
+
+const keysOf = (of: string): Keys => {
+  try {
+    return JSON.parse(sessionStorage.getItem(nameOf(of)) ?? '{}') as Keys;
+  } catch {
+    return {};
+  }
+};
+
+const keep = (of: string, keys: Keys): void => {
+  if (Object.keys(keys).length === 0) sessionStorage.removeItem(nameOf(of));
+  else sessionStorage.setItem(nameOf(of), JSON.stringify(keys));
+};
+
+/** The amounts sent for this action without an answer. */
+export const unansweredOf = (of: string): readonly number[] => Object.keys(keysOf(of)).map(Number);
+
+/** Whether this action was sent without an answer. */
+export const isUnanswered = ({ of, amount }: KeyedAct): boolean => String(amount) in keysOf(of);
+
+/** Sends the action under its key, and removes the key with the answer. */
+export const actOnce = async (
+  { of, amount }: KeyedAct,
+  send: (key: string) => Promise<Outcome>,
+): Promise<Outcome> => {
+  const key = keysOf(of)[String(amount)] ?? `console-${crypto.randomUUID()}`;
+  keep(of, { ...keysOf(of), [amount]: key });
+  const outcome = await send(key);
+  if (!('unknown' in outcome)) {
+    const { [String(amount)]: _, ...others } = keysOf(of);
+    keep(of, others);
+  }
+  return outcome;
+};

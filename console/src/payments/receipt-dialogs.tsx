@@ -1,0 +1,312 @@
+/** The dialogs that make a receipt by hand: a refund of items, and the closing of a prepayment. */
+import { useState, useId } from 'react';
+import { useMutation } from 'urql';
+import {
+  ReceiptTerms,
+  type ReceiptTermsQuery,
+  CloseReceipt,
+} from '../../../schema/generated/console.ts';
+import { amountText, money, readAmount } from '../amounts.ts';
+import { phoneOf } from '../format.ts';
+import { ActForm, PolicyForm } from '../parts/act-form.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { Modal } from '../parts/modal.tsx';
+import { actOnce, outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { Failure } from '../parts/states.tsx';
+import { Skeleton } from '../parts/table.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { useClosingWords } from '../words/receipts.ts';
+import { useWords } from '../words/words.ts';
+import { hasReason, ReasonField, type DialogProps, useRefund } from './act-dialogs.tsx';
+import { itemsLeft, readItems, type TypedItem } from './closing-items.ts';
+import type { PaymentDetails } from './shown.tsx';
+
+// The items of a receipt that is made by hand, and its recipient.
+
+/** An e-mail or a phone as the graph accepts it; null when it is neither. */
+const readBuyer = (text: string): { email: string } | { phone: string } | null => {
+  const typed = text.trim();
+  if (/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(typed)) return { email: typed };
+  const phone = phoneOf(typed);
+  return phone === null ? null : { phone };
+};
+
+/** The items, with a quantity and a price of each. */
+const Items = ({
+  legend,
+  typed,
+  currency,
+  set,
+}: {
+  readonly legend?: string;
+  readonly typed: readonly TypedItem[];
+  readonly currency: string;
+  readonly set: (typed: readonly TypedItem[]) => void;
+}) => {
+  const words = useClosingWords();
+  const change = (at: number, part: Partial<TypedItem>) =>
+    set(typed.map((one, index) => (index === at ? { ...one, ...part } : one)));
+  return (
+    <fieldset className="items">
+      <legend>{legend ?? words.items}</legend>
+      {typed.map(({ item, quantity, price }, index) => (
+        <fieldset key={index}>
+          <legend className="break">{item.description}</legend>
+          <TextField
+            label={words.quantity}
+            value={quantity}
+            set={(text) => change(index, { quantity: text })}
+            isNumber
+          />
+          <TextField
+            label={words.price(currency)}
+            value={price}
+            set={(text) => change(index, { price: text })}
+            isNumber
+          />
+        </fieldset>
+      ))}
+      <span className="quiet">{words.left}</span>
+    </fieldset>
+  );
+};
+
+/*
+ * Where the receipt of a part goes: to the address that the payment has, which is not shown whole,
+ * or to another one by a choice of its own. One that looks like the payment's needs a second word.
+ */
+
+type Buyer = NonNullable<ReturnType<typeof readBuyer>>;
+
+/** The address as receipts show it, in the form of the service. */
+const maskOf = (buyer: Buyer): string =>
+  'email' in buyer
+    ? `${Array.from(buyer.email)[0] ?? ''}***${buyer.email.slice(buyer.email.lastIndexOf('@'))}`
+    : `+7 *** ***-${buyer.phone.slice(-4, -2)}-${buyer.phone.slice(-2)}`;
+
+/** The choice. `masks`: the payment's addresses as they are shown; none, where it has no more any. */
+const useRecipient = (masks: readonly string[]) => {
+  const hasOwn = masks.length > 0;
+  const [isOther, setOther] = useState(!hasOwn);
+  const [text, setText] = useState('');
+  const [isSure, setSure] = useState(false);
+  const typed = readBuyer(text);
+  const isAlike = typed !== null && masks.some((one) => one === maskOf(typed));
+  const isReady = !isOther || (typed !== null && (!isAlike || isSure));
+  return {
+    /** Null: that of the payment. */
+    customer: isOther ? typed : null,
+    isReady,
+    field: { masks, hasOwn, isOther, setOther, text, setText, isAlike, isSure, setSure },
+  };
+};
+
+/** The fields. */
+const RecipientField = ({
+  masks,
+  hasOwn,
+  isOther,
+  setOther,
+  text,
+  setText,
+  isAlike,
+  isSure,
+  setSure,
+}: ReturnType<typeof useRecipient>['field']) => {
+  const words = useClosingWords();
+  const name = useId();
+  return (
+    <>
+      {hasOwn && (
+        <fieldset className="options">
+          <legend>{words.recipient}</legend>
+          <label>
+            <input type="radio" name={name} checked={!isOther} onChange={() => setOther(false)} />
+            {words.ownRecipient(masks.join(', '))}
+          </label>
+          <label>
+            <input type="radio" name={name} checked={isOther} onChange={() => setOther(true)} />
+            {words.otherRecipient}
+          </label>
+        </fieldset>
+      )}
+      {isOther && <TextField label={words.to} value={text} set={setText} hint={words.toNew} />}
+      {isOther && isAlike && (
+        <fieldset className="options">
+          <label>
+            <input
+              type="checkbox"
+              checked={isSure}
+              onChange={({ target }) => setSure(target.checked)}
+            />
+            {words.alike}
+          </label>
+        </fieldset>
+      )}
+    </>
+  );
+};
+
+type Terms = NonNullable<ReceiptTermsQuery['payment']>;
+
+/** The input, and its sum. */
+const useTyped = (terms: Terms) => {
+  const { currency, amountCaptured, amountRefunded, receipts } = terms;
+  const [typed, setTyped] = useState<readonly TypedItem[]>(() =>
+    itemsLeft(receipts, (price) => amountText(price, currency)),
+  );
+  const [reason, setReason] = useState('');
+  const read = readItems(typed, (text) => readAmount(text, currency), true);
+  const amount = read?.sum ?? 0;
+  const left = amountCaptured - amountRefunded;
+  const of = receipts.find(({ type }) => type === 'payment');
+  const known = [of?.customer.email, of?.customer.phone];
+  const recipient = useRecipient(known.flatMap((mask) => mask ?? []));
+  // A full refund needs no receipt other than the payment's.
+  const isWhole = amount === amountCaptured;
+  const receipt =
+    isWhole || !read
+      ? null
+      : { customer: recipient.customer, taxSystem: of?.taxSystem ?? null, items: [...read.items] };
+  return {
+    typed,
+    setTyped,
+    reason,
+    setReason,
+    amount,
+    left,
+    isWhole,
+    receipt,
+    recipient,
+    fits: amount >= 1 && amount <= left,
+  };
+};
+
+const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly terms: Terms }) => {
+  const own = useClosingWords();
+  const { locale } = useWords();
+  const { currency } = payment;
+  const form = useTyped(terms);
+  const { amount, left, reason, receipt, recipient } = form;
+  const { title, consequence, isPending, isProposed, send } = useRefund(payment, amount);
+  const sum = money(amount, currency, locale);
+  const isReasoned = hasReason(reason, amount, isProposed);
+  return (
+    <ActForm
+      title={title}
+      consequence={consequence}
+      isReady={form.fits && isReasoned && (form.isWhole || recipient.isReady)}
+      isPending={isPending}
+      close={close}
+      again={again}
+      act={() => send(reason.trim(), receipt)}
+    >
+      <p className="quiet">{own.returnedText}</p>
+      <Items legend={own.returned} typed={form.typed} currency={currency} set={form.setTyped} />
+      <p role="status" className={form.fits ? 'quiet' : 'bad'}>
+        {form.fits ? own.sum(sum) : own.more(sum, money(left, currency, locale))}
+      </p>
+      {!form.isWhole && <RecipientField {...recipient.field} />}
+      <ReasonField reason={reason} set={form.setReason} amount={amount} isProposed={isProposed} />
+    </ActForm>
+  );
+};
+
+/** The dialog. */
+export const RefundItemsDialog = (of: DialogProps) => {
+  const { acts } = useWords();
+  const { merchantId, id } = of.payment;
+  const { data, error, again } = useAsk(ReceiptTerms, { merchantId, id }, false, 'network-only');
+  const [terms, setTerms] = useState<Terms | null>(null);
+  // Input is not overwritten by later reads.
+  if (terms === null && data?.payment) setTerms(data.payment);
+  if (terms) return <RefundForm {...of} terms={terms} />;
+  return (
+    <Modal title={acts.refund} isOpen onClose={of.close}>
+      {error ? <Failure error={error} again={again} /> : <Skeleton />}
+    </Modal>
+  );
+};
+
+// Creates the closing receipt of a prepayment from the items of the payment's receipt.
+
+interface ClosingProps {
+  readonly payment: Pick<PaymentDetails, 'merchantId' | 'id'>;
+  readonly close: () => void;
+}
+
+const ClosingForm = ({
+  payment: { merchantId, id: paymentId },
+  close,
+  terms,
+}: ClosingProps & { readonly terms: Terms }) => {
+  const words = useClosingWords();
+  const { locale } = useWords();
+  const { currency } = terms;
+  const [to, setTo] = useState('');
+  const of = terms.receipts.find(({ type }) => type === 'payment');
+  const [typed, setTyped] = useState<readonly TypedItem[]>(() =>
+    (of?.items ?? []).map((item) => ({
+      item,
+      quantity: item.quantity,
+      price: amountText(item.price, currency),
+    })),
+  );
+  const [, send] = useMutation(CloseReceipt);
+  const customer = readBuyer(to);
+  const read = readItems(typed, (text) => readAmount(text, currency));
+  const due = terms.amountCaptured - terms.amountRefunded;
+  const sum = money(read?.sum ?? 0, currency, locale);
+  const amount = money(due, currency, locale);
+  const isEven = read?.sum === due && read.items.length > 0;
+  const mask = of?.customer.email ?? of?.customer.phone ?? null;
+  return (
+    <PolicyForm
+      title={words.title}
+      consequence={words.text(amount)}
+      isReady={customer !== null && isEven}
+      close={close}
+      act={async () => {
+        const receipt = {
+          customer: customer ?? {},
+          taxSystem: of?.taxSystem ?? null,
+          items: [...(read?.items ?? [])],
+        };
+        return actOnce({ of: `closing/${paymentId}`, amount: due }, async (key) =>
+          outcomeOf(
+            await send({ merchantId, paymentId, receipt, key }),
+            ({ receiptClose: result }) =>
+              result.__typename === 'Refused' ? refusedBy(result) : { done: words.done },
+          ),
+        );
+      }}
+    >
+      <TextField
+        label={words.to}
+        value={to}
+        set={setTo}
+        hint={mask === null ? words.toNew : words.toHint(mask)}
+      />
+      <Items typed={typed} currency={currency} set={setTyped} />
+      <p role="status" className={isEven ? 'quiet' : 'bad'}>
+        {isEven ? words.sum(sum) : words.differs(sum, amount)}
+      </p>
+    </PolicyForm>
+  );
+};
+
+/** The dialog. */
+export const ClosingDialog = ({ payment, close }: ClosingProps) => {
+  const words = useClosingWords();
+  const { merchantId, id } = payment;
+  const { data, error, again } = useAsk(ReceiptTerms, { merchantId, id }, false, 'network-only');
+  const [terms, setTerms] = useState<Terms | null>(null);
+  // Input is not overwritten by later reads.
+  if (terms === null && data?.payment) setTerms(data.payment);
+  if (terms) return <ClosingForm payment={payment} close={close} terms={terms} />;
+  return (
+    <Modal title={words.title} isOpen onClose={close}>
+      {error ? <Failure error={error} again={again} /> : <Skeleton />}
+    </Modal>
+  );
+};

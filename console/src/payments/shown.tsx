@@ -1,0 +1,82 @@
+/** A payment where it is one of many: its status, its method, and the drawer over its list. */
+import type {
+  PaymentRowFragment,
+  PaymentStatus,
+  PaymentQuery,
+} from '../../../schema/generated/console.ts';
+import { useAddress } from '../address.ts';
+import { later } from '../parts/later.tsx';
+import { Status, tones } from '../parts/texts.tsx';
+import type { Words } from '../words/en.ts';
+import { useWords } from '../words/words.ts';
+
+export type Standing = PaymentStatus | 'partly_refunded';
+
+/** In the order of a payment's life. */
+export const standings = [
+  'pending',
+  'processing',
+  'authorized',
+  'succeeded',
+  'partly_refunded',
+  'failed',
+  'expired',
+  'cancelled',
+  'refunded',
+] as const satisfies readonly Standing[];
+
+/** What a list is asked for; a payment that was refunded in part is one that succeeded, too. */
+export const askedOf = (chosen: readonly Standing[]) => {
+  const statuses = chosen.map((one) => (one === 'partly_refunded' ? 'succeeded' : one));
+  const isNarrow = chosen.includes('partly_refunded') && !chosen.includes('succeeded');
+  return {
+    status: statuses.length > 0 ? [...new Set(statuses)] : null,
+    filter: isNarrow ? { partlyRefunded: true } : {},
+  };
+};
+
+/** Whether a payment is one of those. */
+export const standsAs = (
+  payment: Pick<PaymentRowFragment, 'status' | 'amountRefunded'>,
+  chosen: readonly Standing[],
+): boolean =>
+  chosen.length === 0 || chosen.includes(payment.status) || chosen.includes(standingOf(payment));
+
+const standingOf = ({
+  status,
+  amountRefunded,
+}: Pick<PaymentRowFragment, 'status' | 'amountRefunded'>): Standing =>
+  status === 'succeeded' && amountRefunded > 0 ? 'partly_refunded' : status;
+
+/** The status of a payment. */
+export const PaymentStanding = ({
+  payment,
+}: {
+  readonly payment: Pick<PaymentRowFragment, 'status' | 'amountRefunded'>;
+}) => {
+  const standing = standingOf(payment);
+  return <Status tone={tones[standing]}>{useWords().payment.statuses[standing]}</Status>;
+};
+
+/** A payment's method in words, with its mask. */
+export const methodText = (
+  { method, customerCardMask, customerPhoneMask }: PaymentRowFragment,
+  words: Words,
+): string =>
+  [words.payment.methods[method], customerCardMask ?? customerPhoneMask].filter(Boolean).join(' ');
+
+/** One payment with everything about it, as its screen asks for it. */
+export type PaymentDetails = NonNullable<PaymentQuery['payment']>;
+
+// The drawer has its own address; it is loaded on first use.
+
+const LaterDrawer = later(() => import('./page.tsx').then(({ OpenDrawer }) => OpenDrawer));
+
+/** The drawer, when the address names a payment. */
+export const PaymentDrawer = () => {
+  const { search } = useAddress();
+  const [merchantId, id] = (search.open ?? '').split('/');
+  return merchantId === undefined || id === undefined ? null : (
+    <LaterDrawer merchantId={merchantId} id={id} />
+  );
+};

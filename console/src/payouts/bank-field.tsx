@@ -1,0 +1,134 @@
+/** The field of a bank of SBP: the frequent ones first, found by the names that people use. */
+import { useState } from 'react';
+import { ComboBox, Input, Label, ListBox, ListBoxItem, Popover, Text } from 'react-aria-components';
+import type { SbpBanksQuery } from '../../../schema/generated/console.ts';
+import { useSharedWords } from '../words/shared.ts';
+
+type Bank = SbpBanksQuery['sbpBanks'][number];
+
+/** The banks that most people have, commonest first, with other names of theirs. */
+const frequent: ReadonlyMap<string, string> = new Map([
+  ['100000000111', 'Сбер Sber'],
+  ['100000000004', 'Тинькофф Tinkoff Т-Банк'],
+  ['110000000005', 'VTB'],
+  ['100000000008', 'Alfa Альфа'],
+  ['100000000273', 'Ozon'],
+  ['100000000001', 'ГПБ GPB'],
+  ['100000000150', 'Яндекс Банк Yandex Bank'],
+  ['100000000007', 'Райф'],
+  ['100000000013', 'Халва'],
+  ['100000000020', 'РСХБ'],
+]);
+
+// A field that finds one of many options by a part of its name.
+
+interface Option {
+  readonly key: string;
+  readonly name: string;
+  /** Beside the name. */
+  readonly note?: string;
+  /** Other texts that find it. */
+  readonly also?: string;
+}
+
+const searchable = (text: string): string => text.toLowerCase().replaceAll('ё', 'е').trim();
+
+/** The options that a text finds, in their order. */
+const optionsOf = (options: readonly Option[], text: string): readonly Option[] =>
+  options.filter(({ name, note = '', also = '' }) =>
+    searchable(`${name} ${note} ${also}`).includes(searchable(text)),
+  );
+
+/** The field. Its whole list is there as long as nothing is typed. */
+export const ChooseField = ({
+  label,
+  value,
+  set,
+  options,
+  hint = '',
+}: {
+  readonly label: string;
+  readonly value: string;
+  /** Receives the key; empty when nothing is chosen any more. */
+  readonly set: (key: string) => void;
+  readonly options: readonly Option[];
+  readonly hint?: string;
+}) => {
+  const { none } = useSharedWords();
+  const chosen = options.find(({ key }) => key === value);
+  const [typed, setTyped] = useState<string | null>(null);
+  return (
+    <ComboBox
+      className="field"
+      items={optionsOf(options, typed ?? '').map((option) => ({ ...option, id: option.key }))}
+      inputValue={typed ?? chosen?.name ?? ''}
+      value={chosen ? value : null}
+      menuTrigger="focus"
+      allowsEmptyCollection
+      onInputChange={(text) => {
+        if (text === (typed ?? chosen?.name ?? '')) return;
+        setTyped(text);
+        if (value !== '') set('');
+      }}
+      onChange={(key) => {
+        setTyped(null);
+        if (key !== null) set(String(key));
+      }}
+      onOpenChange={(isOpen) => {
+        if (!isOpen) setTyped(null);
+      }}
+    >
+      <Label>{label}</Label>
+      <Input />
+      {hint !== '' && (
+        <Text slot="description" className="quiet">
+          {hint}
+        </Text>
+      )}
+      <Popover className="popover options-list" maxHeight={300}>
+        <ListBox renderEmptyState={() => <p className="quiet">{none}</p>}>
+          {({ key, name, note }: Option) => (
+            <ListBoxItem id={key} className="menu-item" textValue={name}>
+              {name}
+              {note !== undefined && <span className="quiet">{note}</span>}
+            </ListBoxItem>
+          )}
+        </ListBox>
+      </Popover>
+    </ComboBox>
+  );
+};
+
+/** The options of a field. */
+export const bankOptions = (banks: readonly Bank[], language: string): readonly Option[] => {
+  const order = [...frequent.keys()];
+  const place = ({ key }: Option): number => order.indexOf(key) + 1 || order.length + 1;
+  return banks
+    .map(({ memberId, name, nameEn }) => ({
+      key: memberId,
+      name: language === 'ru' ? name : nameEn,
+      also: [name, nameEn, frequent.get(memberId) ?? ''].join(' '),
+    }))
+    .toSorted((one, other) => place(one) - place(other) || one.name.localeCompare(other.name));
+};
+
+const bare = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll('ё', 'е')
+    .replaceAll(/(?:^|\s)(?:пао|ао|банк|bank)(?=\s|$)/g, ' ')
+    .replaceAll(/[^\p{L}\d]/gu, '');
+
+/** The bank of a text in a file: its member id, or a name that fits one bank. Else null. */
+export const bankOf = (text: string, banks: readonly Bank[]): Bank | null => {
+  const wanted = bare(text);
+  if (wanted === '') return null;
+  const namesOf = ({ memberId, name, nameEn }: Bank): readonly string[] =>
+    [memberId, name, nameEn, ...(frequent.get(memberId) ?? '').split(' ')].map(bare);
+  const exact = banks.filter((bank) => namesOf(bank).includes(wanted));
+  const found =
+    exact.length > 0
+      ? exact
+      : banks.filter((bank) => namesOf(bank).some((name) => name.includes(wanted)));
+  return found.length === 1 ? (found[0] ?? null) : null;
+};

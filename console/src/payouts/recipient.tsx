@@ -1,0 +1,95 @@
+/** The recipient of a payout: in one line, and whole to who may see it; the audit log has each look. */
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import {
+  RevealRecipient,
+  type PayoutRowFragment,
+  SbpBanks,
+  type DraftRowFragment,
+} from '../../../schema/generated/console.ts';
+import { ActButton, OutcomeText } from '../parts/act-form.tsx';
+import { outcomeOf, refusedBy, type Outcome } from '../parts/outcome.tsx';
+import { useAsk } from '../parts/use-ask.ts';
+import { usePermission } from '../viewer.tsx';
+import { useDraftWords } from '../words/drafts.ts';
+import { useWords } from '../words/words.ts';
+
+/** The button, and what it has shown. `id`: of a payout or of a draft. */
+export const RevealAct = ({
+  merchantId,
+  id,
+}: {
+  readonly merchantId: string;
+  readonly id: string;
+}) => {
+  const own = useDraftWords();
+  const permission = usePermission('payoutRecipientReveal');
+  const [, reveal] = useMutation(RevealRecipient);
+  const [isRunning, setRunning] = useState(false);
+  const [outcome, setOutcome] = useState<Outcome | null>(null);
+  const show = async (): Promise<void> => {
+    setRunning(true);
+    setOutcome(
+      outcomeOf(await reveal({ merchantId, id }), ({ payoutRecipientReveal: result }) => {
+        if (result.__typename === 'Refused') return refusedBy(result);
+        const { phone, accountNumber, inn } = result.recipient;
+        const parts = [phone ?? accountNumber, inn && `${own.inn} ${inn}`];
+        return { done: parts.filter(Boolean).join(' · ') };
+      }),
+    );
+    setRunning(false);
+  };
+  if (outcome && 'done' in outcome)
+    return (
+      <p className="mono" role="status">
+        {outcome.done}
+      </p>
+    );
+  return (
+    <>
+      <ActButton
+        permission={permission}
+        onPress={() => {
+          if (!isRunning) void show();
+        }}
+      >
+        {own.reveal}
+      </ActButton>
+      {permission.granted && <span className="quiet">{own.revealHint}</span>}
+      {outcome && <OutcomeText outcome={outcome} isRepeated />}
+    </>
+  );
+};
+
+// Who receives a payout, in one line.
+
+/** The phone, account or card's end, and the name. */
+export const recipientOf = ({
+  recipient,
+  recipientCardMask,
+}: Pick<PayoutRowFragment, 'recipient' | 'recipientCardMask'>): string =>
+  [recipient.phone ?? recipient.accountNumber ?? recipientCardMask, recipient.fullName]
+    .filter(Boolean)
+    .join(' · ');
+
+// The name of a bank of SBP.
+
+/** The name, or the member id until the names are known; empty without a bank. */
+export const useBankName = (bankId: string | null): string => {
+  const { language } = useWords();
+  const { data } = useAsk(SbpBanks, {}, bankId === null);
+  const bank = data?.sbpBanks.find(({ memberId }) => memberId === bankId);
+  return (language === 'ru' ? bank?.name : bank?.nameEn) ?? bankId ?? '';
+};
+
+// The texts of a draft.
+
+/** The recipient, as far as a draft shows it, with the bank's name. */
+export const recipientText = (
+  { recipient }: Pick<DraftRowFragment, 'recipient'>,
+  bank = '',
+): string => {
+  const { phoneMask, accountMask, cardMask, bik, fullName } = recipient;
+  const card = cardMask && `**** ${cardMask}`;
+  return [phoneMask ?? accountMask ?? card, bank, bik, fullName].filter(Boolean).join(' · ');
+};
