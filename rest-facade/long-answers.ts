@@ -85,7 +85,7 @@ export const whenClosed = (response: ServerResponse, act: () => void): void => {
 };
 
 // The ledger as a file. A header row, the JSON's fields in their order, RFC 4180; all rows, unless
-// `limit` is given. The database writes the lines (subgraphs/merchants/ledger/export-ledger.ts); here the
+// `limit` is given. The database writes the lines (subgraphs/merchants/ledger/read-ledger.ts); here the
 // parts are joined, as fast as the client reads and no faster.
 
 type LedgerPart = ExportLedgerQuery['ledgerFile'];

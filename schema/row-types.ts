@@ -11,7 +11,7 @@ const rows = (folder: string, types: Readonly<Record<string, string>>): Record<s
   );
 
 const reference = '../../subgraphs/platform/graph/entities.ts#EntityReference';
-const eventRow = '../../subgraphs/merchants/read-events.ts#EventRow';
+const eventRow = '../../subgraphs/merchants/event-log/read-event-log.ts#EventRow';
 
 /** The object types of the merchants subgraph that implement an interface. */
 const implementationsOf = (wanted: string): readonly string[] =>
@@ -26,31 +26,31 @@ const implementationsOf = (wanted: string): readonly string[] =>
 export const rowTypes: Record<SubgraphName, Record<string, string>> = {
   payments: {
     ...rows('payments/entities.ts', { Payment: 'Payment', RecurringPayment: 'RecurringPayment' }),
-    ...rows('payments/refunds/entities.ts', { Refund: 'Refund' }),
-    ...rows('payments/refund-drafts/entities.ts', { RefundDraft: 'RefundDraft' }),
-    ...rows('payments/refund-drafts/store-draft.ts', { RefundDraftConnection: 'RefundDraftPage' }),
+    ...rows('payments/entities.ts', { Refund: 'Refund' }),
+    ...rows('payments/entities.ts', { RefundDraft: 'RefundDraft' }),
+    ...rows('payments/refund-drafts/create-draft.ts', { RefundDraftConnection: 'RefundDraftPage' }),
     ...rows('payments/find-payments.ts', {
       PaymentConnection: 'PaymentPage',
       RefundConnection: 'RefundPage',
     }),
-    ...rows('payments/links/entities.ts', { PaymentLink: 'PaymentLink' }),
+    ...rows('payments/entities.ts', { PaymentLink: 'PaymentLink' }),
     ...rows('payments/receipts/entities.ts', { Receipt: 'Receipt' }),
     ...rows('payments/receipts/store-receipts.ts', { ReceiptConnection: 'ReceiptPage' }),
   },
   payouts: {
     ...rows('payouts/entities.ts', { Payout: 'Payout' }),
     ...rows('payouts/find-payouts.ts', { PayoutConnection: 'PayoutPage' }),
-    ...rows('payouts/drafts/entities.ts', { PayoutDraft: 'PayoutDraft' }),
-    ...rows('payouts/drafts/store-draft.ts', { PayoutDraftConnection: 'DraftPage' }),
+    ...rows('payouts/entities.ts', { PayoutDraft: 'PayoutDraft' }),
+    ...rows('payouts/drafts/create-draft.ts', { PayoutDraftConnection: 'DraftPage' }),
   },
   recurring: {
-    ...rows('recurring/tokens/entities.ts', { Token: 'Token' }),
-    ...rows('recurring/subscriptions/entities.ts', {
+    ...rows('recurring/entities.ts', { Token: 'Token' }),
+    ...rows('recurring/entities.ts', {
       BillingSubscription: 'Subscription',
       SubscriptionCharge: 'SubscriptionCharge',
       SubscriptionTerms: 'Subscription as SubscriptionTermsRow',
     }),
-    ...rows('recurring/subscriptions/find-subscriptions.ts', {
+    ...rows('recurring/find-recurring.ts', {
       BillingSubscriptionConnection: 'SubscriptionPage',
     }),
     ...rows('recurring/customers/customer-session.ts', {
@@ -76,13 +76,13 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
     TimelinePosting: '../../subgraphs/merchants/timeline/read-timeline.ts#PostingRow',
     TimelineAudit: '../../subgraphs/merchants/timeline/read-timeline.ts#AuditRow',
     PersonSession: '../../subgraphs/merchants/sessions/people.ts#PersonSession as PersonSessionRow',
-    ...rows('merchants/views/entities.ts', { SavedView: 'SavedView' }),
+    ...rows('merchants/entities.ts', { SavedView: 'SavedView' }),
     SearchHit: '../../subgraphs/merchants/search/search-anything.ts#Found as FoundRow',
     Viewer: '../../subgraphs/platform/access/principal.ts#OperatorPrincipal',
     Shop: '../../subgraphs/platform/database/entities.ts#Shop as ShopRow',
     LiveEventKind: '../../subgraphs/rules/event.ts#LiveKind',
     WebhookEvent: '../../subgraphs/rules/event.ts#WebhookEvent as WebhookEventName',
-    ApiRequest: '../../subgraphs/merchants/requests/entities.ts#ApiRequest as ApiRequestRow',
+    ApiRequest: '../../subgraphs/merchants/entities.ts#ApiRequest as ApiRequestRow',
     LoggedEvent:
       '../../subgraphs/merchants/event-log/read-event-log.ts#LoggedEvent as LoggedEventRow',
     LedgerEntry: '../../subgraphs/merchants/ledger/read-ledger.ts#LedgerRow',
@@ -92,7 +92,7 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
       '../../subgraphs/merchants/reconciliation/entities.ts#ReconciliationRun as ReconciliationRunRow',
     ReconciliationDifference:
       '../../subgraphs/merchants/reconciliation/entities.ts#ReconciliationDifference as ReconciliationDifferenceRow',
-    ConsoleSession: '../../subgraphs/merchants/sessions/entities.ts#ConsoleSession as SessionRow',
+    ConsoleSession: '../../subgraphs/merchants/entities.ts#ConsoleSession as SessionRow',
     Alert: '../../subgraphs/platform/alerts/entities.ts#Alert as AlertRow',
     RateRecord: '../../subgraphs/ledger/entities.ts#Rate as RateRow',
     BankRoute: '../../subgraphs/acquirers/entities.ts#BankRoute as BankRouteRow',

@@ -14,15 +14,21 @@ import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { resealJobs } from './merchants/reseal-secrets.ts';
 import { webhookClockParticipant } from './merchants/webhooks/clock-participant.ts';
 import { webhookJobs, type WakeLanes } from './merchants/webhooks/deliverer.ts';
-import { askBanksJob, paymentJobs, paymentClockParticipant } from './payments/jobs.ts';
-import { receiptJobs, receiptClockParticipant } from './payments/receipts/jobs.ts';
-import { refundJobs, refundClockParticipant, sendRefundJob } from './payments/refunds/jobs.ts';
-import { payoutJobs, payoutClockParticipant, sendPayoutsJob } from './payouts/jobs.ts';
+import {
+  askBanksJob,
+  paymentJobs,
+  paymentClockParticipant,
+  refundJobs,
+  refundClockParticipant,
+  sendRefundJob,
+  receiptJobs,
+  receiptClockParticipant,
+} from './payments/jobs.ts';
+import { payoutJobs, payoutClockParticipant, sendPayoutsJob } from './payouts/send-payouts.ts';
 import { openPayments } from './recurring/ask-payments.ts';
 import { startConsuming, type RunningConsumer } from './recurring/consume-payments.ts';
-import { tokenJobs } from './recurring/jobs.ts';
+import { tokenJobs, subscriptionJobs, subscriptionClockParticipant } from './recurring/jobs.ts';
 import { paymentListeners } from './recurring/payment-listeners.ts';
-import { subscriptionJobs, subscriptionClockParticipant } from './recurring/subscriptions/jobs.ts';
 import { paymentsOf, type SubgraphsDeps } from './open-subgraphs.ts';
 
 /** The jobs that other processes may enqueue. */

@@ -5,18 +5,18 @@
 import { platformEntities } from './platform/database/entities.ts';
 import { alertsEntities } from './platform/alerts/entities.ts';
 import { clockEntities } from './platform/clock/test-clocks.ts';
-import { ledgerEntities } from './ledger/entities.ts';
-import { totalsEntities } from './ledger/totals/entities.ts';
-import { banksEntities } from './acquirers/entities.ts';
-import { callsEntities } from './acquirers/calls/entities.ts';
+import { ledgerEntities, totalsEntities } from './ledger/entities.ts';
+import { banksEntities, callsEntities } from './acquirers/entities.ts';
 import { policiesEntities } from './platform/policies/entities.ts';
 import { paymentsEntities } from './payments/entities.ts';
 import { payoutsEntities } from './payouts/entities.ts';
-import { ApiRequestEntity } from './merchants/requests/entities.ts';
-import { recurringEntities } from './recurring/tokens/entities.ts';
-import { merchantsEntities } from './merchants/entities.ts';
-import { sessionEntities } from './merchants/sessions/entities.ts';
-import { viewEntities } from './merchants/views/entities.ts';
+import {
+  ApiRequestEntity,
+  merchantsEntities,
+  viewEntities,
+  sessionEntities,
+} from './merchants/entities.ts';
+import { recurringEntities } from './recurring/entities.ts';
 import { reconciliationEntities } from './merchants/reconciliation/entities.ts';
 
 /** Every table that the ORM knows. */

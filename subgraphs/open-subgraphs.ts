@@ -17,10 +17,10 @@ import type { SubgraphContext, SubgraphExecutor } from './platform/graph/subgrap
 import { buildSubgraph } from './platform/graph/build-subgraph.ts';
 import type { Logger } from './platform/tracing/telemetry.ts';
 import { merchantsSubgraph, type MerchantsDeps } from './merchants/resolvers.ts';
-import type { PageOpenings } from './payments/checkout/note-opening.ts';
-import { openQuestions } from './payments/plan-questions.ts';
+import type { PageOpenings } from './payments/checkout/shown-payments.ts';
+import { openQuestions } from './payments/jobs.ts';
 import { paymentsSubgraph } from './payments/resolvers.ts';
-import { sendPayoutsJob } from './payouts/jobs.ts';
+import { sendPayoutsJob } from './payouts/send-payouts.ts';
 import { payoutsSubgraph } from './payouts/resolvers.ts';
 import { openPayments } from './recurring/ask-payments.ts';
 import { recurringSubgraph } from './recurring/resolvers.ts';

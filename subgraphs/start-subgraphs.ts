@@ -22,14 +22,14 @@ import type { SubgraphExecutor } from './platform/graph/subgraph.ts';
 import type { Logger } from './platform/tracing/telemetry.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';
 import { makeLink } from './merchants/sessions/sessions.ts';
-import { openDevelopmentTargets } from './merchants/webhooks/development-targets.ts';
-import { deliveriesOf } from './merchants/webhooks/make-deliveries.ts';
+import { openDevelopmentTargets } from './merchants/webhooks/webhook-target.ts';
+import { deliveriesOf } from './merchants/webhooks/deliveries.ts';
 import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
 import { openDeliverer } from './merchants/webhooks/deliverer.ts';
 import { backgroundJobs, consumeRecurringPayments, wakeableJobs } from './background-jobs.ts';
 import { entities } from './entities.ts';
 import { openSubgraph, type SubgraphsDeps } from './open-subgraphs.ts';
-import { openPageOpenings } from './payments/checkout/note-opening.ts';
+import { openPageOpenings } from './payments/checkout/shown-payments.ts';
 import type { ProcessConfig } from './read-config.ts';
 
 /** The subgraphs of a process, and what runs beside them. */

@@ -4,7 +4,7 @@
  */
 import { Gauge } from 'prom-client';
 import type { Database } from './platform/database/orm.ts';
-import { watchBooks } from './ledger/books/watch-books.ts';
+import { watchBooks } from './ledger/books/check-books.ts';
 import type { Queues } from './platform/queue/queues.ts';
 import { queueNames } from './platform/queue/run-job.ts';
 import { metrics } from './platform/tracing/telemetry.ts';

@@ -2,16 +2,13 @@
  * The port to an acquirer. The simulator and every real connector implement it. A call that may
  * have reached the bank and has no answer is `unknown`, never a failure.
  */
-import type { AccountPurpose } from './bank-accounts.ts';
-import type { BankAnswer, PayerTraits } from './bank-answer.ts';
+import type { TimedPlan } from '../rules/banks.ts';
 import type { BankStep, BuyerMethod, PlannedCallbacks } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
-import type { ReceiptTerms } from '../rules/receipt.ts';
-import type { HoldBank } from './hold-bank.ts';
-import type { ReceiptBank } from './receipt-bank.ts';
-import type { SaveOrder, TokenBank } from './token-bank.ts';
-import type { TimedPlan } from '../rules/banks.ts';
+import type { ReceiptTerms, ReceiptType } from '../rules/receipt.ts';
+import type { SavableMethod } from '../rules/recurring.ts';
+import type { AccountPurpose } from './bank-accounts.ts';
 import type { PayoutBank } from './payout-bank.ts';
 
 /** A card as the buyer typed it. It goes to the bank and is never stored, logged or queued. */
@@ -22,6 +19,54 @@ export interface Card {
   readonly cvc: string;
   /** Empty when the buyer gave none, at a bank that does not ask for it. */
   readonly holder: string;
+}
+
+// The part of the port that saves a buyer's method and charges it later without the buyer
+// (docs/contract.md#tokens). An order with `save` saves the method; the approved answer then
+// carries the bank's reference to it.
+
+/** A session's order in addition to the payment: the method is saved when the payment succeeds. */
+interface SaveOrder {
+  /**
+   * The payment only verifies the method. Cards: the bank authorises and voids it, so that no money
+   * moves. Others: it is paid, and we refund it.
+   */
+  readonly verification: boolean;
+}
+
+/**
+ * An order to charge a saved method. `operationId` is the bank's idempotency key: the same order
+ * twice is one charge.
+ */
+export interface ChargeOrder {
+  readonly merchantId: string;
+  readonly operationId: string;
+  readonly amount: MinorUnits;
+  readonly currency: string;
+  /** The bank's own reference of the saved method. */
+  readonly savedReference: string;
+  /** Test mode: the planned outcome. */
+  readonly planned: TimedPlan | null;
+  /** Whether no bank can have this charge yet: then an obstacle to sending its order is final. */
+  readonly isFirst: boolean;
+  /** Present: the receipt that is registered when the charge succeeds. */
+  readonly receipt?: ReceiptTerms;
+  /** The owner of the receipt's terms: `receipting-bank` reads them. */
+  readonly receiptTermsId?: string | null;
+  readonly now: Temporal.Instant;
+}
+
+/** A bank's answer about a charge. It cannot be unseen: the query is the order itself. */
+export type ChargeAnswer = Exclude<BankAnswer, { readonly kind: 'unseen' }>;
+
+export interface TokenBank {
+  /** The methods that this bank saves; none when it saves nothing. */
+  readonly savable: readonly SavableMethod[];
+  /**
+   * Orders a charge, or queries its result: a repeated order returns the state of the first one.
+   * Nothing else is needed after a crash.
+   */
+  charge(order: ChargeOrder): Promise<ChargeAnswer>;
 }
 
 /**
@@ -40,7 +85,7 @@ export interface SessionOrder {
   readonly planned: TimedPlan | null;
   /** Present: the method is saved when the payment succeeds. */
   readonly save?: SaveOrder;
-  /** Present: the money is held, and captured by a separate order (`hold-bank`). */
+  /** Present: the money is held, and captured by a separate order (`HoldBank`). */
   readonly holds?: true;
   /** Present: the receipt of the payment. For a hold, each capture brings its own. */
   readonly receipt?: ReceiptTerms;
@@ -75,6 +120,54 @@ interface Unaccepted<Otherwise> {
 
 type SessionNotOpened =
   | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
+  | { readonly kind: 'unknown' };
+
+// A bank's answer about an operation, whether to a session, a query or a charge.
+
+/** The part of a buyer's means of payment that may be stored. */
+export interface PayerTraits {
+  readonly cardBrand: string | null;
+  /** Last 4 digits behind a mask. */
+  readonly cardMask: string | null;
+  readonly cardHolder: string | null;
+  readonly phoneMask: string | null;
+  readonly payerBank: string | null;
+}
+
+/** An open session as the bank has it. */
+export interface FoundSession {
+  readonly reference: string;
+  readonly step: BankStep;
+  readonly stepUrl: string;
+}
+
+/** A bank's answer about a payment after the buyer's action. */
+export interface Accepted {
+  readonly reference: string;
+  readonly rrn: string | null;
+  readonly traits: PayerTraits;
+  /** The bank's own reference of the saved method, when the order asked to save it. */
+  readonly savedReference?: string;
+}
+
+export type BankAnswer =
+  | (Accepted & { readonly kind: 'approved' })
+  /** The bank holds the money until then. */
+  | (Accepted & { readonly kind: 'authorized'; readonly captureBefore: Temporal.Instant })
+  /** The bank held the money and released it, by itself or by another party's order. */
+  | { readonly kind: 'released' }
+  | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
+  /**
+   * Not final. `askAt` null: it will not change by itself. `session`: where the buyer continues,
+   * repeated for an order whose answer was lost.
+   */
+  | {
+      readonly kind: 'pending';
+      readonly askAt: Temporal.Instant | null;
+      readonly session?: FoundSession;
+    }
+  /** The bank certainly never saw the operation. */
+  | { readonly kind: 'unseen' }
   | { readonly kind: 'unknown' };
 
 export type SessionAnswer =
@@ -162,6 +255,109 @@ export type RefundAnswer =
       readonly askAt: Temporal.Instant | null;
     }
   | { readonly kind: 'unknown' };
+
+// The part of the port that holds a buyer's money, and later captures or releases it. A session
+// whose order has `holds` holds money.
+
+/**
+ * An order to capture a hold or to release it. `operationId` is the bank's idempotency key: the
+ * same order twice has one effect.
+ */
+export interface HoldOrder {
+  readonly kind: 'capture' | 'release';
+  readonly merchantId: string;
+  readonly operationId: string;
+  /** The bank's view of the payment: our operation's id there, and the bank's own reference. */
+  readonly payment: { readonly operationId: string; readonly reference: string | null };
+  /** The captured amount; the rest is released. For a release: the held amount. */
+  readonly amount: MinorUnits;
+  /** What is held. */
+  readonly held: MinorUnits;
+  readonly currency: string;
+  /** Present, for a capture: the receipt of the captured amount, which is registered with it. */
+  readonly receipt?: ReceiptTerms;
+  /** The owner of the receipt's terms: `receipting-bank` reads them. */
+  readonly receiptTermsId?: string | null;
+  readonly now: Temporal.Instant;
+}
+
+/**
+ * The result of the hold, whichever order caused it: a release may be answered with `captured`, a
+ * capture with `released`.
+ */
+export type HoldAnswer =
+  | { readonly kind: 'captured'; readonly amount: MinorUnits }
+  | { readonly kind: 'released' }
+  /** The bank refused the order, and holds the money still. */
+  | { readonly kind: 'declined'; readonly failureCode: FailureCode; readonly bankCode: string }
+  /** Not final. `askAt` null: it will not change by itself. */
+  | { readonly kind: 'pending'; readonly askAt: Temporal.Instant | null }
+  | { readonly kind: 'unknown' };
+
+export interface HoldBank {
+  /** The methods that can hold money there. Absent: none. */
+  readonly holds?: readonly BuyerMethod[];
+  /**
+   * Captures or releases a hold, or queries its result: a repeated order returns the state of the
+   * first one. Nothing else is needed after a crash.
+   */
+  settleHold?(order: HoldOrder): Promise<HoldAnswer>;
+}
+
+// The part of the port that registers receipts. A receipt of a payment or of a refund is ordered
+// with the movement: its order has `receipt`. Additions, section 2.
+
+/** A movement as the bank knows it: our operation's id there, and the bank's own reference. */
+interface Movement {
+  readonly operationId: string;
+  readonly reference: string | null;
+}
+
+/**
+ * An order to register a receipt, or a query of its result. `receiptId` and `attempt` together are
+ * the bank's idempotency key: the same order twice is one receipt.
+ */
+export interface ReceiptOrder {
+  readonly merchantId: string;
+  readonly receiptId: string;
+  /**
+   * How often it was sent again. Attempt 0 of types `payment` and `refund` was ordered with its
+   * movement and is only queried; `closing`, and every later attempt, is a separate order.
+   */
+  readonly attempt: number;
+  readonly type: ReceiptType;
+  readonly payment: Movement;
+  /** Set for type `refund` alone. */
+  readonly refund: Movement | null;
+  readonly amount: MinorUnits;
+  readonly currency: string;
+  readonly terms: ReceiptTerms;
+  /** Test mode: what was planned; null: it is registered. */
+  readonly planned: 'failed' | 'pending' | null;
+  readonly createdAt: Temporal.Instant;
+  readonly now: Temporal.Instant;
+}
+
+export type ReceiptAnswer =
+  | {
+      readonly kind: 'registered';
+      readonly fiscalStorageNumber: string;
+      readonly fiscalDocumentNumber: string;
+      readonly fiscalAttribute: string;
+      readonly registeredAt: Temporal.Instant;
+    }
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** Not final. `askAt` null: only a notification brings the end. */
+  | { readonly kind: 'pending'; readonly askAt: Temporal.Instant | null }
+  | { readonly kind: 'unknown' };
+
+export interface ReceiptBank {
+  /**
+   * Orders a receipt, or queries its result: a repeated order returns the state of the first one.
+   * Absent: the bank registers none, and a movement with a receipt is not ordered there.
+   */
+  receipt?(order: ReceiptOrder): Promise<ReceiptAnswer>;
+}
 
 export interface Bank extends PayoutBank, TokenBank, HoldBank, ReceiptBank {
   /** The connector's name, as in `bank_failure_code`: `<connector>:<raw>`. */

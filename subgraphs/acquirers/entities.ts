@@ -1,12 +1,16 @@
-/** The simulator's own records: what a bank would keep on its side. */
+/**
+ * Tables of the acquirers: the simulator's own records, which a bank would keep on its side, the
+ * calls to banks, and the terms of receipts.
+ */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import type { AccountPurpose } from './bank-accounts.ts';
 import { InstantType } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
-import type { FailureCode } from '../rules/failure-code.ts';
+import type { BankOperation, RouteMethod, BreakerState } from '../rules/banks.ts';
 import type { PlannedOutcome } from '../rules/buyer.ts';
-import type { BankOperation, RouteMethod } from '../rules/banks.ts';
+import type { FailureCode } from '../rules/failure-code.ts';
 import type { Mode } from '../rules/mode.ts';
+import type { KeptItem, ReceiptCustomer } from '../rules/receipt.ts';
+import type { AccountPurpose } from './bank-accounts.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
@@ -173,7 +177,7 @@ export const SbpBankEntity = defineEntity({
   checks: [{ name: 'sbp_bank_member', expression: "member_id ~ '^[0-9]{12}$'::text" }],
 });
 
-/** An order that went out to a bank that has no idempotency key for it (`claim-order`). */
+/** An order that went out to a bank that has no idempotency key for it (`tbank/orders`). */
 const BankOrderEntity = defineEntity({
   name: 'BankOrder',
   tableName: 'bank_order',
@@ -195,3 +199,101 @@ export const banksEntities = [
   SbpBankEntity,
   BankOrderEntity,
 ];
+
+// The tables of calls to banks: each call about an operation, and the outcome of all of them.
+
+/**
+ * One call to a bank about an operation: the request and the answer, as far as the port names them.
+ * Never a card, a recipient or a secret.
+ */
+export const BankCallEntity = defineEntity({
+  name: 'BankCall',
+  tableName: 'bank_call',
+  properties: {
+    merchantId: p.uuid().primary(),
+    /** The operation as the bank knows it: a payment, a refund, a payout, or a hold's order. */
+    subjectId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    connector: p.text(),
+    /** The call of the port: `openSession`, `ask`, `refund`... */
+    call: p.text(),
+    amount: p.bigint().strictNullable(),
+    currency: p.text().strictNullable(),
+    /** The kind of the answer, or `threw`. */
+    answer: p.text(),
+    /** The bank's reference, where the answer has one. */
+    reference: p.text().strictNullable(),
+    failureCode: p.text().strictNullable(),
+    bankCode: p.text().strictNullable(),
+    duration_ms: p.integer(),
+    /** When it was made, by the operation's time. Its partition. */
+    createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
+  },
+});
+export type BankCall = Row<InferEntity<typeof BankCallEntity>>;
+
+/**
+ * The outcome of one process's calls to a bank in five minutes. The platform's own: no merchant, no
+ * operation.
+ */
+const BankHealthEntity = defineEntity({
+  name: 'BankHealth',
+  tableName: 'bank_health',
+  properties: {
+    /** When the five minutes began, in real time. */
+    at: p.type(InstantType).$type<Temporal.Instant>().primary(),
+    connector: p.text().primary(),
+    mode: p.text().$type<Mode>().primary(),
+    operation: p.text().$type<BankOperation>().primary(),
+    /** Empty where a call does not name it. */
+    method: p.text().$type<RouteMethod | ''>().primary(),
+    /** A process, from its start to its end. */
+    process: p.text().primary(),
+    calls: p.integer(),
+    /** Of them, those without an answer. */
+    failures: p.integer(),
+    /** How long its last answers took, oldest first; at most `durationsKept`. */
+    durations_ms: p.array(Number).columnType('int[]'),
+    /** The breaker of the process when the row was written; null: the bank has none. */
+    breaker: p.text().$type<BreakerState>().strictNullable(),
+    /** Since when it is not closed. */
+    breakerSince: p.type(InstantType).$type<Temporal.Instant>().strictNullable(),
+    flushedAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+});
+
+export const callsEntities = [BankCallEntity, BankHealthEntity];
+
+// The table of what receipts are made of. Additions, section 2.
+
+/**
+ * What receipts are made of, by the subject that it was given with: a payment, a refund, a closing
+ * receipt, or the order of a capture (`hold_key`); of what makes payments, its own id.
+ */
+export const ReceiptTermsEntity = defineEntity({
+  name: 'ReceiptTerms',
+  tableName: 'receipt_terms',
+  properties: {
+    merchantId: p.uuid().primary(),
+    subjectId: p.uuid().primary(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    /** The payment that it is about; null: payments to come. */
+    paymentId: p.uuid().nullable(),
+    taxSystem: p.integer().nullable(),
+    items: p.json<readonly KeptItem[]>().columnType('json'),
+    /** Sealed (`platform/database/kept-keys`); null once it was erased. */
+    customerSealed: p.text().nullable(),
+    /** Masked, as everybody sees it; null once it was erased. */
+    customerShown: p.json<ReceiptCustomer>().columnType('json').nullable(),
+    createdAt: instant(),
+  },
+  indexes: [
+    {
+      name: 'receipt_terms_payment',
+      properties: ['merchantId', 'paymentId'],
+      where: 'payment_id is not null',
+    },
+  ],
+});
+export type NewTerms = Row<InferEntity<typeof ReceiptTermsEntity>>;

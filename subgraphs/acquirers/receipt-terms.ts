@@ -2,17 +2,30 @@
  * Reads the terms of receipts for the orders of banks: the customer is sealed at rest, and unsealed
  * only while an order is in progress.
  */
+import { nullable, object, parse, string } from 'valibot';
 import type { CustomerVault } from '../platform/database/kept-keys.ts';
 import { runSharded, shardedByKey } from '../platform/database/sharding.ts';
-import type { Runner } from '../platform/database/statement.ts';
+import {
+  type Runner,
+  columnNames,
+  propertyNames,
+  rowJson,
+  run,
+  type Statement,
+} from '../platform/database/statement.ts';
+import type { Mode } from '../rules/mode.ts';
 import { minorUnits } from '../rules/money.ts';
+import { receiptTerms, type ReceiptInput } from '../rules/receipt-terms.ts';
 import {
   type KeptItem,
   type ReceiptCustomer,
   type ReceiptTerms,
   nobody,
+  keptItem,
+  shownCustomer,
 } from '../rules/receipt.ts';
-import { nullable, object, parse, string } from 'valibot';
+import { isRefusal, type Refusal } from '../rules/refusal.ts';
+import { ReceiptTermsEntity, type NewTerms } from './entities.ts';
 
 /** The owner of the terms: the subject that they came with. */
 interface TermsKey {
@@ -46,7 +59,7 @@ const customerSchema = object({
 });
 
 /** A customer as it is sealed. */
-export const sealedCustomer = (
+const sealedCustomer = (
   customers: Pick<CustomerVault, 'seal'>,
   customer: ReceiptCustomer,
 ): string => customers.seal(JSON.stringify(customer));
@@ -74,3 +87,99 @@ export const openReadTerms =
     });
     return Promise.all(terms);
   };
+
+// A receipt that a call gives: checked, and made a row of terms with its customer sealed and
+// masked.
+
+/** A receipt that was given, ready to be written with its subject. */
+export interface GivenReceipt {
+  readonly terms: ReceiptTerms;
+  readonly customerSealed: string;
+}
+
+/** Checks and seals what was given; null when nothing was. Refuses with `bad_request`. */
+export const givenReceipt = (
+  customers: Pick<CustomerVault, 'seal'>,
+  input: ReceiptInput | null | undefined,
+  now: Temporal.Instant,
+): GivenReceipt | Refusal | null => {
+  if (!input) return null;
+  const terms = receiptTerms(input, now);
+  if (isRefusal(terms)) return terms;
+  return { terms, customerSealed: sealedCustomer(customers, terms.customer) };
+};
+
+const names = propertyNames(ReceiptTermsEntity);
+
+/** Whose terms they become. */
+type Subject = Pick<
+  NewTerms,
+  'merchantId' | 'subjectId' | 'shopId' | 'mode' | 'paymentId' | 'createdAt'
+> & { readonly mode: Mode };
+
+/** The row of terms as JSON, for the statement that writes their subject. */
+export const termsRow = ({ terms, customerSealed }: GivenReceipt, subject: Subject): object => {
+  const row: NewTerms = {
+    ...subject,
+    taxSystem: terms.taxSystem,
+    items: terms.items.map(keptItem),
+    customerSealed,
+    customerShown: shownCustomer(terms.customer),
+  };
+  return rowJson(names, row);
+};
+
+/** SQL: writes rows of terms out of `rows`, a query of JSON objects named `row`. */
+const insertTermsFrom = (rows: string): string =>
+  `insert into receipt_terms (${columnNames(names)})
+    select ${names.map((name) => `made.${columnNames([name])}`).join(', ')}
+    from (${rows}) as given cross join lateral json_populate_record(null::receipt_terms, given.row) as made`;
+
+const insert: Statement = {
+  name: 'receipt_terms.create',
+  text: insertTermsFrom('select value as row from json_array_elements($1::json)'),
+};
+
+/** Writes rows of `termsRow` in the transaction of their subjects; nothing where there are none. */
+export const insertTerms = async (runner: Runner, rows: readonly object[]): Promise<void> => {
+  if (rows.length > 0) await run(runner, insert, [JSON.stringify(rows)]);
+};
+
+const remove: Statement = {
+  name: 'receipt_terms.delete',
+  text: `delete from receipt_terms where merchant_id = $1 and subject_id = $2`,
+};
+
+/** Takes terms back whose subject was refused. */
+export const forgetTerms = async (
+  runner: Runner,
+  merchantId: string,
+  subjectId: string,
+): Promise<void> => {
+  await run(runner, remove, [merchantId, subjectId]);
+};
+
+/**
+ * Codes of marked products (tag 1163), as a merchant's scanner reads them: their kind follows from
+ * their form.
+ */
+export interface MarkCode {
+  readonly kind: 'ean8' | 'ean13' | 'itf14' | 'gs1m' | 'fur' | 'unknown';
+  readonly code: string;
+}
+
+const forms = [
+  ['fur', /^[A-Z]{2}-[A-Z0-9]{6}-[A-Z0-9]{10}$/],
+  ['ean8', /^\d{8}$/],
+  ['ean13', /^\d{13}$/],
+  ['itf14', /^\d{14}$/],
+  // A Data Matrix of GS1: its first field is the product, its second the serial number.
+  ['gs1m', /^01\d{14}21.{1,182}$/s],
+  ['unknown', /^.{1,32}$/s],
+] as const;
+
+/** A code by its kind; null when a receipt has no room for it. */
+export const markCodeOf = (code: string): MarkCode | null => {
+  const kind = forms.find(([, form]) => form.test(code))?.[0];
+  return kind ? { kind, code } : null;
+};

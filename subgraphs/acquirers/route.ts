@@ -16,14 +16,12 @@ import { buyerMethods, currenciesOf, type BuyerMethod } from '../rules/buyer.ts'
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../rules/banks.ts';
-import type { Bank } from './bank.ts';
+import type { Bank, HoldOrder } from './bank.ts';
 import type { Simulator } from './simulator/simulator.ts';
-import { countedBank } from './calls/counted-bank.ts';
-import { openCallRecorder, type CallRecorder } from './calls/record-calls.ts';
-import { recordedBank } from './calls/recorded-bank.ts';
+import { countedBank } from './calls/count-calls.ts';
+import { openCallRecorder, type CallRecorder, recordedBank } from './calls/record-calls.ts';
 import type { ReadTerms } from './receipt-terms.ts';
-import { hasRoom } from '../ledger/bound.ts';
-import type { HoldOrder } from './hold-bank.ts';
+import { hasRoom } from '../ledger/balance.ts';
 import { bankCalls } from '../platform/tracing/telemetry.ts';
 import { spanned } from '../platform/tracing/tracing.ts';
 

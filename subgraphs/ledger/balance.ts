@@ -3,7 +3,18 @@
  * read sums the row and the deltas, in one statement, so that a concurrent fold changes nothing.
  */
 import { run, type Runner, type Statement } from '../platform/database/statement.ts';
+import { errorCode } from '../platform/tracing/error-code.ts';
 import type { Mode } from '../rules/mode.ts';
+import { largestAmount } from '../rules/money.ts';
+import type { Posting } from '../rules/postings.ts';
+import type { Refusal } from '../rules/refusal.ts';
+import {
+  deltaRows,
+  insertDeltas,
+  insertPostings,
+  postingRows,
+  type PostingSource,
+} from './post.ts';
 
 export interface ShopBalanceRow {
   readonly shopId: string;
@@ -49,3 +60,104 @@ export const readBalances = async (
   currency: string,
 ): Promise<ShopBalanceRow[]> =>
   (await run<ShopSums>(runner, balancesOf, [merchantId, mode, currency])).map(readSums);
+
+// The bounds of a balance. A merchant's balance in one mode and currency stays between -(2^53-1)
+// and 2^53-1, in each shop and over all of them, so that every reader of JSON keeps it exact.
+// PostgreSQL itself refuses the booking that would pass a bound, under any concurrency (the trigger
+// `bound` of `balance_delta`); the booking code then decides what happens to the fact.
+
+const beyondBound = 'PSB01';
+
+/**
+ * Whether an error is PostgreSQL's refusal of a booking that would pass a bound. Nothing of the
+ * booking's statement has happened then.
+ */
+export const isBeyondBound = (error: unknown): boolean => errorCode(error) === beyondBound;
+
+/**
+ * What a booking comes to, or `refusal` when it would pass a bound. The booking's transaction must
+ * be over by then.
+ */
+export const withinBound = async <Booked>(
+  booking: Promise<Booked>,
+  refusal: Refusal,
+): Promise<Booked | Refusal> => {
+  try {
+    return await booking;
+  } catch (error) {
+    if (isBeyondBound(error)) return refusal;
+    throw error;
+  }
+};
+
+// The folded rows alone: unfolded deltas are far too small to matter, and a read of them would wait
+// for a backlog.
+const owned: Statement = {
+  name: 'balance.folded',
+  text: `select coalesce(sum(amount), 0)::text as owned from balance where merchant_id = $1 and mode = $2 and currency = $3`,
+};
+
+/**
+ * Whether a live merchant's balance has room for a payment, checked before a bank takes the buyer's
+ * money: afterwards it cannot be refused.
+ */
+export const hasRoom = async (
+  runner: Runner,
+  {
+    merchantId,
+    currency,
+    amount,
+  }: { readonly merchantId: string; readonly currency: string; readonly amount: bigint },
+): Promise<boolean> => {
+  const [row] = await run<{ owned: string }>(runner, owned, [merchantId, 'live', currency]);
+  return BigInt(row?.owned ?? 0) + amount <= largestAmount;
+};
+
+// Taking money from a merchant: take the merchant's lock, then read the available amount in a new
+// statement, which sees everything committed before the lock was granted. With lock and check in
+// one statement a balance was overdrawn in every trial.
+
+const lock: Statement = {
+  name: 'ledger.lock',
+  text: 'select 1 from merchant where id = $1 for no key update',
+};
+
+/**
+ * Takes the merchant's debit lock and holds it until the transaction ends. False when there is no
+ * such merchant.
+ */
+export const lockMerchant = async (runner: Runner, merchantId: string): Promise<boolean> =>
+  (await run(runner, lock, [merchantId])).length > 0;
+
+/**
+ * The amount available for payout to a merchant, over all its shops. It stays true only under the
+ * merchant's lock.
+ */
+export const availableOf = async (
+  runner: Runner,
+  merchantId: string,
+  mode: Mode,
+  currency: string,
+): Promise<bigint> => {
+  const shops = await readBalances(runner, merchantId, mode, currency);
+  return shops.reduce((sum, { available }) => sum + available, 0n);
+};
+
+const book: Statement = {
+  name: 'ledger.book',
+  text: `with booked as (${insertPostings('$1', 'select 1')}), balanced as (${insertDeltas('$2', 'select 1')}) select 1`,
+};
+
+/**
+ * Books postings of their own, in the caller's transaction. Throws when the fact was booked before.
+ */
+export const bookPostings = async (
+  runner: Runner,
+  source: PostingSource,
+  postings: readonly Posting[],
+): Promise<void> => {
+  await run(runner, book, [
+    JSON.stringify(postingRows(source, postings)),
+    JSON.stringify(deltaRows(source, postings)),
+  ]);
+};

@@ -13,8 +13,7 @@ import { isRefusal, type Refusal } from '../rules/refusal.ts';
 import { mayReadMerchant } from '../platform/graph/entities.ts';
 import { perCall } from '../platform/graph/subgraph.ts';
 import { merchantOf, orThrow } from '../platform/access/access.ts';
-import { findNames, type Named } from './audit-names.ts';
-import { listAuditEntries } from './audit.ts';
+import { findNames, type Named, listAuditEntries } from './audit.ts';
 import {
   createEndpoint,
   removeEndpoint,
@@ -31,13 +30,13 @@ import {
   setProfile,
   switchLive,
 } from './change-merchant.ts';
-import { profileOf } from './rules/profile.ts';
+import { profileOf } from './rules/merchant.ts';
 import { createShop, renameShop, rotateShopSecret } from './shops/change-shop.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './entities.ts';
 import { loadShops, loadWebhookDeliveries } from './find-merchants.ts';
 import { findAttempts, findEndpoints, listDeliveries, listMerchants } from './list-cabinet.ts';
 import { findHealth, type EndpointHealth } from './webhooks/endpoint-health.ts';
-import { findRequests, maskedRequest, type WebhookRequest } from './webhooks/read-requests.ts';
+import { findRequests, maskedRequest, type WebhookRequest } from './webhooks/requests.ts';
 import { testEndpoint } from './webhooks/test-endpoint.ts';
 import {
   resendDelivery,

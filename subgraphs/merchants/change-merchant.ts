@@ -7,9 +7,13 @@ import type { Bus } from '../platform/bus/bus.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from './audit.ts';
 import { MerchantEntity, type Merchant } from './entities.ts';
-import { nameMistake } from './rules/cabinet.ts';
-import { profileMistake, type MerchantProfile } from './rules/profile.ts';
-import { rateLimitMistake, type StoredRateLimit } from './rules/rate-limit.ts';
+import {
+  nameMistake,
+  profileMistake,
+  type MerchantProfile,
+  rateLimitMistake,
+  type StoredRateLimit,
+} from './rules/merchant.ts';
 
 type Entities = Pick<Database, 'emOf'>;
 

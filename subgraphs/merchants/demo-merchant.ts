@@ -12,7 +12,7 @@ import { unseal, type Keys } from '../platform/access/keys.ts';
 import { issueApiKey } from './keys/api-keys.ts';
 import type { Acting } from './audit.ts';
 import { createMerchant } from './change-merchant.ts';
-import { profileOf } from './rules/profile.ts';
+import { profileOf } from './rules/merchant.ts';
 import { createShop } from './shops/change-shop.ts';
 import { findKeyHolder } from './find-merchants.ts';
 import { digestOf } from './keys/rules.ts';

@@ -1,12 +1,12 @@
 /** Tables of the merchants subgraph: merchants, their keys and rates, and webhook deliveries. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import type { Scope, Role } from '../platform/access/principal.ts';
 import type { AuditTexts } from '../platform/database/audit.ts';
 import { InstantType } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
-import type { Mode } from '../rules/mode.ts';
 import type { WebhookEvent } from '../rules/event.ts';
-import type { Scope } from '../platform/access/principal.ts';
-import { defaultRateLimit } from './rules/rate-limit.ts';
+import type { Mode } from '../rules/mode.ts';
+import { defaultRateLimit } from './rules/merchant.ts';
 import type { WebhookFault } from './webhooks/faults.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
@@ -276,3 +276,109 @@ export const merchantsEntities = [
   AuditEntryEntity,
   AuditTextEntity,
 ];
+
+// The table of the request log.
+
+/** A request with a key that was refused, that failed, or that created something. */
+export const ApiRequestEntity = defineEntity({
+  name: 'ApiRequest',
+  tableName: 'api_request',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    /** The `X-Request-Id`; the caller may name several requests with one. */
+    requestId: p.text(),
+    method: p.text(),
+    /** Without the query. */
+    path: p.text(),
+    status: p.integer(),
+    /** The code of the refusal. */
+    code: p.text().strictNullable(),
+    /** `sk_test_` or `sk_live_`, and six characters. */
+    keyPrefix: p.text(),
+    idempotencyKey: p.text().strictNullable(),
+    duration_ms: p.integer(),
+    /** JSON, masked and cut; null where there was none. */
+    requestBody: p.text().strictNullable(),
+    responseBody: p.text().strictNullable(),
+    /** When it arrived; selects the partition of the day. */
+    createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
+  },
+  indexes: [
+    {
+      name: 'api_request_list',
+      properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'],
+    },
+    { name: 'api_request_id', properties: ['merchantId', 'requestId', 'createdAt'] },
+  ],
+});
+export type ApiRequest = Row<InferEntity<typeof ApiRequestEntity>>;
+
+// Saved views of lists. The zero merchant stands for the platform's people.
+
+export const SavedViewEntity = defineEntity({
+  name: 'SavedView',
+  tableName: 'saved_view',
+  properties: {
+    /** The merchant that the person is restricted to. */
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    /** The person, as the installation's issuer names it. */
+    subject: p.text(),
+    section: p.text().groups('audit'),
+    name: p.text().groups('audit'),
+    search: p.text().groups('audit'),
+    savedAt: p.type(InstantType).$type<Temporal.Instant>(),
+  },
+  uniques: [{ name: 'saved_view_once', properties: ['merchantId', 'subject', 'section', 'name'] }],
+});
+export type SavedView = Row<InferEntity<typeof SavedViewEntity>>;
+
+export const viewEntities = [SavedViewEntity];
+
+// Console sessions and the one-time login links of administrators.
+
+const ConsoleSessionEntity = defineEntity({
+  name: 'ConsoleSession',
+  tableName: 'console_session',
+  properties: {
+    /** SHA-256 of the cookie's value, hex. */
+    digest: p.text().primary(),
+    id: p.uuid(),
+    subject: p.text(),
+    role: p.text().$type<Role>(),
+    /** Null: all merchants. */
+    merchantId: p.uuid().strictNullable(),
+    createdAt: instant(),
+    /** Kept to the minute. */
+    seenAt: instant(),
+    endsAt: instant(),
+    /** When it was logged out; null while it lasts or when it lapsed. */
+    endedAt: instant().strictNullable(),
+  },
+  indexes: [{ name: 'console_session_ends', properties: ['endsAt'] }],
+});
+export type ConsoleSession = Row<InferEntity<typeof ConsoleSessionEntity>>;
+
+const ConsoleLinkEntity = defineEntity({
+  name: 'ConsoleLink',
+  tableName: 'console_link',
+  properties: {
+    /** SHA-256 of the link's secret, hex. */
+    digest: p.text().primary(),
+    /** Null, like who invited: no person asked for the link. */
+    id: p.uuid().strictNullable(),
+    invitedBy: p.text().strictNullable(),
+    expiresAt: instant(),
+    usedAt: instant().strictNullable(),
+    /** The person it logs in; null: an administrator of all merchants without a name. */
+    subject: p.text().strictNullable(),
+    role: p.text().$type<Role>().strictNullable(),
+    /** Null: all merchants. */
+    merchantId: p.uuid().strictNullable(),
+  },
+});
+
+export const sessionEntities = [ConsoleSessionEntity, ConsoleLinkEntity];

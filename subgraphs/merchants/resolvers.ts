@@ -7,23 +7,16 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../schema/generated/merchants.ts';
-import type { Shop } from '../platform/database/entities.ts';
-import { totalField } from '../platform/database/lists.ts';
-import { openKnownMerchants } from '../platform/database/known-merchants.ts';
-import { isUuid } from '../rules/ids.ts';
-import type { Database } from '../platform/database/orm.ts';
 import { findEffectiveRates, ratesOf, type EffectiveRate } from '../ledger/rate.ts';
-import {
-  enumValuesOf,
-  eventTypeOf,
-  liveKinds,
-  subscriptionOf,
-  webhookEvents,
-  type EventTypeName,
-} from '../rules/event.ts';
-import type { Bus } from '../platform/bus/bus.ts';
-import type { Policies } from '../platform/policies/policies.ts';
 import { accessRefusal, keyOf, orThrow } from '../platform/access/access.ts';
+import type { Keys } from '../platform/access/keys.ts';
+import type { Principal } from '../platform/access/principal.ts';
+import type { Bus } from '../platform/bus/bus.ts';
+import type { Shop } from '../platform/database/entities.ts';
+import { openKnownMerchants } from '../platform/database/known-merchants.ts';
+import { totalField } from '../platform/database/lists.ts';
+import type { Database } from '../platform/database/orm.ts';
+import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import {
   mayReadMerchant,
   mayReadOfShop,
@@ -32,17 +25,45 @@ import {
   type EntityReference,
 } from '../platform/graph/entities.ts';
 import { perCall } from '../platform/graph/subgraph.ts';
-import type { Principal } from '../platform/access/principal.ts';
-import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
+import type { Policies } from '../platform/policies/policies.ts';
+import {
+  enumValuesOf,
+  eventTypeOf,
+  liveKinds,
+  subscriptionOf,
+  webhookEvents,
+  type EventTypeName,
+} from '../rules/event.ts';
+import { isUuid } from '../rules/ids.ts';
 import { alertFields, alertMutations, alertQueries } from './alerts/resolvers.ts';
-import { eraseMutations } from './erasure/resolvers.ts';
+import { bankHealthQueries } from './bank-health/resolvers.ts';
+import { clockMutations, clockQueries, type ClockVerbs } from './clocks/test-clocks.ts';
+import { eraseMutations } from './erasure/erase-personal-data.ts';
 import { eventLogFields, eventLogQueries } from './event-log/resolvers.ts';
-import { requestFields, requestMutations, requestQueries } from './requests/resolvers.ts';
+import { apiKeyFields, keyMutations, keyQueries, shopKeyFields } from './keys/resolvers.ts';
+import { exportLedger } from './ledger/read-ledger.ts';
 import { balanceQueries, ledgerEntryFields } from './ledger/resolvers.ts';
+import { onboardMutations } from './onboard/onboard-merchant.ts';
+import { policyMutations, policyQueries } from './policies/resolvers.ts';
+import {
+  reconciliationFields,
+  reconciliationMutations,
+  reconciliationQueries,
+} from './reconciliation/resolvers.ts';
+import { requestFields, requestMutations, requestQueries } from './requests/resolvers.ts';
+import { profileOf, rateLimitOf } from './rules/merchant.ts';
+import { searchFields, searchQueries } from './search/resolvers.ts';
+import { sessionFields, sessionMutations, sessionQueries } from './sessions/resolvers.ts';
+import { bankAccountMutations, bankAccountQueries } from './shops/set-bank-account.ts';
+import { timelineOf, timelineFields } from './timeline/read-timeline.ts';
+import { totalsQueries } from './totals/resolvers.ts';
+import { viewerFields, viewerQueries } from './viewer/resolvers.ts';
+import { viewMutations, viewQueries } from './views/resolvers.ts';
+import type { EndpointDeps } from './webhooks/change-endpoint.ts';
+import type { WakeLanes } from './webhooks/deliverer.ts';
+import { failureQueries } from './webhooks/failure-resolvers.ts';
 import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
 import type { Merchant, WebhookDelivery } from './entities.ts';
-import { clockMutations, clockQueries } from './clocks/resolvers.ts';
-import { exportLedger } from './ledger/export-ledger.ts';
 import {
   findDeliveries,
   findKeyHolder,
@@ -54,23 +75,7 @@ import {
   loadWebhookEndpoints,
   type PaymentPlace,
 } from './find-merchants.ts';
-import { profileOf } from './rules/profile.ts';
-import { findEvent, findEventsBehind, type EventRow } from './read-events.ts';
-import { apiKeyFields, keyMutations, keyQueries, shopKeyFields } from './keys/resolvers.ts';
-import { bankAccountMutations, bankAccountQueries } from './shops/set-bank-account.ts';
-import { policyMutations, policyQueries } from './policies/resolvers.ts';
-import type { ClockVerbs } from './clocks/test-clocks.ts';
-import {
-  reconciliationFields,
-  reconciliationMutations,
-  reconciliationQueries,
-} from './reconciliation/resolvers.ts';
-import { rateLimitOf } from './rules/rate-limit.ts';
-import { consoleFields, consoleMutations, consoleQueries } from './console-resolvers.ts';
-import { sessionFields, sessionMutations, sessionQueries } from './sessions/resolvers.ts';
-import { timelineOf } from './timeline/resolvers.ts';
-import type { WakeLanes } from './webhooks/deliverer.ts';
-import type { Keys } from '../platform/access/keys.ts';
+import { findEvent, findEventsBehind, type EventRow } from './event-log/read-event-log.ts';
 
 export interface MerchantsDeps extends ClockVerbs {
   readonly publicUrl: string;
@@ -91,6 +96,35 @@ export interface MerchantsDeps extends ClockVerbs {
    */
   readonly wakeLanes: WakeLanes;
 }
+
+// Console queries beyond the cabinet: the caller, and the search.
+
+export interface ConsoleDeps {
+  readonly issuer: string | null;
+  readonly database: Database;
+}
+
+/** The queries of a console. */
+const consoleQueries = (deps: ConsoleDeps) =>
+  ({
+    ...viewerQueries,
+    ...searchQueries(deps),
+    ...viewQueries(deps),
+    ...totalsQueries(deps),
+    ...bankHealthQueries(deps),
+    ...failureQueries(deps),
+  }) satisfies QueryResolvers;
+
+/** The fields of its types. */
+const consoleFields = (deps: ConsoleDeps) => ({
+  ...viewerFields(deps),
+  ...searchFields,
+  ...timelineFields,
+});
+
+/** The mutations of a console. */
+const consoleMutations = (deps: EndpointDeps) =>
+  ({ ...onboardMutations(deps), ...viewMutations(deps) }) satisfies MutationResolvers;
 
 /** The resolvers and the entity loaders of the merchants subgraph. */
 export const merchantsSubgraph = (

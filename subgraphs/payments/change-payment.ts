@@ -7,12 +7,16 @@ import type pg from 'pg';
 import type { Database } from '../platform/database/orm.ts';
 import type { OutboxEvent } from '../platform/events/outbox.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
-import type { Payment } from './entities.ts';
-import type { Refund } from './refunds/entities.ts';
-import { publicPayment } from './payment-view.ts';
+import type { Payment, Refund } from './entities.ts';
+import { publicPayment } from './find-payments.ts';
 import { webhookOf } from './rules/payment.ts';
-import type { PaymentChange } from './payment-change.ts';
-import { findPayment, storePayment, type RatedPayment, type PaymentKey } from './store-payment.ts';
+import {
+  type PaymentChange,
+  findPayment,
+  storePayment,
+  type RatedPayment,
+  type PaymentKey,
+} from './store-payment.ts';
 
 /** A decision: what changes, a refusal, or `unchanged` when there is nothing to do. */
 export type Decision = PaymentChange | Refusal | 'unchanged';

@@ -1,20 +1,20 @@
 /** Tables of the payments subgraph. CHECK constraints refuse what must never be. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { ReceiptTermsEntity } from '../acquirers/entities.ts';
 import { InstantType } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
+import type { DraftStatus } from '../platform/drafts/rules.ts';
+import { draftChecks, draftColumns, draftIndexes } from '../platform/drafts/store-drafts.ts';
+import type { BankStep, PlannedOutcome } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { Mode } from '../rules/mode.ts';
-import type { BankStep, PlannedOutcome } from '../rules/buyer.ts';
-import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
+import type { ShownTerms } from '../rules/receipt.ts';
 import type { RecurringKind } from '../rules/recurring.ts';
 import type { HoldOrderKind } from './holds/rules.ts';
-import { PageOpeningEntity } from './checkout/entities.ts';
-import { LinkPaymentEntity, PaymentLinkEntity } from './links/entities.ts';
-import { PaymentNoteEntity } from './notes/entities.ts';
-import { RefundDraftEntity } from './refund-drafts/entities.ts';
-import { ReceiptTermsEntity } from '../acquirers/receipts/entities.ts';
+import type { LinkStatus } from './links/rules.ts';
 import { ReceiptEntity } from './receipts/entities.ts';
-import { RefundEntity } from './refunds/entities.ts';
+import type { RefundStatus } from './refunds/rules.ts';
+import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
@@ -188,6 +188,199 @@ export const PaymentEntity = defineEntity({
 export type Payment = Row<InferEntity<typeof PaymentEntity>>;
 /** A payment of a saved method. */
 export type RecurringPayment = Payment & { readonly kind: RecurringKind; readonly tokenId: string };
+
+// The table of openings of hosted pages.
+
+/**
+ * A payment's hosted page was opened. A process writes it once for each payment that it remembers,
+ * so that the first row is the first opening. Nothing is kept of who opened it.
+ */
+const PageOpeningEntity = defineEntity({
+  name: 'PageOpening',
+  tableName: 'page_opening',
+  properties: {
+    merchantId: p.uuid().primary(),
+    paymentId: p.uuid().primary(),
+    /** By the payment's time. Its partition. */
+    createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
+  },
+});
+
+// The table of notes on payments.
+
+export const PaymentNoteEntity = defineEntity({
+  name: 'PaymentNote',
+  tableName: 'payment_note',
+  properties: {
+    merchantId: p.uuid().primary(),
+    paymentId: p.uuid().primary(),
+    /** Counts the notes of a payment. */
+    number: p.integer().primary(),
+    id: p.uuid(),
+    /** The writer's subject. */
+    author: p.text(),
+    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+    text: p.text(),
+  },
+  checks: [{ name: 'payment_note_number', expression: 'number >= 1 and number <= 100' }],
+});
+export type PaymentNote = Row<InferEntity<typeof PaymentNoteEntity>>;
+
+// The table of proposed refunds.
+
+/** A proposed refund. The refund created from it has its id. */
+export const RefundDraftEntity = defineEntity({
+  name: 'RefundDraft',
+  tableName: 'refund_draft',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    paymentId: p.uuid(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    amount: p.bigint(),
+    currency: p.text(),
+    status: p.text().$type<DraftStatus>(),
+    reason: p.text(),
+    /** Its id when terms of its own receipt were given; null: those of the payment. */
+    receiptTermsId: p.uuid().nullable(),
+    ...draftColumns(),
+  },
+  indexes: [
+    ...draftIndexes('refund_draft'),
+    { name: 'refund_draft_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
+  ],
+  checks: [...draftChecks('refund_draft')],
+});
+export type RefundDraft = Row<InferEntity<typeof RefundDraftEntity>>;
+
+// The table of refunds. CHECK constraints state what must never be.
+
+export const RefundEntity = defineEntity({
+  name: 'Refund',
+  tableName: 'refund',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    paymentId: p.uuid(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    amount: p.bigint(),
+    reason: p.text().nullable(),
+    /** The merchant's own pairs, in their order; null: none. */
+    metadata: p.json<Record<string, string>>().columnType('json').nullable(),
+    status: p.text().$type<RefundStatus>(),
+    failReason: p.text().$type<FailureCode>().nullable(),
+    createdAt: instant(),
+    completedAt: instant().nullable(),
+    /** The terms of its receipt, its own or its payment's; null: it has none. */
+    receiptTermsId: p.uuid().nullable(),
+    /** The bank's reference of it; null until the bank gave one. */
+    bankRef: p.text().nullable(),
+    /** When the bank is queried next; null if there is nothing to query. */
+    askAt: instant().nullable(),
+  },
+  indexes: [
+    { name: 'refund_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
+    {
+      name: 'refund_filter',
+      properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'],
+    },
+    { name: 'refund_newest', properties: ['mode', 'createdAt', 'id'] },
+    { name: 'refund_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
+    { name: 'refund_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
+    {
+      name: 'refund_due_of_merchant',
+      properties: ['merchantId', 'askAt'],
+      where: 'ask_at is not null',
+    },
+    { name: 'refund_pending', properties: ['createdAt'], where: "status = 'pending'" },
+  ],
+  checks: [
+    { name: 'refund_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
+    { name: 'refund_final', expression: "(status = 'pending'::text) = (completed_at is null)" },
+    { name: 'refund_failed', expression: "(status = 'failed'::text) = (fail_reason is not null)" },
+    {
+      name: 'refund_status',
+      expression: "status = any (array['pending'::text, 'succeeded'::text, 'failed'::text])",
+    },
+  ],
+});
+export type Refund = Row<InferEntity<typeof RefundEntity>>;
+
+// Tables of payment links.
+
+/** A payment link. Its id is random: the address of its page is made of it. */
+export const PaymentLinkEntity = defineEntity({
+  name: 'PaymentLink',
+  tableName: 'payment_link',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    /** The address of its page. */
+    url: p.text(),
+    status: p.text().$type<LinkStatus>(),
+    /** Null: the buyer types one from `amountMin` to `amountMax`. */
+    amount: p.bigint().nullable(),
+    amountMin: p.bigint().nullable(),
+    amountMax: p.bigint().nullable(),
+    currency: p.text(),
+    description: p.text().nullable(),
+    orderId: p.text().nullable(),
+    method: p.text().$type<PaymentMethod>(),
+    /** Null: automatic. */
+    capture: p.text().$type<'manual'>().nullable(),
+    /** Null: without limit. */
+    uses: p.integer().nullable(),
+    usesLeft: p.integer().nullable(),
+    returnUrl: p.text().nullable(),
+    metadata: p.json<Record<string, string>>().columnType('json'),
+    /** Of each of its payments, as everybody sees it; its terms have the link's id. */
+    receipt: p.json<ShownTerms>().columnType('json').nullable(),
+    /** Of payments that succeeded and were not given back for want of a use. */
+    paymentsCount: p.integer(),
+    /** Their sum, of any size: an exact number as text. */
+    amountPaid: p.decimal().columnType('numeric'),
+    expiresAt: instant(),
+    createdAt: instant(),
+    finalizedAt: instant().nullable(),
+  },
+  indexes: [
+    {
+      name: 'payment_link_registry',
+      properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'],
+    },
+    {
+      name: 'payment_link_filter',
+      properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'],
+    },
+    { name: 'payment_link_address', properties: ['id'] },
+    { name: 'payment_link_ends', properties: ['expiresAt'], where: "status = 'active'" },
+  ],
+  checks: [
+    { name: 'payment_link_uses', expression: 'uses_left is null or uses_left >= 0' },
+    {
+      name: 'payment_link_status',
+      expression:
+        "status = any (array['active'::text, 'paid'::text, 'expired'::text, 'deactivated'::text])",
+    },
+  ],
+});
+export type PaymentLink = Row<InferEntity<typeof PaymentLinkEntity>>;
+
+/** Which link a payment was made through. */
+const LinkPaymentEntity = defineEntity({
+  name: 'LinkPayment',
+  tableName: 'link_payment',
+  properties: {
+    merchantId: p.uuid().primary(),
+    paymentId: p.uuid().primary(),
+    linkId: p.uuid(),
+  },
+  indexes: [{ name: 'link_payment_of_link', properties: ['merchantId', 'linkId', 'paymentId'] }],
+});
 
 export const paymentsEntities = [
   PaymentEntity,

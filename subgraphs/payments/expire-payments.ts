@@ -22,8 +22,12 @@ import {
   earlyOrderAskAt,
   type PaymentTrigger,
 } from './rules/payment.ts';
-import type { PaymentChange } from './payment-change.ts';
-import { paymentNames, storePayments, type PaymentKey } from './store-payment.ts';
+import {
+  type PaymentChange,
+  paymentNames,
+  storePayments,
+  type PaymentKey,
+} from './store-payment.ts';
 
 /** How many payments one round takes. */
 const round_max = 500;

@@ -2,22 +2,34 @@
  * What the payments subgraph does in the background. The sweeps find everything by themselves; the
  * wake-ups only make it prompt.
  */
+import { object, pipe, string, uuid } from 'valibot';
 import type { Banks } from '../acquirers/route.ts';
+import type { PlannedCallback } from '../acquirers/simulator/callbacks.ts';
+import { foldBacklog, isFoldDue } from '../ledger/fold.ts';
+import { eachAlone } from '../platform/alerts/dead-letters.ts';
+import type { Timeline } from '../platform/clock/due.ts';
 import { earliest, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
 import type { TestClocks } from '../platform/clock/test-clocks.ts';
 import type { Database } from '../platform/database/orm.ts';
-import { foldBacklog, isFoldDue } from '../ledger/fold.ts';
-import { done, type Job } from '../platform/queue/run-job.ts';
+import { expireDrafts } from '../platform/drafts/store-drafts.ts';
+import { pageAddress, type PageDeps } from '../platform/graph/page-address.ts';
+import type { Queues } from '../platform/queue/queues.ts';
+import { done, type Job, jobWithPayload } from '../platform/queue/run-job.ts';
+import type { Logger } from '../platform/tracing/telemetry.ts';
+import { applyBankAnswer } from './bank-answers/apply-bank-answer.ts';
 import { paymentAsks } from './bank-answers/ask-bank.ts';
-import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
-import { receiveCallbacks } from './bank-answers/receive-callbacks.ts';
+import { askDue, type OrderingDeps } from './bank-answers/order-again.ts';
 import { expireLinks } from './links/end-links.ts';
 import { linkLives } from './links/store-link.ts';
-import { askDue, type OrderingDeps } from './bank-answers/order-again.ts';
-import { endHolds, holdEnds } from './holds/release-hold.ts';
-import { pageAddress, type PageDeps } from '../platform/graph/page-address.ts';
+import { askReceipts, type AskingDeps } from './receipts/ask-receipts.ts';
+import { receiptAsks } from './receipts/store-receipts.ts';
+import { refundDrafts } from './refund-drafts/create-draft.ts';
+import { refundAsks, sendDueRefunds, sendRefund } from './refunds/send-refund.ts';
+import { endHolds, holdEnds } from './cancel-payment.ts';
+import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
+import type { PaymentsDeps } from './parts.ts';
 
-export interface PaymentJobs extends PageDeps {
+interface PaymentJobs extends PageDeps {
   readonly database: Database;
   readonly banks: Banks;
   readonly clocks: TestClocks;
@@ -48,6 +60,61 @@ const orderingOf = (
   banks: deps.banks,
   pageUrl: (key) => pageAddress(deps, key),
 });
+
+// Receives the callbacks of the simulated bank, and applies each like every other answer of a bank.
+
+const sweep_max = 500;
+const paymentsAtOnce = 16;
+
+/**
+ * Those of one payment, in their order. One that was applied and not marked as received is applied
+ * again: every answer may come twice.
+ */
+const receiveOne = async (
+  database: Database,
+  banks: Banks,
+  callbacks: readonly PlannedCallback[],
+  now: Temporal.Instant,
+): Promise<void> => {
+  const { simulator } = banks;
+  for (const callback of callbacks) {
+    const key = { merchantId: callback.merchantId, paymentId: callback.operationId };
+    await applyBankAnswer(
+      database,
+      key,
+      simulator.connector,
+      await simulator.answerOf(callback),
+      now,
+    );
+    await simulator.callbacks.markReceived(callback);
+  }
+};
+
+/** Receives all callbacks that have arrived on a timeline; gives how many. */
+export const receiveCallbacks = async (
+  database: Database,
+  banks: Banks,
+  now: Temporal.Instant,
+  timeline: Timeline = null,
+): Promise<number> => {
+  const due = await banks.simulator.callbacks.due(timeline, now, sweep_max);
+  const byPayment = Map.groupBy(
+    due,
+    ({ merchantId, operationId }) => `${merchantId}/${operationId}`,
+  );
+  const { task } = banks.simulator.callbacks;
+  const subjectOf = ([name]: readonly [string, unknown]) => ({
+    merchantId: name.slice(0, name.indexOf('/')),
+    subjectId: name.slice(name.indexOf('/') + 1),
+  });
+  await eachAlone(
+    database.pool,
+    { task, limit: paymentsAtOnce, subjectOf },
+    [...byPayment],
+    ([, callbacks]) => receiveOne(database, banks, callbacks, now),
+  );
+  return due.length;
+};
 
 /** The jobs of the payments subgraph. */
 export const paymentJobs = ({
@@ -94,3 +161,151 @@ export const paymentClockParticipant = ({
     return received + asked + expired + held + (await expireLinks(database, () => now, shop));
   },
 });
+
+// What refunds need in the background: the sweep finds every one that is due, the wake-up only
+// makes it prompt.
+
+const refundKey = object({
+  merchantId: pipe(string(), uuid()),
+  refundId: pipe(string(), uuid()),
+});
+
+/**
+ * The job that orders one refund at the bank, or asks about it: enqueued when an answer is expected
+ * at a known time.
+ */
+export const sendRefundJob = 'send-refund';
+
+/** The jobs of refunds. */
+export const refundJobs = ({
+  database,
+  banks,
+  clocks,
+  now,
+}: Omit<PaymentJobs, 'stopping' | keyof PageDeps>): readonly Job[] => [
+  jobWithPayload({
+    name: sendRefundJob,
+    queue: 'bank',
+    payload: refundKey,
+    run: async (key) => {
+      await sendRefund(
+        database,
+        banks,
+        key,
+        await clocks.timeOf({ kind: 'refund', merchantId: key.merchantId, id: key.refundId }),
+      );
+      return done;
+    },
+  }),
+  {
+    name: 'sweep-refunds',
+    queue: 'schedules',
+    due: [refundAsks.isDue],
+    run: async () => {
+      await sendDueRefunds(database, banks, now);
+      return done;
+    },
+  },
+  {
+    name: 'expire-refund-drafts',
+    queue: 'schedules',
+    due: [refundDrafts.lives.isDue],
+    run: async () => {
+      await expireDrafts(refundDrafts, database, now);
+      return done;
+    },
+  },
+];
+
+/** How refunds and their drafts follow a shop's test clock. */
+export const refundClockParticipant = ({
+  database,
+  banks,
+}: Pick<PaymentJobs, 'database' | 'banks'>): ClockParticipant => ({
+  due: [refundAsks.byClock, refundDrafts.lives.byClock],
+  next: async (shop, now) =>
+    earliest(
+      await Promise.all(
+        [refundAsks, refundDrafts.lives].map((due) => due.next(database.pool, shop, now)),
+      ),
+    ),
+  work: async (shop, now) => {
+    const expired = await expireDrafts(refundDrafts, database, () => now, shop);
+    return expired + (await sendDueRefunds(database, banks, () => now, shop));
+  },
+});
+
+// What receipts need in the background: the sweep finds every one that is due.
+
+/** The jobs of receipts. */
+export const receiptJobs = ({
+  now,
+  ...parts
+}: AskingDeps & { readonly now: () => Temporal.Instant }): readonly Job[] => [
+  {
+    name: 'ask-receipts',
+    queue: 'schedules',
+    due: [receiptAsks.isDue],
+    run: async () => {
+      await askReceipts(parts, now);
+      return done;
+    },
+  },
+];
+
+/** How receipts follow a shop's test clock. */
+export const receiptClockParticipant = (deps: AskingDeps): ClockParticipant => ({
+  due: [receiptAsks.byClock],
+  next: (shop, now) => receiptAsks.next(deps.database.pool, shop, now),
+  work: (shop, now) => askReceipts(deps, () => now, shop),
+});
+
+// Bank queries at a known moment are not queued; the caller runs the sweep then. If this process
+// dies, the sweep finds them within a second.
+
+/** The questions of so long are asked together. */
+const together_ms = 100;
+/** No buyer waits at the page for an answer later than this: the sweep is soon enough. */
+const prompt_max_ms = 60_000;
+
+interface QuestionDeps {
+  readonly queues: Pick<Queues, 'add' | 'addMany'>;
+  readonly log: Logger;
+}
+
+/** The plans of one process. */
+export const openQuestions = ({
+  queues,
+  log,
+}: QuestionDeps): Pick<PaymentsDeps, 'askLater' | 'askNoMore' | 'sendRefundLater'> => {
+  const warn = (error: unknown): void =>
+    log.warn({ error }, 'could not enqueue a bank query; the sweep will run it');
+  /** The payments of each moment at which something is asked, and the moment of each of them. */
+  const planned = new Map<number, Set<string>>();
+  const moments = new Map<string, number>();
+  const ask = (at: number): void => {
+    const asked = planned.get(at) ?? new Set();
+    planned.delete(at);
+    for (const paymentId of asked) moments.delete(paymentId);
+    if (asked.size > 0) queues.addMany(askBanksJob, [{}]).catch(warn);
+  };
+  const askNoMore = (paymentId: string): void => {
+    planned.get(moments.get(paymentId) ?? -1)?.delete(paymentId);
+    moments.delete(paymentId);
+  };
+  return {
+    askNoMore,
+    askLater: (paymentId, delay_ms) => {
+      askNoMore(paymentId);
+      const from_ms = performance.now();
+      const at = Math.ceil((from_ms + Math.max(0, delay_ms)) / together_ms) * together_ms;
+      if (delay_ms > prompt_max_ms) return;
+      const others = planned.get(at);
+      if (!others) setTimeout(() => ask(at), at - from_ms).unref();
+      planned.set(at, (others ?? new Set()).add(paymentId));
+      moments.set(paymentId, at);
+    },
+    sendRefundLater: ({ merchantId, refundId }, delay_ms) =>
+      void queues.add(sendRefundJob, { merchantId, refundId }, { delay_ms }).catch(warn),
+  };
+};

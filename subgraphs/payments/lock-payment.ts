@@ -6,12 +6,13 @@
 import type pg from 'pg';
 import { eachMerchant } from '../platform/database/sharding.ts';
 import { run, type Statement } from '../platform/database/statement.ts';
-import type { Payment } from './entities.ts';
-import type { Refund } from './refunds/entities.ts';
+import type { Payment, Refund } from './entities.ts';
 import { boundWait } from '../platform/database/idempotency.ts';
 import { loadPayments } from './find-payments.ts';
-import { storingOf, type PaymentChange, type Storing } from './payment-change.ts';
 import {
+  storingOf,
+  type PaymentChange,
+  type Storing,
   findPayment,
   findRefunds,
   storePayment,

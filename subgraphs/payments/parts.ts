@@ -8,8 +8,7 @@ import type { Policies } from '../platform/policies/policies.ts';
 import type { TargetSwitch } from '../platform/http/webhook-url.ts';
 import type { Refresh } from './bank-answers/refresh-payment.ts';
 import type { PageDeps } from '../platform/graph/page-address.ts';
-import type { PageOpenings } from './checkout/note-opening.ts';
-import type { ShownPayments } from './checkout/shown-payments.ts';
+import type { PageOpenings, ShownPayments } from './checkout/shown-payments.ts';
 import type { RefundKey } from './refunds/send-refund.ts';
 
 export interface PaymentsDeps extends PageDeps, TargetSwitch {

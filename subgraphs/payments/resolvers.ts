@@ -4,42 +4,32 @@ import type {
   PaymentResolvers,
   QueryResolvers,
   Resolvers,
+  BankReceiptInput,
 } from '../../schema/generated/payments.ts';
-import { writeEntry, type Acting } from '../platform/database/audit.ts';
-import { inTransaction } from '../platform/database/statement.ts';
-import { openKnownMerchants } from '../platform/database/known-merchants.ts';
-import { isRefusal } from '../rules/refusal.ts';
+import { givenReceipt } from '../acquirers/receipt-terms.ts';
+import { merchantOf, orThrow } from '../platform/access/access.ts';
 import type { Principal } from '../platform/access/principal.ts';
+import { writeEntry, type Acting } from '../platform/database/audit.ts';
+import { openKnownMerchants } from '../platform/database/known-merchants.ts';
 import { foundTotalField, totalField, exactly, oneOf } from '../platform/database/lists.ts';
 import { reachOf } from '../platform/database/registry.ts';
-import { merchantOf, orThrow } from '../platform/access/access.ts';
-import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';
-import { perCall } from '../platform/graph/subgraph.ts';
+import { inTransaction } from '../platform/database/statement.ts';
 import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
-import { openRefresh } from './bank-answers/refresh-payment.ts';
-import { bankMutations } from './bank-answers/resolvers.ts';
+import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';
 import { pageAddress } from '../platform/graph/page-address.ts';
+import { perCall } from '../platform/graph/subgraph.ts';
+import { isUuid } from '../rules/ids.ts';
+import { isRefusal, refuse } from '../rules/refusal.ts';
+import { askBank } from './bank-answers/ask-bank.ts';
+import { openRefresh } from './bank-answers/refresh-payment.ts';
 import { checkoutMutations, checkoutQueries } from './checkout/resolvers.ts';
 import { openShownPayments } from './checkout/shown-payments.ts';
-import { createPayment } from './create-payment.ts';
-import type { Payment } from './entities.ts';
-import { holdMutations } from './holds/resolvers.ts';
+import { capturePayment } from './holds/capture-payment.ts';
 import { capturableOf, capturedOf } from './holds/rules.ts';
-import type { Refund } from './refunds/entities.ts';
-import { madeThrough } from './links/made-through.ts';
+import { madeThrough } from './links/store-link.ts';
 import { linkFields, linkMutations, linkQueries } from './links/resolvers.ts';
-import {
-  findNamed,
-  loadPayments,
-  loadRefunds,
-  pageOfPayments,
-  refundedInPart,
-} from './find-payments.ts';
 import { noteMutations, notesOf } from './notes/resolvers.ts';
-import type { PaymentsDeps, ReadingDeps } from './parts.ts';
-import { sellerOf } from './seller.ts';
-import { netOf } from './payment-view.ts';
-import { recurringFields, recurringMutations, recurringQueries } from './recurring/resolvers.ts';
+import { recordNotified, type NotifiedEnd } from './receipts/apply-receipt-answer.ts';
 import {
   receiptFields,
   receiptMutations,
@@ -47,14 +37,34 @@ import {
   receiptsOf,
 } from './receipts/resolvers.ts';
 import {
+  recurringFields,
+  recurringMutations,
+  recurringQueries,
+} from './recurring/create-payment.ts';
+import {
   refundDraftFields,
   refundDraftMutations,
   refundDraftQueries,
 } from './refund-drafts/resolvers.ts';
 import { refundFields, refundMutations, refundQueries } from './refunds/resolvers.ts';
 import { mayHaveRefunds } from './refunds/rules.ts';
+import { sendRefund } from './refunds/send-refund.ts';
 import { consoleMetadata, isLateSuccess } from './rules/payment.ts';
+import { callerOf } from './caller.ts';
+import { cancelOrRelease } from './cancel-payment.ts';
+import { createPayment } from './create-payment.ts';
+import type { Payment, Refund } from './entities.ts';
+import {
+  findNamed,
+  loadPayments,
+  loadRefunds,
+  pageOfPayments,
+  refundedInPart,
+  netOf,
+} from './find-payments.ts';
+import type { PaymentsDeps, ReadingDeps } from './parts.ts';
 import { searchPayments } from './search-payments.ts';
+import { sellerOf } from './seller.ts';
 import { findRefunds } from './store-payment.ts';
 
 /** Whether a payment or refund may be read by its key: also by the buyer of the payment. */
@@ -64,6 +74,95 @@ const mayReadOfPayment = (principal: Principal, row: Payment | Refund): boolean 
     principal.merchantId === row.merchantId &&
     principal.paymentId === ('paymentId' in row ? row.paymentId : row.id)
   );
+};
+
+// How the service has a bank asked at once, when the bank says that something has happened. The
+// access table lets only the service itself in.
+
+const notifiedEnd = (
+  { merchantId, paymentId, type, amount, failureReason, ...fiscal }: BankReceiptInput,
+  now: Temporal.Instant,
+): NotifiedEnd => {
+  const { fiscalStorageNumber, fiscalDocumentNumber, fiscalAttribute, registeredAt } = fiscal;
+  const base = { merchantId, paymentId, type, amount };
+  if (!fiscalStorageNumber || !fiscalDocumentNumber || !fiscalAttribute)
+    return { ...base, answer: { kind: 'failed', reason: failureReason ?? 'no reason was given' } };
+  const numbers = { fiscalStorageNumber, fiscalDocumentNumber, fiscalAttribute };
+  return {
+    ...base,
+    answer: { kind: 'registered', ...numbers, registeredAt: registeredAt ?? now },
+  };
+};
+
+/** The mutations behind a bank's notification of a payment, a refund or a receipt. */
+const bankMutations = ({
+  database,
+  banks,
+  wakeRelay,
+}: PaymentsDeps): Pick<MutationResolvers, 'bankPaymentAsk' | 'bankReceiptRecord'> => ({
+  bankReceiptRecord: async (_, { input }, { now }) => {
+    const recorded = await recordNotified(database, notifiedEnd(input, now()), now());
+    wakeRelay();
+    return recorded;
+  },
+  bankPaymentAsk: async (_, { merchantId, id, connector }, { now }) => {
+    const [payment] = await loadPayments(database.pool, [{ merchantId, id }]);
+    if (payment?.mode !== 'live') return false;
+    const asked = await askBank(database, banks, { merchantId, paymentId: id }, now(), {
+      notifiedBy: connector ?? null,
+    });
+    const pending = (await findRefunds(database.pool, [payment])).filter(
+      ({ status, bankRef }) => status === 'pending' && bankRef !== null,
+    );
+    for (const refund of pending)
+      await sendRefund(database, banks, { merchantId, refundId: refund.id }, now());
+    wakeRelay();
+    return !isRefusal(asked);
+  },
+});
+
+// Captures and cancellations: from GraphQL to a verb, and back.
+
+/** The mutations by which keys and people capture and cancel payments. */
+const holdMutations = (
+  deps: ReadingDeps,
+): Pick<MutationResolvers, 'paymentCapture' | 'paymentCancel'> => {
+  const { database, banks, customers, wakeRelay, askLater } = deps;
+  /** Publishes a change, and queries the bank about an open result. */
+  const changed = (payment: Payment, now: Temporal.Instant): void => {
+    wakeRelay();
+    if (payment.askAt)
+      askLater(payment.id, Math.max(0, payment.askAt.epochMilliseconds - now.epochMilliseconds));
+  };
+  return {
+    paymentCapture: async (
+      _,
+      { id, amount, receipt, idempotency, merchantId },
+      { principal, requestId, now },
+    ) => {
+      const calling = await callerOf(deps, principal, { id, merchantId }, now);
+      if (isRefusal(calling)) return calling;
+      const given = givenReceipt(customers, receipt, calling.now);
+      if (given && isRefusal(given)) return given;
+      const asked = { paymentId: id, amount: amount ?? null, receipt: given };
+      const request = { ...asked, requestId, idempotency };
+      const captured = await capturePayment(database, banks, calling.caller, request, calling.now);
+      if (isRefusal(captured)) return captured;
+      const { payment, replayed } = captured;
+      if (!replayed) changed(payment, calling.now);
+      return { __typename: 'PaymentCaptured', payment, idempotent: replayed };
+    },
+    paymentCancel: async (_, { id, merchantId }, { principal, requestId, now }) => {
+      if (!isUuid(id)) return refuse('not_found', 'there is no such payment');
+      const calling = await callerOf(deps, principal, { id, merchantId }, now);
+      if (isRefusal(calling)) return calling;
+      const asked = { paymentId: id, requestId };
+      const payment = await cancelOrRelease(database, banks, calling.caller, asked, calling.now);
+      if (isRefusal(payment)) return payment;
+      changed(payment, calling.now);
+      return { __typename: 'PaymentCancelled', payment };
+    },
+  };
 };
 
 /** The resolvers and the entity loaders of the payments subgraph. */

@@ -15,11 +15,16 @@ import type { FailureCode } from '../rules/failure-code.ts';
 import { minorUnits } from '../rules/money.ts';
 import type { Posting } from '../rules/postings.ts';
 import type { Payout } from './entities.ts';
-import { loadPayouts } from './find-payouts.ts';
+import { loadPayouts, statusEvent } from './find-payouts.ts';
 import { sourceOf } from './open-payouts.ts';
-import { statusEvent } from './payout-view.ts';
-import { lostCardAt, nextQuestionAfterLoss, nextTry, payoutMove } from './rules/payout.ts';
-import { payoutFailed, payoutSucceeded } from './rules/postings.ts';
+import {
+  lostCardAt,
+  nextQuestionAfterLoss,
+  nextTry,
+  payoutMove,
+  payoutFailed,
+  payoutSucceeded,
+} from './rules/payout.ts';
 import { raiseAlert } from '../platform/alerts/alerts.ts';
 
 /*

@@ -12,7 +12,7 @@ import type { FailureCode } from '../rules/failure-code.ts';
 import type { Recipient } from '../rules/recipient.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Logger } from '../platform/tracing/telemetry.ts';
-import { callForRecipient } from './call-bank.ts';
+import { callForRecipient } from './order-payout.ts';
 import { wayOf, type PayoutMethod } from './rules/payout.ts';
 
 /** Checks a recipient against the operator's lists; null when it is on none. */

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { isBeyondBound } from '../ledger/bound.ts';
+import { isBeyondBound } from '../ledger/balance.ts';
 import { claimPage, releaseKeys } from '../platform/database/claim-page.ts';
 import {
   claimOf,

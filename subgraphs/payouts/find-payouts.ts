@@ -1,10 +1,23 @@
 /** Reads payouts: by id, by reference, as a registry. */
-import { type FoundPage, openList } from '../platform/database/lists.ts';
+import { rfc3339 } from '../../schema/rfc3339.ts';
+import { payoutJson, type PayoutFieldsFragment } from '../../schema/wire.ts';
 import { loadByKey } from '../platform/database/batch-calls.ts';
+import { type FoundPage, openList } from '../platform/database/lists.ts';
 import { registry, type RegistryTable } from '../platform/database/registry.ts';
-import { columns, propertyNames } from '../platform/database/statement.ts';
+import {
+  columns,
+  propertyNames,
+  run,
+  type Runner,
+  type Statement,
+} from '../platform/database/statement.ts';
+import type { OutboxEvent } from '../platform/events/outbox.ts';
+import type { Mode } from '../rules/mode.ts';
+import { lastFour, maskedPhone } from '../rules/recipient.ts';
+import { refuse, type Refusal } from '../rules/refusal.ts';
+import type { PayoutInput } from './rules/create.ts';
+import { payoutMethods, payoutStatuses, webhookOf } from './rules/payout.ts';
 import { PayoutEntity, type Payout } from './entities.ts';
-import { payoutMethods, payoutStatuses } from './rules/payout.ts';
 
 /** Every column of a payout, by its property's name. */
 export const payoutNames = propertyNames(PayoutEntity);
@@ -27,3 +40,134 @@ export const pageOfPayouts = openList<Payout>(
   { table: payoutTable, columns: payoutColumns },
   listPayouts,
 );
+
+// A payout in the public JSON. The frozen webhook body and GET /v1/public/payouts/{id} use the same
+// view.
+
+/** The stored part of a recipient, of a payout or of a draft. */
+export type StoredRecipient = Pick<
+  Payout,
+  | 'recipientPhone'
+  | 'recipientBankId'
+  | 'recipientAccount'
+  | 'recipientBik'
+  | 'recipientInn'
+  | 'recipientName'
+>;
+
+/** The whole recipient, without other methods' fields. */
+export const recipientView = (payout: StoredRecipient) => ({
+  phone: payout.recipientPhone,
+  bankId: payout.recipientBankId,
+  accountNumber: payout.recipientAccount,
+  bik: payout.recipientBik,
+  inn: payout.recipientInn,
+  fullName: payout.recipientName,
+});
+
+/** The recipient as people see it until they reveal it. */
+export const maskedRecipient = (payout: StoredRecipient): ReturnType<typeof recipientView> => {
+  const whole = recipientView(payout);
+  return {
+    ...whole,
+    phone: whole.phone && maskedPhone(whole.phone),
+    accountNumber: lastFour(whole.accountNumber),
+    inn: lastFour(whole.inn),
+  };
+};
+
+/** The public JSON of a payout at this moment. */
+const publicPayout = (payout: Payout): ReturnType<typeof payoutJson> => {
+  const view: PayoutFieldsFragment = {
+    ...payout,
+    amount: Number(payout.amount),
+    failReason: payout.failReason ?? '',
+    recipient: recipientView(payout),
+    metadata: payout.metadata ?? {},
+    createdAt: rfc3339(payout.createdAt),
+    completedAt: payout.completedAt && rfc3339(payout.completedAt),
+  };
+  return payoutJson(view);
+};
+
+const subjectOf = ({ merchantId, shopId, mode, id: subjectId }: Payout) => ({
+  merchantId,
+  shopId,
+  mode,
+  subjectId,
+});
+
+/** Events of a new payout: pending, even if it was refused at once. */
+export const createdEvent = (payout: Payout): OutboxEvent => ({
+  ...subjectOf(payout),
+  stream: {
+    kind: 'payout.created',
+    payload: { id: payout.id, amount: Number(payout.amount), status: 'pending' },
+  },
+  webhook: {
+    event: 'payout.created',
+    data: publicPayout({ ...payout, status: 'pending', failReason: null, completedAt: null }),
+    url: null,
+  },
+  at: payout.createdAt,
+});
+
+/** The events of a new status: to the stream, and to webhooks when it is final. */
+export const statusEvent = (payout: Payout, at: Temporal.Instant): OutboxEvent => {
+  const event = webhookOf(payout.status);
+  return {
+    ...subjectOf(payout),
+    stream: { kind: 'payout.status_changed', payload: { id: payout.id, status: payout.status } },
+    webhook: event && { event, data: publicPayout(payout), url: null },
+    at,
+  };
+};
+
+// Recipients that were paid before: they are paid again without typing a phone or an account.
+
+/** Payouts of a shop and method that are looked at, and recipients that are returned. */
+const looked_max = 1_000;
+const recipients_max = 200;
+
+// Each shop and method is a range of the index payout_filter. Erased recipients have no address.
+const paid: Statement = {
+  name: 'payout.paid_recipients',
+  text: `select ${columns(payoutNames, 'latest')} from (
+      select distinct on (found.method, coalesce(found.recipient_phone, found.recipient_account), coalesce(found.recipient_bank_id, found.recipient_bik)) found.*
+      from shop cross join (values ('payouts_sbp'), ('payouts_account')) as way (method) cross join lateral (
+        select * from payout where payout.merchant_id = $1 and payout.shop_id = shop.id and payout.mode = $2 and payout.status = 'succeeded'
+          and payout.method = way.method order by payout.created_at desc, payout.id desc limit ${looked_max}) as found
+      where shop.merchant_id = $1 and coalesce(found.recipient_phone, found.recipient_account) is not null
+      order by found.method, coalesce(found.recipient_phone, found.recipient_account), coalesce(found.recipient_bank_id, found.recipient_bik), found.created_at desc
+    ) as latest order by latest.created_at desc, latest.id desc limit ${recipients_max}`,
+};
+
+/** The newest successful payout to each of them, newest first. */
+export const findPaidRecipients = (
+  runner: Runner,
+  { merchantId, mode }: { readonly merchantId: string; readonly mode: Mode },
+): Promise<Payout[]> => run<Payout>(runner, paid, [merchantId, mode]);
+
+interface Again {
+  readonly merchantId: string;
+  readonly mode: Mode;
+  /** The earlier payout; null: the input has its recipient. */
+  readonly recipientOf: string | null;
+  readonly input: PayoutInput;
+}
+
+/** The input with the recipient of an earlier payout. */
+export const inputAgain = async (
+  runner: Runner,
+  { merchantId, mode, recipientOf, input }: Again,
+): Promise<PayoutInput | Refusal> => {
+  if (recipientOf === null) return input;
+  const { amount, currency, orderId, metadata, method: _, ...other } = input;
+  if (Object.values(other).some((value) => value !== null && value !== undefined))
+    return refuse('bad_request', 'input: expected an amount alone beside recipientOf');
+  const [payout] = await loadPayouts(runner, [{ merchantId, id: recipientOf }]);
+  const recipient = payout && recipientView(payout);
+  if (payout?.mode !== mode || (recipient?.phone ?? recipient?.accountNumber ?? null) === null)
+    return refuse('not_found', 'there is no such recipient');
+  return { amount, currency, orderId, metadata, method: payout.method, ...recipient };
+};

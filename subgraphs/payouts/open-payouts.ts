@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { eventRow, insertEvents, type OutboxEvent } from '../platform/events/outbox.ts';
 import type { ClaimingCaller } from '../platform/database/idempotency.ts';
 import { rowJson, run, type Statement } from '../platform/database/statement.ts';
-import { lockMerchant } from '../ledger/debit.ts';
+import { lockMerchant } from '../ledger/balance.ts';
 import {
   deltaRows,
   insertDeltas,
@@ -21,11 +21,9 @@ import type { MinorUnits } from '../rules/money.ts';
 import type { Posting } from '../rules/postings.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payout } from './entities.ts';
-import { payoutNames } from './find-payouts.ts';
-import { createdEvent, statusEvent } from './payout-view.ts';
+import { payoutNames, createdEvent, statusEvent } from './find-payouts.ts';
 import { chargedRate, reserveEach, type PayoutTerms, type Reservation } from './rules/create.ts';
-import { lostCard_s, type PayoutMethod } from './rules/payout.ts';
-import { payoutDescription, payoutOpened } from './rules/postings.ts';
+import { lostCard_s, type PayoutMethod, payoutDescription, payoutOpened } from './rules/payout.ts';
 
 /** A payout to create. */
 export interface Draft {

@@ -5,19 +5,29 @@
  * later connection may be refused although an earlier order has arrived.
  */
 import type { Bank } from '../acquirers/bank.ts';
-import type { PayoutAnswer, PayoutOrderAnswer } from '../acquirers/payout-bank.ts';
+import type {
+  PayoutAnswer,
+  PayoutOrderAnswer,
+  RecipientVerdict,
+} from '../acquirers/payout-bank.ts';
 import type { Banks } from '../acquirers/route.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { columns, run, type Statement } from '../platform/database/statement.ts';
-import { minorUnits } from '../rules/money.ts';
+import type { Logger } from '../platform/tracing/telemetry.ts';
 import { timedPlanOfAmount } from '../rules/banks.ts';
+import { minorUnits } from '../rules/money.ts';
 import type { Recipient } from '../rules/recipient.ts';
 import { isRefusal } from '../rules/refusal.ts';
-import type { Logger } from '../platform/tracing/telemetry.ts';
-import { callForPayout } from './call-bank.ts';
+import {
+  lease_s,
+  lostCard_s,
+  nextTry,
+  unseenFor_h,
+  wayOf,
+  callDeadline_s,
+} from './rules/payout.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
-import { lease_s, lostCard_s, nextTry, unseenFor_h, wayOf } from './rules/payout.ts';
 
 export interface OrderingDeps {
   readonly database: Database;
@@ -40,6 +50,51 @@ export interface Ordered {
 }
 
 const unknown = { kind: 'unknown' } as const;
+
+// Calls a bank about payouts, within a deadline. An error in a call is an unknown answer, never a
+// failure.
+
+/**
+ * Waits for a call until its deadline. The log names the error but not its text, which may contain
+ * what was sent.
+ */
+const within = async <Answer extends PayoutOrderAnswer | RecipientVerdict>(
+  deadline_ms: number,
+  log: Logger,
+  payoutId: string | null,
+  call: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer | typeof unknown> => {
+  const calling = new AbortController();
+  const { signal } = calling;
+  const timer = setTimeout(() => calling.abort(), deadline_ms);
+  const elapsed = new Promise<typeof unknown>((resolve) =>
+    signal.addEventListener('abort', () => resolve(unknown), { once: true }),
+  );
+  const answered = call(signal).catch((error: unknown) => {
+    log.warn(
+      { payoutId, error: error instanceof Error ? error.name : 'not an error' },
+      'a call to a bank about a payout failed',
+    );
+    return unknown;
+  });
+  return Promise.race([answered, elapsed]).finally(() => clearTimeout(timer));
+};
+
+/** An order, or a query about one. */
+export const callForPayout = <Answer extends PayoutOrderAnswer>(
+  log: Logger,
+  payoutId: string,
+  call: (signal: AbortSignal) => Promise<Answer>,
+): Promise<Answer | typeof unknown> => within(callDeadline_s * 1_000, log, payoutId, call);
+
+/** How long a caller waits for the bank's answer about a recipient. */
+const checkDeadline_ms = 5_000;
+
+/** A query about a recipient, before the payout exists. */
+export const callForRecipient = (
+  log: Logger,
+  call: (signal: AbortSignal) => Promise<RecipientVerdict>,
+): Promise<RecipientVerdict> => within(checkDeadline_ms, log, null, call);
 
 const callBank = (
   { log }: OrderingDeps,

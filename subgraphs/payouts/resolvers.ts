@@ -6,29 +6,35 @@ import type {
   Resolvers,
 } from '../../schema/generated/payouts.ts';
 import { openSbpDirectory, type SbpDirectory } from '../acquirers/sbp-banks.ts';
-import { openKnownMerchants } from '../platform/database/known-merchants.ts';
-import { isUuid } from '../rules/ids.ts';
-import { timedPlanOfAmount } from '../rules/banks.ts';
-import { isRefusal } from '../rules/refusal.ts';
-import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';
 import { keyOf, merchantOf, orThrow } from '../platform/access/access.ts';
+import { writeEntry } from '../platform/database/audit.ts';
+import { openKnownMerchants } from '../platform/database/known-merchants.ts';
 import { foundTotalField, totalField, exactly, oneOf } from '../platform/database/lists.ts';
+import type { Database } from '../platform/database/orm.ts';
 import { reachOf } from '../platform/database/registry.ts';
+import { run, type Statement, inTransaction } from '../platform/database/statement.ts';
+import { personOf } from '../platform/drafts/decide-draft.ts';
+import type { PersonActing } from '../platform/drafts/store-drafts.ts';
 import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
-import type { Payout } from './entities.ts';
+import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';
+import { timedPlanOfAmount } from '../rules/banks.ts';
+import { isUuid } from '../rules/ids.ts';
+import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { draftFields, draftMutations, draftQueries, type DraftsDeps } from './drafts/resolvers.ts';
+import { payoutDrafts } from './drafts/create-draft.ts';
 import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout } from './create-payout.ts';
-import { loadPayouts, pageOfPayouts } from './find-payouts.ts';
-import { personOf } from '../platform/drafts/decide-draft.ts';
-import { maskedRecipient, recipientView } from './payout-view.ts';
-import { revealRecipient } from './reveal-recipient.ts';
-import { findPaidRecipients } from './paid-recipients.ts';
+import type { Payout } from './entities.ts';
+import {
+  loadPayouts,
+  pageOfPayouts,
+  maskedRecipient,
+  recipientView,
+  findPaidRecipients,
+} from './find-payouts.ts';
 import { quotePayouts } from './quote-payouts.ts';
 import { refreshSbpBanks } from './refresh-sbp-banks.ts';
 import { searchPayouts } from './search-payouts.ts';
-import type { Database } from '../platform/database/orm.ts';
-import { run, type Statement } from '../platform/database/statement.ts';
 
 /* Moves a payout's next bank query to now, after a notification from its bank. */
 
@@ -134,6 +140,30 @@ const queries = (
   },
   sbpBanks: async () => [...(await directory.current())],
 });
+
+// Shows a person the whole recipient of a payout or of its draft, with an audit entry.
+
+/**
+ * The recipient, once its entry is committed: no one sees it without a trace. A payout has the id of
+ * its draft. A card's number is stored nowhere, so it cannot be revealed.
+ */
+const revealRecipient = (
+  { pool }: Pick<Database, 'pool'>,
+  acting: PersonActing,
+  key: { readonly merchantId: string; readonly id: string },
+): Promise<ReturnType<typeof recipientView> | Refusal> =>
+  inTransaction(pool, async (client) => {
+    const [payout] = await loadPayouts(client, [key]);
+    const [draft] = payout ? [null] : await payoutDrafts.load(client, [key]);
+    const found = payout ?? draft;
+    if (!found) return refuse('not_found', 'there is no such payout');
+    const { merchantId, id } = found;
+    const subject = { kind: payout ? 'payout' : 'payout_draft', id };
+    const after = { recipient: maskedRecipient(found) };
+    const action = { action: 'payout.recipient_reveal', merchantId, subject } as const;
+    await writeEntry(client, acting, action, { before: null, after });
+    return recipientView(found);
+  });
 
 const mutations = (deps: PayoutsDeps, directory: SbpDirectory): MutationResolvers => ({
   payoutCreate: async (_, { input, idempotency }, { principal, now }) => {

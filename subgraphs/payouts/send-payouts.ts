@@ -6,6 +6,7 @@
  */
 import type pg from 'pg';
 import type { Bank } from '../acquirers/bank.ts';
+import { eachAlone, workBatch } from '../platform/alerts/dead-letters.ts';
 import {
   readByTurns,
   type Owner,
@@ -14,20 +15,22 @@ import {
   ofShop,
   type Timeline,
 } from '../platform/clock/due.ts';
-import { eachAlone, workBatch } from '../platform/alerts/dead-letters.ts';
+import { earliest, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
 import { columns, inTransaction, run, type Statement } from '../platform/database/statement.ts';
 import { inTraceOf } from '../platform/database/subject-trace.ts';
+import { expireDrafts } from '../platform/drafts/store-drafts.ts';
+import { done, type Job } from '../platform/queue/run-job.ts';
 import { minorUnits } from '../rules/money.ts';
 import type { KeptRecipient } from '../rules/recipient.ts';
 import { isRefusal } from '../rules/refusal.ts';
+import { payoutDrafts } from './drafts/create-draft.ts';
+import { lease_s } from './rules/payout.ts';
 import { applyPayoutAnswer } from './apply-payout-answer.ts';
-import { callForPayout } from './call-bank.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
-import { orderPayout, type Ordered, type OrderingDeps } from './order-payout.ts';
-import { lease_s } from './rules/payout.ts';
+import { callForPayout, orderPayout, type Ordered, type OrderingDeps } from './order-payout.ts';
 
-export type SendingDeps = OrderingDeps;
+type SendingDeps = OrderingDeps;
 
 /** The stored recipient; null for a card, whose number is not stored. */
 const keptRecipient = (payout: Payout): KeptRecipient | null => {
@@ -170,3 +173,52 @@ export const sendDuePayouts = async (
   );
   return due.length;
 };
+
+// Background jobs of the payouts subgraph. The schedule finds all due work; wake-ups only make it
+// prompt.
+
+interface PayoutJobs extends SendingDeps {
+  readonly now: () => Temporal.Instant;
+  /** Ends a long run early. */
+  readonly stopping: AbortSignal;
+}
+
+/** The job that sends new payouts to their banks. It carries no data: the rows hold what is due. */
+export const sendPayoutsJob = 'send-payouts';
+
+/** The jobs of the payouts subgraph. An interrupted run loses nothing: the next one continues. */
+export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Job[] => [
+  {
+    name: sendPayoutsJob,
+    queue: 'bank',
+    due: [payoutAsks.isDue],
+    run: async () => {
+      while (!stopping.aborted && (await sendDuePayouts(parts, now)) > 0);
+      return done;
+    },
+  },
+  {
+    name: 'expire-payout-drafts',
+    queue: 'schedules',
+    due: [payoutDrafts.lives.isDue],
+    run: async () => {
+      await expireDrafts(payoutDrafts, parts.database, now);
+      return done;
+    },
+  },
+];
+
+/** How payouts and their drafts follow a shop's test clock. */
+export const payoutClockParticipant = (deps: SendingDeps): ClockParticipant => ({
+  due: [payoutAsks.byClock, payoutDrafts.lives.byClock],
+  next: async (shop, now) => {
+    const { pool } = deps.database;
+    return earliest(
+      await Promise.all([payoutAsks, payoutDrafts.lives].map((due) => due.next(pool, shop, now))),
+    );
+  },
+  work: async (shop, now) => {
+    const expired = await expireDrafts(payoutDrafts, deps.database, () => now, shop);
+    return expired + (await sendDuePayouts(deps, () => now, shop));
+  },
+});

@@ -38,7 +38,7 @@ interface Request {
   readonly tokenId: string;
   readonly subscriptionId: string | null;
   readonly customerRef: string;
-  /** Whose terms its receipt has (`acquirers/receipts`); null: it has no receipt. */
+  /** Whose terms its receipt has (`acquirers/receipt-terms`); null: it has no receipt. */
   readonly receiptTermsId: string | null;
   /** The pairs that its payment carries; null: none. */
   readonly metadata: Record<string, string> | null;

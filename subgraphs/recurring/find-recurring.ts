@@ -1,17 +1,83 @@
 /** Reads tokens of the key's mode. Tokens belong to the merchant, whatever the shop of the key. */
 import { loadByKey } from '../platform/database/batch-calls.ts';
-import { openList } from '../platform/database/lists.ts';
-import { readPage, type Page, type PageQuery } from '../platform/database/keyset.ts';
+import {
+  readPage,
+  type Page,
+  type PageQuery,
+  pagedList,
+  type PagedList,
+} from '../platform/database/keyset.ts';
+import { openList, type ListedPage } from '../platform/database/lists.ts';
+import { runSharded, shardedByKey } from '../platform/database/sharding.ts';
 import { columns, propertyNames, type Runner } from '../platform/database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
-import type { Refusal } from '../rules/refusal.ts';
-import { TokenEntity, type Token } from './tokens/entities.ts';
+import { type Refusal, isRefusal, refuse } from '../rules/refusal.ts';
+import { datesFrom } from './rules/schedule.ts';
+import { scheduleOf, subscriptionStatuses } from './rules/subscription.ts';
 import { tokenStatuses } from './rules/token.ts';
-import { listOfModes, recurringPage_max, wholeList } from './list-pages.ts';
+import {
+  SubscriptionChargeEntity,
+  SubscriptionEntity,
+  type Subscription,
+  type SubscriptionCharge,
+  TokenEntity,
+  type Token,
+} from './entities.ts';
 
 const tokenColumns = columns(propertyNames(TokenEntity));
 
 export const loadTokens = loadByKey<Token>('token', tokenColumns);
+
+// The merchant's lists of tokens and subscriptions, in pages by keyset, or as a whole while they
+// are short.
+
+/** Rows of a page at most. The REST API reads its whole lists in such pages. */
+const recurringPage_max = 500;
+/** Rows of a list that is answered as a whole. */
+const wholeList_max = 10_000;
+
+/**
+ * A list for `readPage`: `$4` is the merchant, `$5` the modes, `$6` the
+ * value of `filter` when there is one. One range of the table's index for each mode, merged: over
+ * an array of modes PostgreSQL would sort the whole list for each page.
+ */
+const listOfModes = (name: string, table: string, selected: string, filter?: string): PagedList =>
+  pagedList(
+    `recurring.page_${name}`,
+    ({
+      behind,
+      inOrder,
+    }) => `select page.* from unnest($5::text[]) as wanted(mode) cross join lateral (
+      select ${selected} from ${table}
+      where merchant_id = $4 and mode = wanted.mode ${filter ? `and ${filter} = $6` : ''} and ${behind('created_at', 'id')}
+      ${inOrder('created_at', 'id')}) page
+    ${inOrder('page."createdAt"', 'page.id')}`,
+  );
+
+/**
+ * All rows of a list, page by page; `bad_request`, naming the field to use instead, when there are
+ * too many for one answer.
+ */
+const wholeList = async <Row>(
+  field: string,
+  read: (page: PageQuery) => Promise<Page<Row> | Refusal>,
+): Promise<Row[] | Refusal> => {
+  const rows: Row[] = [];
+  let after: string | null = null;
+  do {
+    const page: Page<Row> | Refusal = await read({ first: recurringPage_max, after });
+    if (isRefusal(page)) return page;
+    rows.push(...page.nodes);
+    after = page.pageInfo.endCursor;
+    if (after !== null && rows.length >= wholeList_max) {
+      return refuse(
+        'bad_request',
+        `${field}: there are more than ${wholeList_max}; use ${field}Connection`,
+      );
+    }
+  } while (after !== null);
+  return rows;
+};
 
 const tokensOf = listOfModes('tokens', 'token', tokenColumns);
 const tokensOfCustomer = listOfModes('tokens_of_customer', 'token', tokenColumns, 'customer_ref');
@@ -55,3 +121,80 @@ export const pageOfTokens = (
  */
 export const findTokens = (runner: Runner, query: TokensQuery): Promise<Token[] | Refusal> =>
   wholeList('tokens', (page) => pageOfTokens(runner, query, page));
+
+// Reads subscriptions and their charges, of the key's mode. They belong to the merchant, whatever
+// the shop of the key.
+
+export const subscriptionNames = propertyNames(SubscriptionEntity);
+export const chargeNames = propertyNames(SubscriptionChargeEntity);
+
+export const loadSubscriptions = loadByKey<Subscription>(
+  'subscription',
+  columns(subscriptionNames),
+);
+
+const subscriptionsOf = listOfModes('subscriptions', 'subscription', columns(subscriptionNames));
+
+/**
+ * A page of the merchant's subscriptions in these modes, newest first; `bad_request` for a wrong
+ * size or cursor.
+ */
+const pageOfSubscriptions = (
+  runner: Runner,
+  merchantId: string,
+  modes: readonly Mode[],
+  page: PageQuery,
+): Promise<Page<Subscription> | Refusal> =>
+  readPage(runner, subscriptionsOf, [merchantId, modes], page, recurringPage_max);
+
+export type SubscriptionPage = ListedPage<Subscription>;
+
+/** Subscriptions as lists show them: the merchant's in pages, or filtered. */
+export const listSubscriptions = openList<Subscription>(
+  {
+    table: { name: 'subscription', filters: { status: subscriptionStatuses } },
+    columns: columns(subscriptionNames),
+    by: ['mode'],
+  },
+  (runner, { merchantId, modes }, page) => pageOfSubscriptions(runner, merchantId, modes, page),
+);
+
+/**
+ * All of the merchant's subscriptions in these modes, newest first; `bad_request` when there are
+ * more than a list may hold.
+ */
+export const findSubscriptions = (
+  runner: Runner,
+  merchantId: string,
+  modes: readonly Mode[],
+): Promise<Subscription[] | Refusal> =>
+  wholeList('billingSubscriptions', (page) => pageOfSubscriptions(runner, merchantId, modes, page));
+
+const chargesOf = shardedByKey(
+  'subscription_charge.of_subscriptions',
+  'subscription_id',
+  (ofKeys) => `select ${columns(chargeNames)} from subscription_charge
+    where ${ofKeys} order by created_at, period, attempt`,
+);
+
+/** The charges of each subscription, oldest first, in the order of the subscriptions. */
+export const findCharges = async (
+  runner: Runner,
+  subscriptions: readonly Pick<Subscription, 'merchantId' | 'id'>[],
+): Promise<SubscriptionCharge[][]> => {
+  type Key = Pick<Subscription, 'merchantId' | 'id'>;
+  const rows = await runSharded<SubscriptionCharge, Key>(
+    runner,
+    chargesOf,
+    subscriptions,
+    (own) => [own.map(({ id }) => id)],
+  );
+  const found = Map.groupBy(rows, ({ subscriptionId }) => subscriptionId);
+  return subscriptions.map(({ id }) => found.get(id) ?? []);
+};
+
+/** The next dates of an active or past due subscription; none for others. */
+export const upcomingDates = (subscription: Subscription): readonly Temporal.Instant[] =>
+  subscription.status === 'active' || subscription.status === 'past_due'
+    ? datesFrom(scheduleOf(subscription), subscription.periods)
+    : [];

@@ -5,8 +5,7 @@
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { subscriptionJson, tokenJson } from '../../schema/wire.ts';
 import type { OutboxEvent } from '../platform/events/outbox.ts';
-import type { Subscription } from './subscriptions/entities.ts';
-import type { Token } from './tokens/entities.ts';
+import type { Subscription, Token } from './entities.ts';
 
 const text = (instant: Temporal.Instant | null): string | null => instant && rfc3339(instant);
 

@@ -1,15 +1,28 @@
 /** The recurring subgraph's resolvers. */
-import type { Resolvers } from '../../schema/generated/recurring.ts';
+import type {
+  Resolvers,
+  CustomerPageResolvers,
+  MutationResolvers,
+  QueryResolvers,
+} from '../../schema/generated/recurring.ts';
+import { accessRefusal, keyOf } from '../platform/access/access.ts';
+import type { Principal } from '../platform/access/principal.ts';
+import { findSeller } from '../platform/database/find-seller.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
 import { totalField } from '../platform/database/lists.ts';
-import { accessRefusal } from '../platform/access/access.ts';
-import { mayReadOfMode, ownOnly, type OfMode } from '../platform/graph/entities.ts';
-import type { Principal } from '../platform/access/principal.ts';
 import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
-import type { CustomerDeps } from './customers/customer-page.ts';
-import { customerMutations, customerPageFields, customerQueries } from './customers/resolvers.ts';
-import { loadTokens } from './find-recurring.ts';
-import { loadSubscriptions } from './subscriptions/find-subscriptions.ts';
+import { mayReadOfMode, ownOnly, type OfMode } from '../platform/graph/entities.ts';
+import { isRefusal } from '../rules/refusal.ts';
+import {
+  type CustomerDeps,
+  endSubscription,
+  endToken,
+  findCustomerPage,
+  subscriptionsOf,
+  tokensOf,
+  findCustomerSubscription,
+} from './customers/customer-page.ts';
+import { addressOfSession, newSession } from './customers/customer-session.ts';
 import {
   subscriptionChargeFields,
   subscriptionFields,
@@ -18,6 +31,7 @@ import {
   subscriptionTermsFields,
 } from './subscriptions/resolvers.ts';
 import { tokenFields, tokenMutations, tokenQueries } from './tokens/resolvers.ts';
+import { loadTokens, loadSubscriptions } from './find-recurring.ts';
 
 /**
  * A key needs the list's scope to read a token or subscription, wherever the reference comes from.
@@ -29,6 +43,50 @@ const mayRead = (principal: Principal, row: OfMode): boolean =>
 /** A buyer reads the subscription of its page's payment, and no other. */
 const mayReadTerms = (principal: Principal, row: OfMode): boolean =>
   principal.kind === 'buyer' || mayRead(principal, row);
+
+// Customers' pages: from GraphQL to a verb, and back.
+
+/** The page of a session. */
+const customerQueries = (deps: CustomerDeps): Pick<QueryResolvers, 'customerPage'> => ({
+  customerPage: (_, { address }) => findCustomerPage(deps, address),
+});
+
+/** What a page shows. */
+const customerPageFields = (deps: CustomerDeps): CustomerPageResolvers => {
+  const { pool } = deps.database;
+  return {
+    seller: ({ merchantId }) => findSeller(pool, merchantId),
+    tokens: (page) => tokensOf(pool, page),
+    subscriptions: (page) => subscriptionsOf(pool, page),
+    subscription: (page, { id }) => findCustomerSubscription(deps, page, id),
+  };
+};
+
+/** What a merchant does for a customer, and the customer on the page. */
+const customerMutations = (
+  deps: CustomerDeps,
+): Pick<
+  MutationResolvers,
+  'customerSessionCreate' | 'customerTokenCancel' | 'customerSubscriptionCancel'
+> => ({
+  customerSessionCreate: async (_, { input }, { principal, now }) => {
+    const session = newSession(keyOf(principal), input, now());
+    if (isRefusal(session)) return session;
+    const address = addressOfSession(deps.customerSecret, session);
+    const url = `${deps.publicUrl}/pay/c/${address}`;
+    return { __typename: 'CustomerSessionCreated', url, expiresAt: session.expiresAt };
+  },
+  customerTokenCancel: async (_, { address, id }, { requestId }) => {
+    const token = await endToken(deps, address, id, requestId);
+    return isRefusal(token) ? token : { __typename: 'TokenCancelled', token };
+  },
+  customerSubscriptionCancel: async (_, { address, id }, { requestId }) => {
+    const subscription = await endSubscription(deps, address, id, requestId);
+    return isRefusal(subscription)
+      ? subscription
+      : { __typename: 'SubscriptionCancelled', subscription };
+  },
+});
 
 /** The resolvers and the entity loaders of the recurring subgraph. */
 export const recurringSubgraph = (

@@ -4,13 +4,11 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Bank } from '../../subgraphs/acquirers/bank.ts';
-import type { BankAnswer } from '../../subgraphs/acquirers/bank-answer.ts';
+import type { Bank, BankAnswer } from '../../subgraphs/acquirers/bank.ts';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
-import { isBeyondBound } from '../../subgraphs/ledger/bound.ts';
+import { isBeyondBound, readBalances } from '../../subgraphs/ledger/balance.ts';
 import { readBalancesAt } from '../../subgraphs/ledger/closing.ts';
-import { readBalances } from '../../subgraphs/ledger/balance.ts';
 import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
 import { foldBalances } from '../../subgraphs/ledger/fold.ts';
 import { openPolicies } from '../../subgraphs/platform/policies/policies.ts';

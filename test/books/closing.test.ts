@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { readClosing, type ClosingSpan } from '../../subgraphs/ledger/closing.ts';
-import { bookPostings } from '../../subgraphs/ledger/debit.ts';
+import { bookPostings } from '../../subgraphs/ledger/balance.ts';
 import { foldBalances } from '../../subgraphs/ledger/fold.ts';
 import type { PostingSource } from '../../subgraphs/ledger/post.ts';
 import { minorUnits } from '../../subgraphs/rules/money.ts';
 import * as rules from '../../subgraphs/rules/postings.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import * as payouts from '../../subgraphs/payouts/rules/postings.ts';
+import * as payouts from '../../subgraphs/payouts/rules/payout.ts';
 import { balancesAfter } from '../../subgraphs/merchants/ledger/resolvers.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 

@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { startRelay } from '../../subgraphs/platform/events/relay.ts';
-import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
+import { deliveriesOf } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import { log } from '../webhooks/harness.ts';
 
 const [, , connectionString = ''] = process.argv;

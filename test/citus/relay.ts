@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startRelay } from '../../subgraphs/platform/events/relay.ts';
-import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
+import { deliveriesOf } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import {
   migrateTemplate,
   openMigratedDatabase,

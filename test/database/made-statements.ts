@@ -55,7 +55,7 @@ const parts = {
 const makeNumbering = async (): Promise<void> => {
   const { numberAtOnce } = await import('../../subgraphs/platform/events/number-events.ts');
   const { numberByShard } = await import('../../subgraphs/platform/events/number-events.ts');
-  const { deliveriesOf } = await import('../../subgraphs/merchants/webhooks/make-deliveries.ts');
+  const { deliveriesOf } = await import('../../subgraphs/merchants/webhooks/deliveries.ts');
   numberAtOnce(openNobody().pool, deliveriesOf);
   numberByShard(openNobody().pool, deliveriesOf);
 };
@@ -144,12 +144,11 @@ const makeLists = async () => {
   const payments = await import('../../subgraphs/payments/find-payments.ts');
   const { pageOfReceipts } = await import('../../subgraphs/payments/receipts/store-receipts.ts');
   const { pageOfPayouts } = await import('../../subgraphs/payouts/find-payouts.ts');
-  const { payoutDrafts } = await import('../../subgraphs/payouts/drafts/store-draft.ts');
-  const { refundDrafts } = await import('../../subgraphs/payments/refund-drafts/store-draft.ts');
+  const { payoutDrafts } = await import('../../subgraphs/payouts/drafts/create-draft.ts');
+  const { refundDrafts } = await import('../../subgraphs/payments/refund-drafts/create-draft.ts');
   const { pageOfLedger } = await import('../../subgraphs/merchants/ledger/read-ledger.ts');
-  const { madeThrough } = await import('../../subgraphs/payments/links/made-through.ts');
-  const { listSubscriptions } =
-    await import('../../subgraphs/recurring/subscriptions/find-subscriptions.ts');
+  const { madeThrough } = await import('../../subgraphs/payments/links/store-link.ts');
+  const { listSubscriptions } = await import('../../subgraphs/recurring/find-recurring.ts');
   const { listDeliveries } = await import('../../subgraphs/merchants/list-cabinet.ts');
   const lists: readonly List[] = [
     payments.pageOfPayments,

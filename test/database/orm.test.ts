@@ -17,7 +17,7 @@ import {
   type Acting,
   type AuditedAction,
 } from '../../subgraphs/merchants/audit.ts';
-import { profileOf } from '../../subgraphs/merchants/rules/profile.ts';
+import { profileOf } from '../../subgraphs/merchants/rules/merchant.ts';
 import { createMerchant } from '../../subgraphs/merchants/change-merchant.ts';
 import { AuditEntryEntity, MerchantEntity } from '../../subgraphs/merchants/entities.ts';
 import { sealedColumns } from '../../subgraphs/merchants/reseal-secrets.ts';

@@ -22,7 +22,7 @@ import { openSubgraph, type SubgraphsDeps } from '../../subgraphs/open-subgraphs
 import { countStatements } from '../support/count-statements.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { testCustomers } from '../support/customers.ts';
-import { openPageOpenings } from '../../subgraphs/payments/checkout/note-opening.ts';
+import { openPageOpenings } from '../../subgraphs/payments/checkout/shown-payments.ts';
 
 export const log = openLog(
   { logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' },

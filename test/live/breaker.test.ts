@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openBreaker } from '../../subgraphs/acquirers/breaker.ts';
+import { openBreaker } from '../../subgraphs/acquirers/bank-http.ts';
 
 test('ten calls in a row without an answer withhold the next ones, except one trial after each pause; the first answer lets all through', () => {
   let now_ms = 0;

@@ -1,9 +1,8 @@
 /** Receipts and orders of them, for tests of the connectors alone. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { SessionOrder } from '../../subgraphs/acquirers/bank.ts';
+import type { SessionOrder, ReceiptAnswer, ReceiptOrder } from '../../subgraphs/acquirers/bank.ts';
 import type { OpenedBank } from '../../subgraphs/acquirers/connector.ts';
-import type { ReceiptAnswer, ReceiptOrder } from '../../subgraphs/acquirers/receipt-bank.ts';
 import { minorUnits } from '../../subgraphs/rules/money.ts';
 import type { PaymentMode, ReceiptTerms } from '../../subgraphs/rules/receipt.ts';
 import { cardOf } from './harness.ts';

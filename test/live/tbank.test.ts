@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { tbankTerminal } from '../acquirer/start-acquirer.ts';
 import { signatureOf } from '../acquirer/tbank/api.ts';
-import { hasToken, tokenOf } from '../../subgraphs/acquirers/tbank/token.ts';
+import { hasToken, tokenOf } from '../../subgraphs/acquirers/tbank/client.ts';
 import { askGraph } from '../support/merchant.ts';
 import {
   onPage,

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { SessionOrder } from '../../subgraphs/acquirers/bank.ts';
+import type { SessionOrder, ReceiptOrder } from '../../subgraphs/acquirers/bank.ts';
 import { openAccounts } from '../../subgraphs/acquirers/bank-accounts.ts';
 import type { OpenedBank } from '../../subgraphs/acquirers/connector.ts';
-import type { ReceiptOrder } from '../../subgraphs/acquirers/receipt-bank.ts';
 import { openYooKassa } from '../../subgraphs/acquirers/yookassa/open-yookassa.ts';
 import { minorUnits } from '../../subgraphs/rules/money.ts';
 import type { ReceiptTerms } from '../../subgraphs/rules/receipt.ts';

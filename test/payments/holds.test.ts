@@ -4,8 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Bank } from '../../subgraphs/acquirers/bank.ts';
-import type { HoldAnswer } from '../../subgraphs/acquirers/hold-bank.ts';
+import type { Bank, HoldAnswer } from '../../subgraphs/acquirers/bank.ts';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
@@ -17,7 +16,7 @@ import {
   capturePayment,
   type CapturedPayment,
 } from '../../subgraphs/payments/holds/capture-payment.ts';
-import { cancelOrRelease, endHolds } from '../../subgraphs/payments/holds/release-hold.ts';
+import { cancelOrRelease, endHolds } from '../../subgraphs/payments/cancel-payment.ts';
 import { capturedOf } from '../../subgraphs/payments/holds/rules.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import { openHistory } from '../books/history.ts';

@@ -7,8 +7,7 @@ import { noPolicies } from '../support/no-policies.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { askBankAgain } from '../../subgraphs/merchants/alerts/ask-bank-again.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
-import type { Bank, PaymentQuestion } from '../../subgraphs/acquirers/bank.ts';
-import type { BankAnswer } from '../../subgraphs/acquirers/bank-answer.ts';
+import type { Bank, PaymentQuestion, BankAnswer } from '../../subgraphs/acquirers/bank.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import {
   askBank,
@@ -19,7 +18,7 @@ import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
-import { retryRefund } from '../../subgraphs/payments/refunds/retry-refund.ts';
+import { retryRefund } from '../../subgraphs/payments/refunds/return-late-payment.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';

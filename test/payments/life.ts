@@ -30,22 +30,24 @@
 import assert from 'node:assert/strict';
 import { openBanks, type Banks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
-import type { Bank, RefundAnswer } from '../../subgraphs/acquirers/bank.ts';
-import type { BankAnswer } from '../../subgraphs/acquirers/bank-answer.ts';
+import type { Bank, RefundAnswer, BankAnswer } from '../../subgraphs/acquirers/bank.ts';
 import { isFailureCode } from '../../subgraphs/rules/failure-code.ts';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
-import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
+import {
+  applyRefundAnswer,
+  findRefundsDue,
+  sendRefund,
+} from '../../subgraphs/payments/refunds/send-refund.ts';
 import { askBank, findAsksDue } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
-import { cancelOrRelease, endHolds } from '../../subgraphs/payments/holds/release-hold.ts';
+import { cancelOrRelease, endHolds } from '../../subgraphs/payments/cancel-payment.ts';
 import { capturableOf, capturedOf } from '../../subgraphs/payments/holds/rules.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
-import type { Payment } from '../../subgraphs/payments/entities.ts';
-import type { Refund } from '../../subgraphs/payments/refunds/entities.ts';
+import type { Payment, Refund } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
-import { receiveCallbacks } from '../../subgraphs/payments/bank-answers/receive-callbacks.ts';
+import { receiveCallbacks } from '../../subgraphs/payments/jobs.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { askOrOrder } from '../../subgraphs/payments/bank-answers/order-again.ts';
 import { chooseMethod } from '../../subgraphs/payments/checkout/prepare-checkout.ts';
@@ -53,7 +55,6 @@ import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.t
 import { buyerMethod } from '../../subgraphs/payments/checkout/rules.ts';
 import { orderState } from '../../subgraphs/payments/rules/order.ts';
 import { paymentMethods } from '../../subgraphs/payments/rules/payment.ts';
-import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { readBalances } from '../../subgraphs/ledger/balance.ts';

@@ -11,7 +11,7 @@ import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts'
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
-import { receiveCallbacks } from '../../subgraphs/payments/bank-answers/receive-callbacks.ts';
+import { receiveCallbacks } from '../../subgraphs/payments/jobs.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { askDue } from '../../subgraphs/payments/bank-answers/order-again.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';

@@ -10,9 +10,11 @@ import { limitSupportRefunds } from '../../subgraphs/merchants/change-merchant.t
 import { erasePersonalData } from '../../subgraphs/merchants/erasure/erase-personal-data.ts';
 import type { PersonCaller } from '../../subgraphs/payments/caller.ts';
 import { approveRefundDraft } from '../../subgraphs/payments/refund-drafts/approve-draft.ts';
-import { createRefundDraft } from '../../subgraphs/payments/refund-drafts/create-draft.ts';
-import type { RefundDraft } from '../../subgraphs/payments/refund-drafts/entities.ts';
-import { refundDrafts } from '../../subgraphs/payments/refund-drafts/store-draft.ts';
+import {
+  createRefundDraft,
+  refundDrafts,
+} from '../../subgraphs/payments/refund-drafts/create-draft.ts';
+import type { RefundDraft } from '../../subgraphs/payments/entities.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
 import { sendDueRefunds } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { openHistory, type History } from '../books/history.ts';

@@ -7,15 +7,17 @@ import { foldBalances } from '../../subgraphs/ledger/fold.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
+import {
+  applyRefundAnswer,
+  findRefundsDue,
+  sendRefund,
+} from '../../subgraphs/payments/refunds/send-refund.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { checkoutView } from '../../subgraphs/payments/checkout/resolvers.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
-import type { Payment } from '../../subgraphs/payments/entities.ts';
-import { RefundEntity, type Refund } from '../../subgraphs/payments/refunds/entities.ts';
+import { type Payment, RefundEntity, type Refund } from '../../subgraphs/payments/entities.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
-import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
 import { propertyNames } from '../../subgraphs/platform/database/statement.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';

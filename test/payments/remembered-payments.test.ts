@@ -8,7 +8,7 @@ import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import { confirmSimulator } from '../../subgraphs/payments/checkout/confirm-simulator.ts';
+import { confirmSimulator } from '../../subgraphs/payments/checkout/prepare-checkout.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { openShownPayments } from '../../subgraphs/payments/checkout/shown-payments.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import type { PayoutDraft } from '../../subgraphs/payouts/drafts/entities.ts';
+import type { PayoutDraft } from '../../subgraphs/payouts/entities.ts';
 import { Drafts } from './drafts-harness.ts';
 import { at, openHarness, sbp, type Harness } from './harness.ts';
 import { eventually } from '../support/eventually.ts';

@@ -11,9 +11,12 @@ import {
   approveDrafts,
   type ApprovedDraft,
 } from '../../subgraphs/payouts/drafts/approve-draft.ts';
-import { createDraft, type DraftDeps } from '../../subgraphs/payouts/drafts/create-draft.ts';
-import type { PayoutDraft } from '../../subgraphs/payouts/drafts/entities.ts';
-import { payoutDrafts } from '../../subgraphs/payouts/drafts/store-draft.ts';
+import {
+  createDraft,
+  type DraftDeps,
+  payoutDrafts,
+} from '../../subgraphs/payouts/drafts/create-draft.ts';
+import type { PayoutDraft } from '../../subgraphs/payouts/entities.ts';
 import type { PayoutInput } from '../../subgraphs/payouts/rules/create.ts';
 import { granted } from '../support/granted.ts';
 import { start, type Harness } from './harness.ts';

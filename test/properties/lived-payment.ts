@@ -3,8 +3,7 @@
  * history says, and nothing by itself.
  */
 import assert from 'node:assert/strict';
-import type { Bank, RefundAnswer } from '../../subgraphs/acquirers/bank.ts';
-import type { BankAnswer } from '../../subgraphs/acquirers/bank-answer.ts';
+import type { Bank, RefundAnswer, BankAnswer } from '../../subgraphs/acquirers/bank.ts';
 import { openBanks, type Banks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { readBalancesAt } from '../../subgraphs/ledger/closing.ts';
@@ -13,11 +12,10 @@ import { noPolicies } from '../support/no-policies.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
-import { applyRefundAnswer } from '../../subgraphs/payments/refunds/apply-refund-answer.ts';
+import { applyRefundAnswer } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
-import type { Payment } from '../../subgraphs/payments/entities.ts';
-import type { Refund } from '../../subgraphs/payments/refunds/entities.ts';
+import type { Payment, Refund } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';

@@ -23,14 +23,12 @@ import { matchNext } from '../../subgraphs/merchants/reconciliation/match-report
 import {
   readRegistry,
   registryHeader,
-} from '../../subgraphs/merchants/reconciliation/report-csv.ts';
-import {
   addRegistryPart,
   matchReconciliation,
   openReconciliation,
 } from '../../subgraphs/merchants/reconciliation/upload-report.ts';
 import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
-import { cancelOrRelease } from '../../subgraphs/payments/holds/release-hold.ts';
+import { cancelOrRelease } from '../../subgraphs/payments/cancel-payment.ts';
 import { openHistory, start } from '../books/history.ts';
 import { granted } from '../support/granted.ts';
 import { holdPayment } from '../support/held-payment.ts';

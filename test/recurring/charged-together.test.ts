@@ -6,7 +6,7 @@ import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts'
 import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
 import { dueSubscriptions } from '../../subgraphs/recurring/subscriptions/store-subscription.ts';
-import type { Token } from '../../subgraphs/recurring/tokens/entities.ts';
+import type { Token } from '../../subgraphs/recurring/entities.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { poison } from '../support/poison.ts';
 import { openHarness, type Harness } from './harness.ts';

@@ -11,7 +11,7 @@ import {
   startConsuming,
   type OnPaymentsMoved,
 } from '../../subgraphs/recurring/consume-payments.ts';
-import { settleTokens } from '../../subgraphs/recurring/tokens/settle-tokens.ts';
+import { settleTokens } from '../../subgraphs/recurring/payment-listeners.ts';
 import { granted } from '../support/granted.ts';
 import { log, openHarness, type Harness } from './harness.ts';
 import { eventually } from '../support/eventually.ts';

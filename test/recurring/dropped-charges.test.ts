@@ -7,11 +7,13 @@ import { after, before, test } from 'node:test';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Payments } from '../../subgraphs/recurring/ask-payments.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
-import { cancelSubscription } from '../../subgraphs/recurring/subscriptions/cancel-subscription.ts';
-import type { Subscription } from '../../subgraphs/recurring/subscriptions/entities.ts';
-import { findCharges } from '../../subgraphs/recurring/subscriptions/find-subscriptions.ts';
-import { pauseSubscription } from '../../subgraphs/recurring/subscriptions/pause-subscription.ts';
-import { cancelToken } from '../../subgraphs/recurring/tokens/cancel-token.ts';
+import {
+  cancelSubscription,
+  pauseSubscription,
+} from '../../subgraphs/recurring/subscriptions/stop-subscription.ts';
+import type { Subscription } from '../../subgraphs/recurring/entities.ts';
+import { findCharges } from '../../subgraphs/recurring/find-recurring.ts';
+import { cancelToken } from '../../subgraphs/recurring/tokens/bind-token.ts';
 import { granted } from '../support/granted.ts';
 import { openHarness, type Harness } from './harness.ts';
 import {

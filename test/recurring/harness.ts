@@ -17,25 +17,27 @@ import { buildSubgraph } from '../../subgraphs/platform/graph/build-subgraph.ts'
 import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { pageOfLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
-import { confirmSimulator } from '../../subgraphs/payments/checkout/confirm-simulator.ts';
+import { confirmSimulator } from '../../subgraphs/payments/checkout/prepare-checkout.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
-import { openShownPayments } from '../../subgraphs/payments/checkout/shown-payments.ts';
+import {
+  openShownPayments,
+  openPageOpenings,
+} from '../../subgraphs/payments/checkout/shown-payments.ts';
 import { paymentsSubgraph } from '../../subgraphs/payments/resolvers.ts';
 import { openPayments } from '../../subgraphs/recurring/ask-payments.ts';
 import { createToken } from '../../subgraphs/recurring/tokens/bind-token.ts';
 import { chargeToken } from '../../subgraphs/recurring/tokens/charge-token.ts';
-import type { Token } from '../../subgraphs/recurring/tokens/entities.ts';
+import type { Token } from '../../subgraphs/recurring/entities.ts';
 import { loadTokens } from '../../subgraphs/recurring/find-recurring.ts';
 import {
   consumePayments,
   type OnPaymentsMoved,
 } from '../../subgraphs/recurring/consume-payments.ts';
 import type { TokenInput } from '../../subgraphs/recurring/rules/token.ts';
-import { settleTokens } from '../../subgraphs/recurring/tokens/settle-tokens.ts';
+import { settleTokens } from '../../subgraphs/recurring/payment-listeners.ts';
 import { startMigratedDatabase } from '../support/migrated.ts';
 import { granted } from '../support/granted.ts';
 import { testCustomers } from '../support/customers.ts';
-import { openPageOpenings } from '../../subgraphs/payments/checkout/note-opening.ts';
 
 export const log = openLog(
   { logLevel: process.env['TEST_LOG'] === 'debug' ? 'debug' : 'silent' },

@@ -3,12 +3,12 @@ import { after, before, describe, test } from 'node:test';
 import { noPolicies } from '../support/no-policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Payments } from '../../subgraphs/recurring/ask-payments.ts';
-import { cancelToken } from '../../subgraphs/recurring/tokens/cancel-token.ts';
+import { cancelToken } from '../../subgraphs/recurring/tokens/bind-token.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
-import { findCharges } from '../../subgraphs/recurring/subscriptions/find-subscriptions.ts';
+import { findCharges } from '../../subgraphs/recurring/find-recurring.ts';
 import { settleCharges } from '../../subgraphs/recurring/subscriptions/settle-charges.ts';
 import { nextDueOfShop } from '../../subgraphs/recurring/subscriptions/store-subscription.ts';
-import type { Subscription } from '../../subgraphs/recurring/subscriptions/entities.ts';
+import type { Subscription } from '../../subgraphs/recurring/entities.ts';
 import { granted } from '../support/granted.ts';
 import { openHarness, type Harness } from './harness.ts';
 import {

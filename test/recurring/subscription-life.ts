@@ -14,23 +14,23 @@ import assert from 'node:assert/strict';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
-import { cancelSubscription } from '../../subgraphs/recurring/subscriptions/cancel-subscription.ts';
-import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
-import { loadTokens } from '../../subgraphs/recurring/find-recurring.ts';
 import {
+  cancelSubscription,
+  pauseSubscription,
+  resumeSubscription,
+} from '../../subgraphs/recurring/subscriptions/stop-subscription.ts';
+import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
+import {
+  loadTokens,
   findCharges,
   loadSubscriptions,
   upcomingDates,
-} from '../../subgraphs/recurring/subscriptions/find-subscriptions.ts';
+} from '../../subgraphs/recurring/find-recurring.ts';
 import { paymentListeners } from '../../subgraphs/recurring/payment-listeners.ts';
-import {
-  pauseSubscription,
-  resumeSubscription,
-} from '../../subgraphs/recurring/subscriptions/pause-subscription.ts';
 import { schedulePeriods } from '../../subgraphs/recurring/rules/schedule.ts';
 import type { SubscriptionInput } from '../../subgraphs/recurring/rules/start.ts';
 import { startSubscription } from '../../subgraphs/recurring/subscriptions/start-subscription.ts';
-import type { Subscription } from '../../subgraphs/recurring/subscriptions/entities.ts';
+import type { Subscription } from '../../subgraphs/recurring/entities.ts';
 import { testCustomers } from '../support/customers.ts';
 import { granted } from '../support/granted.ts';
 import { log, type Harness } from './harness.ts';

@@ -8,7 +8,7 @@ import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts
 import {
   pauseSubscription,
   resumeSubscription,
-} from '../../subgraphs/recurring/subscriptions/pause-subscription.ts';
+} from '../../subgraphs/recurring/subscriptions/stop-subscription.ts';
 import { answered, granted } from '../support/granted.ts';
 import { openHarness, refusedWith, type Harness } from './harness.ts';
 import { activeSubscription, chargingOf, start } from './subscription-life.ts';

@@ -9,8 +9,8 @@ import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { findRefunds, findPayment } from '../../subgraphs/payments/store-payment.ts';
 import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { chargeToken } from '../../subgraphs/recurring/tokens/charge-token.ts';
-import { cancelToken } from '../../subgraphs/recurring/tokens/cancel-token.ts';
 import {
+  cancelToken,
   createToken,
   pendingToken,
   startBinding,

@@ -15,8 +15,8 @@ import {
   keepRequests,
 } from '../../subgraphs/platform/retention/drop-partitions.ts';
 import { keepEvents } from '../../subgraphs/platform/retention/jobs.ts';
-import { openRequestStore } from '../../subgraphs/merchants/requests/store-requests.ts';
-import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
+import { openRequestStore } from '../../subgraphs/merchants/requests/resolvers.ts';
+import { deliveriesOf } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 

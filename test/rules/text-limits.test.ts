@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blockValue, forbiddenWord } from '../../subgraphs/rules/block.ts';
-import { nameMistake } from '../../subgraphs/merchants/rules/cabinet.ts';
+import { nameMistake } from '../../subgraphs/merchants/rules/merchant.ts';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import { reasonMistake } from '../../subgraphs/merchants/policies/change-policy.ts';
 import { payoutTerms } from '../../subgraphs/payouts/rules/create.ts';

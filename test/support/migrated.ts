@@ -10,7 +10,7 @@ import { scopes } from '../../subgraphs/platform/access/principal.ts';
 import type { Mode } from '../../subgraphs/rules/mode.ts';
 import type { Acting } from '../../subgraphs/merchants/audit.ts';
 import { createMerchant, switchLive } from '../../subgraphs/merchants/change-merchant.ts';
-import { profileOf } from '../../subgraphs/merchants/rules/profile.ts';
+import { profileOf } from '../../subgraphs/merchants/rules/merchant.ts';
 import { createShop } from '../../subgraphs/merchants/shops/change-shop.ts';
 import { migrateQueues } from '../../subgraphs/platform/queue/queues.ts';
 import { entities } from '../../subgraphs/entities.ts';

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { askGraph, makeMerchant } from '../support/merchant.ts';
 import { startService, type Service } from '../support/service.ts';
-import { isLocalAddress } from '../../subgraphs/merchants/webhooks/development-targets.ts';
+import { isLocalAddress } from '../../subgraphs/merchants/webhooks/webhook-target.ts';
 import { readConfig } from '../../subgraphs/read-config.ts';
 import { startReceiver } from './receiver.ts';
 import { comesTo, eventually } from '../support/eventually.ts';

@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { startRelay } from '../../subgraphs/platform/events/relay.ts';
 import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
-import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
+import { deliveriesOf } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import { log } from './harness.ts';
 
 const [, , connectionString = ''] = process.argv;

@@ -17,8 +17,10 @@ import type { StreamedEvent, WebhookEvent } from '../../subgraphs/rules/event.ts
 import type { Bus, WebhookLane } from '../../subgraphs/platform/bus/bus.ts';
 import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { seal } from '../../subgraphs/platform/access/keys.ts';
-import type { DeliveryLimits } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
-import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
+import {
+  type DeliveryLimits,
+  deliveriesOf,
+} from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
 import { openDeliverer, webhookJobs } from '../../subgraphs/merchants/webhooks/deliverer.ts';
 import { entities } from '../../subgraphs/entities.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { StreamedEvent } from '../../subgraphs/rules/event.ts';
-import { claimDeliveries } from '../../subgraphs/merchants/webhooks/claim-deliveries.ts';
+import { claimDeliveries } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import {
   attemptDelivery,
   type DeliveryDeps,

@@ -11,8 +11,8 @@ import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import { streamKinds } from '../../subgraphs/rules/event.ts';
 import { rfc3339 } from '../../schema/rfc3339.ts';
-import { deliveriesOf } from '../../subgraphs/merchants/webhooks/make-deliveries.ts';
-import { findEventsBehind } from '../../subgraphs/merchants/read-events.ts';
+import { deliveriesOf } from '../../subgraphs/merchants/webhooks/deliveries.ts';
+import { findEventsBehind } from '../../subgraphs/merchants/event-log/read-event-log.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   log,

@@ -7,7 +7,7 @@ import { run, type Runner, type Statement } from '../../platform/database/statem
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { lateAnswer_ms, planOfAmount } from '../../rules/banks.ts';
-import type { HoldAnswer, HoldBank, HoldOrder } from '../hold-bank.ts';
+import type { HoldAnswer, HoldBank, HoldOrder } from '../bank.ts';
 import type { SimulatorHoldOrder } from '../entities.ts';
 
 /** How long the simulated bank holds money: 7 days. */

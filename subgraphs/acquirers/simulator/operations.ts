@@ -3,6 +3,7 @@
  * moment share a statement, those of each merchant by themselves.
  */
 import type pg from 'pg';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { batched } from '../../platform/database/batch-calls.ts';
 import { runRows, sqlFile } from '../../platform/database/sql-file.ts';
 import {
@@ -12,7 +13,8 @@ import {
   type Runner,
   type Statement,
 } from '../../platform/database/statement.ts';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { decidesAloneAt, type TimedPlan } from '../../rules/banks.ts';
+import type { FailureCode } from '../../rules/failure-code.ts';
 import type { SimulatorOperation } from '../entities.ts';
 
 /** An operation that is ordered. */
@@ -138,4 +140,75 @@ export const confirmOperation = async (
   // Outside the batches, it may wait for the operation.
   if (confirmed === 'left') [confirmed = null] = await confirmAll(pool, [confirmation]);
   return confirmed === 'left' ? null : confirmed;
+};
+
+// Orders of refunds and payouts at the simulated bank, those of one moment in one statement.
+
+const take = sqlFile(import.meta.dirname, 'take-orders.sql');
+
+interface TakenOrder {
+  readonly merchantId: string;
+  readonly operationId: string;
+  readonly planned: TimedPlan | null;
+  readonly now: Temporal.Instant;
+}
+
+export interface Taken extends Pick<
+  SimulatorOperation,
+  'operationId' | 'reference' | 'outcome' | 'failureCode' | 'answerAt'
+> {
+  /** Whether no order came before. */
+  readonly fresh: boolean;
+}
+
+const sentRow = ({ merchantId, operationId, planned, now }: TakenOrder): object => {
+  const answerAt = decidesAloneAt(planned, now);
+  return {
+    merchant_id: merchantId,
+    operation_id: operationId,
+    outcome: planned?.outcome ?? 'succeeded',
+    failure_code: planned?.failureCode ?? null,
+    answer_at: answerAt && rfc3339(answerAt),
+    created_at: rfc3339(now),
+  };
+};
+
+/** Takes an order, or finds the first with its id; null when that is being taken right now. */
+export const takeOrder = batched<TakenOrder, Taken | null>({
+  name: take.name,
+  callerOf: ({ merchantId }) => merchantId,
+  perCaller: true,
+  run: async (pool, orders) => {
+    const merchantId = orders[0]?.merchantId ?? '';
+    const rows = await runRows<Taken>(pool, take, merchantId, orders.map(sentRow), false);
+    const found = new Map(rows.map((row) => [row.operationId, row]));
+    return orders.map(({ operationId }) => found.get(operationId) ?? null);
+  },
+});
+
+// The simulated bank declines an operation that it had accepted: it exceeds a limit of the
+// merchant's balance, which only the booking detects.
+
+/** The simulated bank's name. */
+export const simulatorConnector = 'simulator';
+
+const decline: Statement = {
+  name: 'simulator.decline',
+  text: `update simulator_operation set outcome = 'failed', failure_code = $3 where merchant_id = $1 and operation_id = $2`,
+};
+
+/** Makes the bank answer from now on that it declined the operation. */
+export const declineSimulated = async (
+  runner: Runner,
+  {
+    merchantId,
+    operationId,
+    failureCode,
+  }: {
+    readonly merchantId: string;
+    readonly operationId: string;
+    readonly failureCode: FailureCode;
+  },
+): Promise<void> => {
+  await run(runner, decline, [merchantId, operationId, failureCode]);
 };

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import type { Recipient } from '../../rules/recipient.ts';
-import { takeOrder, type Taken } from './take-orders.ts';
+import { takeOrder, type Taken } from './operations.ts';
 import type { PayoutAnswer, PayoutBank, PayoutQuestion, RecipientVerdict } from '../payout-bank.ts';
 
 /**

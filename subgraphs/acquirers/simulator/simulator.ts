@@ -6,8 +6,20 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
-import type { Bank, Card, Question, SessionAnswer, SessionOrder, RefundAnswer } from '../bank.ts';
-import type { Accepted, BankAnswer, PayerTraits } from '../bank-answer.ts';
+import type {
+  Bank,
+  Card,
+  Question,
+  SessionAnswer,
+  SessionOrder,
+  RefundAnswer,
+  Accepted,
+  BankAnswer,
+  PayerTraits,
+  ReceiptAnswer,
+  ReceiptBank,
+  ReceiptOrder,
+} from '../bank.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import { brandOf, holderOf } from '../../rules/card.ts';
 import { lateAnswer_ms, type TimedPlan } from '../../rules/banks.ts';
@@ -19,21 +31,20 @@ import {
   type Callbacks,
   type PlannedCallback,
 } from './callbacks.ts';
-import { simulatorConnector } from './decline.ts';
-import { heldUntil, simulatorHolds } from './holds.ts';
 import {
+  simulatorConnector,
   confirmOperation,
   findOperation,
   insertOperation,
   openOperation,
   type Found,
   type NewOperation,
+  takeOrder,
 } from './operations.ts';
-import { takeOrder } from './take-orders.ts';
+import { heldUntil, simulatorHolds } from './holds.ts';
 import { simulatorSaved, simulatorTokens } from './tokens.ts';
 import { simulatorPayouts } from './payouts.ts';
 import { receiptDelay_ms } from '../../rules/receipt.ts';
-import type { ReceiptAnswer, ReceiptBank, ReceiptOrder } from '../receipt-bank.ts';
 
 /* The simulated bank's refunds. The amount's last two digits decide. */
 

@@ -9,7 +9,7 @@ import { runRows, sqlFile } from '../../platform/database/sql-file.ts';
 import { columns, run, type Statement } from '../../platform/database/statement.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { decidesAloneAt } from '../../rules/banks.ts';
-import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
+import type { ChargeAnswer, ChargeOrder, TokenBank } from '../bank.ts';
 import type { SimulatorOperation } from '../entities.ts';
 
 const prefix = 'sim_saved_';

@@ -6,11 +6,10 @@
  * payment. Two processes that order the same charge at the same time both read the list after their
  * own `Init`, find the same first payment, and the second `Charge` is rejected.
  */
-import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
-import { failureOf, paymentFailure } from './failures.ts';
+import type { ChargeAnswer, ChargeOrder, TokenBank } from '../bank.ts';
+import { failureOf, paymentFailure, meaningOf, readPayment, type WirePayment } from './wire.ts';
 import { isOrdered, paymentsOf, type PaymentCalls } from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
-import { meaningOf, readPayment, type WirePayment } from './wire.ts';
 
 const askEvery_s = 15;
 

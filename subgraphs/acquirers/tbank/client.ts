@@ -4,11 +4,10 @@
  * impossible. A call that may have reached the bank and has no clear answer is `unknown`. Requests
  * and answers are not logged.
  */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { boolean, fallback, number, object, safeParse, string, union } from 'valibot';
-import { openBankAddress, parsed, unsentBecause } from '../bank-http.ts';
-import type { Breaker } from '../breaker.ts';
-import type { TBankConfig } from './config.ts';
-import { tokenOf } from './token.ts';
+import { integer, oneOf, text, url, type Reader } from '../../platform/config/read-variables.ts';
+import { openBankAddress, parsed, unsentBecause, type Breaker } from '../bank-http.ts';
 
 type Params = Readonly<Record<string, string | number | object>>;
 
@@ -59,12 +58,76 @@ const read = (status: number, body: unknown): ApiAnswer => {
   return aboutUs.has(code) ? { kind: 'unaccepted', code } : { kind: 'rejected', code, body };
 };
 
+// How T-Bank is reached, and as which terminal: the variables TBANK_*.
+
+/** What registers the terminal's receipts. */
+export interface CashRegister {
+  /** Its format of fiscal documents. */
+  readonly ffd: '1.05' | '1.2';
+  /** The tax system of receipts that name none: 1 to 6, as in theirs; null: those are refused. */
+  readonly taxSystem: number | null;
+}
+
+/**
+ * Reads the variables; mistakes are added to the reading's. Null: this installation has no
+ * terminal.
+ */
+export const readTBank = (reader: Reader) => {
+  const { terminal, password, ffd, taxSystem, ...reached } = reader.read({
+    url: ['TBANK_URL', url('https:', 'http:'), 'https://securepay.tinkoff.ru/v2'],
+    /** The platform's terminal, which serves all merchants that are routed here. */
+    terminal: ['TBANK_TERMINAL_KEY', text],
+    password: ['TBANK_PASSWORD', text],
+    /** How long one attempt of a call may take; a call has at most two. */
+    attempt_ms: ['TBANK_TIMEOUT_MS', integer(100, 4_500), '4000'],
+    /** How many days a hold lasts, the day of its authorisation among them. */
+    hold_d: ['TBANK_HOLD_DAYS', integer(1, 30), '7'],
+    /** The format of the terminal's cash register; null: it has none. */
+    ffd: ['TBANK_FFD', oneOf('1.05', '1.2')],
+    taxSystem: ['TBANK_TAX_SYSTEM', integer(1, 6)],
+  });
+  if ((terminal === null) !== (password === null))
+    reader.mistakes.push('TBANK_TERMINAL_KEY and TBANK_PASSWORD are required together');
+  if (terminal === null || password === null) return null;
+  const register: CashRegister | null = ffd === null ? null : { ffd, taxSystem };
+  return { terminal, password, register, ...reached };
+};
+export type TBankConfig = NonNullable<ReturnType<typeof readTBank>>;
+
+// T-Bank's signature: SHA-256 over the values of a message's own fields and the terminal's
+// password, in the order of their names. Objects and lists in a message are not signed.
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The `Token` of a message with these fields: 64 hexadecimal digits. */
+export const tokenOf = (message: Fields, password: string): string => {
+  const own = Object.entries<unknown>({ ...message, Password: password }).flatMap(
+    ([name, value]): [string, string][] => {
+      const isSigned =
+        name !== 'Token' &&
+        (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean');
+      return isSigned ? [[name, String(value)]] : [];
+    },
+  );
+  const inOrder = own.toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return createHash('sha256')
+    .update(inOrder.map(([, value]) => value).join(''))
+    .digest('hex');
+};
+
+/** Whether a message carries the token that its fields and our password make. */
+export const hasToken = (message: Fields, password: string): boolean => {
+  const { Token: token } = message;
+  if (typeof token !== 'string' || !/^[0-9a-fA-F]{64}$/.test(token)) return false;
+  return timingSafeEqual(Buffer.from(token, 'hex'), Buffer.from(tokenOf(message, password), 'hex'));
+};
+
 /** Opens the client; makes no call until it is used. */
 export const openClient = (
-  { url, terminal, password, attempt_ms }: TBankConfig,
+  { url: address, terminal, password, attempt_ms }: TBankConfig,
   breaker: Breaker,
 ): Client => {
-  const { pool, base } = openBankAddress(url);
+  const { pool, base } = openBankAddress(address);
   const cashbox = base.replace(/\/v2$/, '/cashbox');
 
   const attempt = async (path: string, params: Params | null): Promise<ApiAnswer> => {

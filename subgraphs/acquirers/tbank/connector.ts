@@ -6,9 +6,8 @@ import { looseObject, safeParse, string } from 'valibot';
 import type { Notification, NotificationRoute } from '../../platform/http/bank-notifications.ts';
 import type { Reader } from '../../platform/config/read-variables.ts';
 import type { Connector, ConnectorDeps, OpenedBank } from '../connector.ts';
-import { readTBank, type TBankConfig } from './config.ts';
+import { readTBank, type TBankConfig, hasToken } from './client.ts';
 import { receiptIn } from './receipt-notification.ts';
-import { hasToken } from './token.ts';
 
 const message = looseObject({ TerminalKey: string(), OrderId: string() });
 

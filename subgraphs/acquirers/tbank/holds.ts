@@ -3,11 +3,10 @@
  * has no idempotency key, but only what is authorized can be confirmed, and is not any more then:
  * the state is read before, and what it is afterwards is what took effect.
  */
-import type { Bank } from '../bank.ts';
-import type { HoldAnswer, HoldOrder } from '../hold-bank.ts';
+import type { Bank, HoldAnswer, HoldOrder } from '../bank.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import type { ApiAnswer } from './client.ts';
-import { failureOf } from './failures.ts';
+import { failureOf, meaningOf, type WirePayment } from './wire.ts';
 import {
   askEvery_s,
   decidingPayment,
@@ -18,7 +17,6 @@ import {
   type PaymentCalls,
 } from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
-import { meaningOf, type WirePayment } from './wire.ts';
 
 /** The bank's days. */
 const timeZone = 'Europe/Moscow';

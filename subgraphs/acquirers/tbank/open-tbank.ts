@@ -5,11 +5,10 @@
 import { defaultCurrency } from '../../rules/money.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { OpenedBank } from '../connector.ts';
-import { openBreaker, watchBreaker } from '../breaker.ts';
+import { openBreaker, watchBreaker } from '../bank-http.ts';
 import { openCheckEcho } from '../check-echo.ts';
 import { tbankCharges } from './charges.ts';
-import { openClient } from './client.ts';
-import type { TBankConfig } from './config.ts';
+import { openClient, type TBankConfig } from './client.ts';
 import { tbankHolds } from './holds.ts';
 import { tbankPayments } from './payments.ts';
 import { tbankReceipts } from './receipts.ts';

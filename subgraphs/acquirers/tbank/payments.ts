@@ -5,8 +5,22 @@
  * result of an order is queried by our own id, with `CheckOrder`, which returns all of its
  * payments.
  */
-import type { Bank, SessionAnswer, SessionOrder, PaymentQuestion } from '../bank.ts';
-import { failureOf, paymentFailure } from './failures.ts';
+import type {
+  Bank,
+  SessionAnswer,
+  SessionOrder,
+  PaymentQuestion,
+  BankAnswer,
+  PayerTraits,
+} from '../bank.ts';
+import {
+  failureOf,
+  paymentFailure,
+  readPayment,
+  meaningOf,
+  readCards,
+  type WirePayment,
+} from './wire.ts';
 import {
   askEvery_s,
   isOrdered,
@@ -18,8 +32,6 @@ import {
   paymentsOf,
 } from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
-import { readPayment, meaningOf, readCards, type WirePayment } from './wire.ts';
-import type { BankAnswer, PayerTraits } from '../bank-answer.ts';
 import type { BuyerMethod } from '../../rules/buyer.ts';
 import { holdEnd } from './holds.ts';
 

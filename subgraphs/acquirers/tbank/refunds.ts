@@ -7,8 +7,7 @@
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
-import { claimOrder, claimsOf } from '../claim-order.ts';
-import { paymentsOf, decidingPayment, type PaymentCalls } from './orders.ts';
+import { claimOrder, claimsOf, paymentsOf, decidingPayment, type PaymentCalls } from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
 import { readPayment, refundStanding, type WirePayment } from './wire.ts';
 

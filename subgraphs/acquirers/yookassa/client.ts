@@ -4,11 +4,17 @@
  * is `unknown`. Requests and answers are not logged: they may hold a card.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Account } from '../bank-accounts.ts';
 import { is, number, object, parse, string } from 'valibot';
-import { openBankAddress, parsed, unsentBecause, orNull, part } from '../bank-http.ts';
-import type { Breaker } from '../breaker.ts';
-import type { YooKassaConfig } from './config.ts';
+import { integer, networks, text, url, type Reader } from '../../platform/config/read-variables.ts';
+import type { Account, Accounts } from '../bank-accounts.ts';
+import {
+  openBankAddress,
+  parsed,
+  unsentBecause,
+  orNull,
+  part,
+  type Breaker,
+} from '../bank-http.ts';
 
 export interface ApiCall {
   readonly account: Account;
@@ -108,12 +114,42 @@ const together = (first: ApiAnswer, second: ApiAnswer): ApiAnswer => {
   }
 };
 
+// How YooKassa is reached: the variables YOOKASSA_*.
+
+/** The networks that YooKassa publishes as its own. */
+const published =
+  '185.71.76.0/27 185.71.77.0/27 77.75.153.0/25 77.75.154.128/25 77.75.156.11 77.75.156.35 2a02:5180::/32';
+
+/** An account of the platform; null: merchants need one of their own. */
+const readAccount = (reader: Reader, idName: string, secretName: string): Account | null => {
+  const { id, secret } = reader.read({ id: [idName, text], secret: [secretName, text] });
+  if (id === null && secret === null) return null;
+  if (id === null || secret === null)
+    reader.mistakes.push(`${idName} and ${secretName} are required together`);
+  return { id: id ?? '', secret: secret ?? '' };
+};
+
+/** Reads the variables; mistakes are added to the reading's. */
+export const readYooKassa = (reader: Reader) => ({
+  ...reader.read({
+    url: ['YOOKASSA_URL', url('https:', 'http:'), 'https://api.yookassa.ru/v3'],
+    /** How long one attempt of a call may take; a call has at most two. */
+    attempt_ms: ['YOOKASSA_TIMEOUT_MS', integer(100, 9_000), '8000'],
+    /** Whence its notifications are taken. */
+    networks: ['YOOKASSA_CALLBACK_NETWORKS', networks, published],
+  }),
+  shop: readAccount(reader, 'YOOKASSA_SHOP_ID', 'YOOKASSA_SECRET_KEY'),
+  /** For payouts. */
+  payouts: readAccount(reader, 'YOOKASSA_GATEWAY_ID', 'YOOKASSA_GATEWAY_SECRET_KEY'),
+});
+export type YooKassaConfig = ReturnType<typeof readYooKassa>;
+
 /** Opens the client; makes no call until it is used. */
 export const openClient = (
-  { url, attempt_ms }: Pick<YooKassaConfig, 'url' | 'attempt_ms'>,
+  { url: address, attempt_ms }: Pick<YooKassaConfig, 'url' | 'attempt_ms'>,
   breaker: Breaker,
 ): Client => {
-  const { pool, base } = openBankAddress(url);
+  const { pool, base } = openBankAddress(address);
 
   const attempt = async (
     { account, path, query = {}, post, signal }: ApiCall,
@@ -155,4 +191,70 @@ export const openClient = (
     },
     close: () => pool.destroy(),
   };
+};
+
+// The account for a call. New orders go to the merchant's current account. Earlier orders may be at
+// another one, when the merchant's account was changed since: then each is queried, and an order is
+// not repeated at a second account while the first may have it.
+
+/** An account here, and the client to call with it. */
+export interface Caller {
+  readonly client: Client;
+  readonly accounts: Accounts;
+}
+
+/** Statuses that mean that an object is not its own. */
+const foreign: ReadonlySet<number> = new Set([401, 403, 404]);
+
+/**
+ * The owner of an object: an account; none; none that accepts our query, while some reject us; or
+ * an answer is missing.
+ */
+type Holder =
+  | { readonly kind: 'held'; readonly account: Account }
+  | { readonly kind: 'absent' | 'turned_away' | 'unknown' };
+
+/**
+ * Looks for the account that knows the object at `path`. A single account is not queried: it is the
+ * only candidate.
+ */
+export const findHolder = async (
+  { client, accounts: { all } }: Caller,
+  path: string,
+): Promise<Holder> => {
+  const [first, ...others] = all;
+  if (first && others.length === 0) return { kind: 'held', account: first };
+  let isRefused = !first;
+  for (const account of all) {
+    const answer = await client.call({ account, path });
+    if (answer.kind === 'answered') return { kind: 'held', account };
+    if (answer.kind !== 'rejected' || !foreign.has(answer.status)) return { kind: 'unknown' };
+    isRefused ||= answer.status !== 404;
+  }
+  return { kind: isRefused ? 'turned_away' : 'absent' };
+};
+
+/** The account that knows the object at `path`; null when none reports it. */
+export const holderOf = async (caller: Caller, path: string): Promise<Account | null> => {
+  const holder = await findHolder(caller, path);
+  return holder.kind === 'held' ? holder.account : null;
+};
+
+/**
+ * Queries one account after the other about an order whose answer was lost, until one has it.
+ * `absent` gives the answer of an account that certainly does not; the order is absent only when
+ * all of them report that.
+ */
+export const askEach = async <Answer extends { readonly kind: string }>(
+  accounts: readonly Account[],
+  absent: Answer['kind'],
+  ask: (account: Account) => Promise<Answer>,
+): Promise<Answer | { readonly kind: 'unknown' }> => {
+  let last: Answer | null = null;
+  for (const account of accounts) {
+    const answer = await ask(account);
+    if (answer.kind !== absent && answer.kind !== 'unknown') return answer;
+    if (last?.kind !== 'unknown') last = answer;
+  }
+  return last ?? { kind: 'unknown' };
 };

@@ -11,7 +11,7 @@ import type {
 import type { Reader } from '../../platform/config/read-variables.ts';
 import type { Connector, ConnectorDeps, OpenedBank } from '../connector.ts';
 import { orNull, part } from '../bank-http.ts';
-import { readYooKassa, type YooKassaConfig } from './config.ts';
+import { readYooKassa, type YooKassaConfig } from './client.ts';
 
 const message = part({
   event: orNull(string()),

@@ -4,13 +4,9 @@
  * own status keeps an order from a second effect, since only one that waits can be captured or
  * cancelled.
  */
-import type { Bank } from '../bank.ts';
-import type { BankAnswer } from '../bank-answer.ts';
-import type { HoldAnswer, HoldOrder } from '../hold-bank.ts';
-import { holderOf } from './accounts.ts';
-import { amountIn, wireAmount } from './amount.ts';
-import type { ApiAnswer } from './client.ts';
-import { paymentFailure } from './failures.ts';
+import type { Bank, BankAnswer, HoldAnswer, HoldOrder } from '../bank.ts';
+import { holderOf, type ApiAnswer } from './client.ts';
+import { amountIn, wireAmount, readPayment, type WirePayment, paymentFailure } from './wire.ts';
 import {
   acceptedBy,
   isAboutUs,
@@ -21,7 +17,6 @@ import {
   type PaymentCalls,
 } from './payment-answers.ts';
 import { receiptMistake, wireReceipt } from './receipt-words.ts';
-import { readPayment, type WirePayment } from './wire.ts';
 
 /** The length of a hold when the bank does not report it: that of a card (its own guide). */
 const hold_d = 7;

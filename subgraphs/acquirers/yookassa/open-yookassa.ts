@@ -3,19 +3,16 @@ import { defaultCurrency } from '../../rules/money.ts';
 import type { AccountPurpose, AccountsOf } from '../bank-accounts.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { OpenedBank } from '../connector.ts';
-import { openBreaker, watchBreaker } from '../breaker.ts';
-import { openReceiptRefusal } from './cash-register.ts';
-import { openClient } from './client.ts';
-import type { YooKassaConfig } from './config.ts';
-import { openCheckEcho } from './echo.ts';
+import { openBreaker, watchBreaker } from '../bank-http.ts';
+import { openReceiptRefusal, wireReceipt } from './receipt-words.ts';
+import { openClient, type YooKassaConfig, findHolder } from './client.ts';
+import { openCheckEcho, wireAmount, readPayment } from './wire.ts';
 import { yooKassaHolds } from './holds.ts';
 import { yooKassaPayments } from './payments.ts';
 import { yooKassaPayouts } from './payouts.ts';
 import { yooKassaReceipts } from './receipts.ts';
 import { yooKassaRefunds } from './refunds.ts';
-import type { ChargeAnswer, ChargeOrder, TokenBank } from '../token-bank.ts';
-import { findHolder } from './accounts.ts';
-import { wireAmount } from './amount.ts';
+import type { ChargeAnswer, ChargeOrder, TokenBank } from '../bank.ts';
 import {
   isAboutUs,
   metadataOf,
@@ -25,8 +22,6 @@ import {
   type PaymentCaller,
   type PaymentCalls,
 } from './payment-answers.ts';
-import { wireReceipt } from './receipt-words.ts';
-import { readPayment } from './wire.ts';
 
 /*
  * Charges of saved methods at YooKassa. A method is known to the account alone that saved it. The

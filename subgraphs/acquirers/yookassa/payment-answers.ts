@@ -1,13 +1,15 @@
 /** The meaning of YooKassa's answers about a payment, to an order, a query or a charge. */
-import type { Accepted, BankAnswer, FoundSession, PayerTraits } from '../bank-answer.ts';
+import type { Accepted, BankAnswer, FoundSession, PayerTraits, ChargeAnswer } from '../bank.ts';
 import type { Account } from '../bank-accounts.ts';
-import type { ChargeAnswer } from '../token-bank.ts';
-import type { Caller } from './accounts.ts';
-import type { ApiAnswer, Client } from './client.ts';
-import type { ReceiptRefusal } from './cash-register.ts';
-import type { CheckEcho, Ordered } from './echo.ts';
-import { paymentFailure, rejectedOrder } from './failures.ts';
-import type { WirePayment } from './wire.ts';
+import type { Caller, ApiAnswer, Client } from './client.ts';
+import type { ReceiptRefusal } from './receipt-words.ts';
+import {
+  type CheckEcho,
+  type Ordered,
+  paymentFailure,
+  rejectedOrder,
+  type WirePayment,
+} from './wire.ts';
 
 export interface PaymentCalls {
   readonly client: Client;

@@ -3,11 +3,17 @@
  * page), T-Pay and SberPay (its page). A card that only proves itself is authorised without being
  * captured, and the authorisation is cancelled.
  */
-import type { Bank, Card, SessionAnswer, SessionOrder, PaymentQuestion } from '../bank.ts';
+import type {
+  Bank,
+  Card,
+  SessionAnswer,
+  SessionOrder,
+  PaymentQuestion,
+  BankAnswer,
+} from '../bank.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
-import { askEach, holderOf } from './accounts.ts';
-import { wireAmount } from './amount.ts';
-import type { ApiAnswer } from './client.ts';
+import { askEach, holderOf, type ApiAnswer } from './client.ts';
+import { wireAmount, readPayment, type WirePayment, readPage } from './wire.ts';
 import {
   askEvery_s,
   declined,
@@ -24,8 +30,6 @@ import {
   standing,
 } from './payment-answers.ts';
 import { wireReceipt } from './receipt-words.ts';
-import { readPayment, type WirePayment, readPage } from './wire.ts';
-import type { BankAnswer } from '../bank-answer.ts';
 import { held, isReleased } from './holds.ts';
 
 /*

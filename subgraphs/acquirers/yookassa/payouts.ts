@@ -10,13 +10,18 @@ import type {
   PayoutQuestion,
 } from '../payout-bank.ts';
 import type { MinorUnits } from '../../rules/money.ts';
-import { wireAmount } from './amount.ts';
+import {
+  wireAmount,
+  readId,
+  readPage,
+  readPayout,
+  readSbpBank,
+  type WirePayout,
+  payoutFailure,
+  type CheckEcho,
+} from './wire.ts';
 import type { Account } from '../bank-accounts.ts';
-import { askEach, holderOf, type Caller } from './accounts.ts';
-import type { ApiAnswer, Client } from './client.ts';
-import type { CheckEcho } from './echo.ts';
-import { payoutFailure } from './failures.ts';
-import { readId, readPage, readPayout, readSbpBank, type WirePayout } from './wire.ts';
+import { askEach, holderOf, type Caller, type ApiAnswer, type Client } from './client.ts';
 
 interface PayoutCalls {
   readonly client: Client;

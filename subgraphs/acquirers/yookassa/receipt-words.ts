@@ -2,9 +2,31 @@
  * Receipts in YooKassa's words: its codes and names are those of our receipts (additions, section
  * 2). What it has no words for is refused before money moves.
  */
-import type { ReceiptItem, ReceiptTerms } from '../../rules/receipt.ts';
-import { markCodeOf, type MarkCode } from '../mark-code.ts';
-import { wireAmount } from './amount.ts';
+import { LRUCache } from 'lru-cache';
+import {
+  array,
+  boolean,
+  nullish,
+  number,
+  object,
+  parse,
+  picklist,
+  safeParse,
+  string,
+  type InferOutput,
+} from 'valibot';
+import { largestAmount, minorUnits, type MinorUnits } from '../../rules/money.ts';
+import {
+  type ReceiptItem,
+  type ReceiptTerms,
+  itemTotal,
+  type ReceiptType,
+} from '../../rules/receipt.ts';
+import type { Account } from '../bank-accounts.ts';
+import { orNull, part, text } from '../bank-http.ts';
+import { markCodeOf, type MarkCode } from '../receipt-terms.ts';
+import type { Client } from './client.ts';
+import { wireAmount, amountIn, instant } from './wire.ts';
 
 const markFields = {
   ean8: 'ean_8',
@@ -84,4 +106,144 @@ export const receiptMistake = (
   const isMarkUnknown = ({ markCode }: ReceiptItem): boolean =>
     markCode !== null && markCodeOf(markCode) === null;
   return items.some(isMarkUnknown) ? 'receipt_mark_code' : null;
+};
+
+// What registers a shop's receipts, in its settings (`/me`). A receipt for a shop without a cash
+// register would be lost: its movement is not ordered.
+
+/** Why a receipt cannot be registered for a shop, as a code; null when nothing says so. */
+export type ReceiptRefusal = (
+  shop: Account,
+  terms: ReceiptTerms | undefined,
+  now: Temporal.Instant,
+) => Promise<string | null>;
+
+const kept_min = 10;
+const shops_max = 1_000;
+/** An order stops waiting for the settings, and is sent without them. */
+const patience_ms = 2_000;
+
+interface Known {
+  readonly until: Temporal.Instant;
+  readonly register: Promise<CashRegister | null>;
+}
+
+// YooKassa's receipts and a shop's settings of them, as they arrive.
+
+const money = object({ value: string(), currency: string() });
+
+const receipt = object({
+  id: text,
+  type: picklist(['payment', 'refund']),
+  status: picklist(['pending', 'succeeded', 'canceled']),
+  payment_id: orNull(text),
+  refund_id: orNull(text),
+  fiscal_storage_number: orNull(text),
+  fiscal_document_number: orNull(text),
+  fiscal_attribute: orNull(text),
+  registered_at: orNull(instant),
+  items: array(object({ quantity: number(), amount: money })),
+  settlements: orNull(array(object({ type: string(), amount: money }))),
+});
+
+export interface WireReceipt {
+  readonly id: string;
+  /** One that settles a prepayment is a closing one. */
+  readonly type: ReceiptType;
+  readonly status: 'pending' | 'succeeded' | 'canceled';
+  readonly paymentId: string | null;
+  readonly refundId: string | null;
+  /** Its sum as its settlements state it, else as its items do; null when it cannot be read. */
+  readonly sum: MinorUnits | null;
+  /** Null until they are all there. */
+  readonly fiscal: {
+    readonly storageNumber: string;
+    readonly documentNumber: string;
+    readonly attribute: string;
+    readonly registeredAt: Temporal.Instant;
+  } | null;
+}
+
+/** More than any receipt has: what is beyond is not read. */
+const price = /^\d{1,8}\.\d{2}$/;
+
+const kopecks = (amount: InferOutput<typeof money>): MinorUnits | null =>
+  price.test(amount.value) ? amountIn(amount, 'RUB') : null;
+
+/** The sum of what is all there; null when a part is not, or it is no amount of money. */
+const together = (parts: readonly (bigint | null)[]): MinorUnits | null => {
+  const sum = parts.reduce((so, each) => (so === null || each === null ? null : so + each), 0n);
+  return sum === null || sum > largestAmount ? null : minorUnits(sum);
+};
+
+const totalOf = ({ quantity, amount }: InferOutput<typeof receipt>['items'][number]) => {
+  const ofOne = kopecks(amount);
+  if (ofOne === null || !(quantity >= 0 && quantity < quantity_max)) return null;
+  return itemTotal({ price: ofOne, quantity: quantity.toFixed(3) });
+};
+
+const fiscalOf = ({
+  fiscal_storage_number: storageNumber,
+  fiscal_document_number: documentNumber,
+  fiscal_attribute: attribute,
+  registered_at: registeredAt,
+}: InferOutput<typeof receipt>): WireReceipt['fiscal'] =>
+  storageNumber !== null && documentNumber !== null && attribute !== null && registeredAt !== null
+    ? { storageNumber, documentNumber, attribute, registeredAt }
+    : null;
+
+/** A receipt; null when what every receipt has cannot be read. */
+export const readReceipt = (body: unknown): WireReceipt | null => {
+  const { success, output } = safeParse(receipt, body);
+  if (!success) return null;
+  const { id, status, payment_id: paymentId, refund_id: refundId, items } = output;
+  const settlements = output.settlements ?? [];
+  const isClosing =
+    output.type === 'payment' && settlements.some(({ type }) => type === 'prepayment');
+  return {
+    id,
+    type: isClosing ? 'closing' : output.type,
+    status,
+    paymentId,
+    refundId,
+    sum: together(
+      settlements.length > 0
+        ? settlements.map(({ amount }) => kopecks(amount))
+        : items.map(totalOf),
+    ),
+    fiscal: fiscalOf(output),
+  };
+};
+
+const settings = part({
+  fiscalization: nullish(object({ enabled: boolean(), provider: orNull(text) })),
+});
+
+/** How a shop's receipts are registered, in its settings. */
+const readCashRegister = (body: unknown): CashRegister => {
+  const { fiscalization } = parse(settings, body);
+  return { isOn: fiscalization?.enabled === true, provider: fiscalization?.provider ?? null };
+};
+
+/** Opens the lookup; settings are cached for ten minutes. */
+export const openReceiptRefusal = (client: Client): ReceiptRefusal => {
+  const known = new LRUCache<string, Known>({ max: shops_max });
+  const ask = async (account: Account): Promise<CashRegister | null> => {
+    const signal = AbortSignal.timeout(patience_ms);
+    const answer = await client.call({ account, path: '/me', signal });
+    // Without an answer the next order queries again.
+    if (answer.kind !== 'answered') known.delete(account.id);
+    return answer.kind === 'answered' ? readCashRegister(answer.body) : null;
+  };
+  const registerOf = (shop: Account, now: Temporal.Instant): Promise<CashRegister | null> => {
+    const found = known.get(shop.id);
+    if (found && Temporal.Instant.compare(now, found.until) < 0) return found.register;
+    const register = ask(shop);
+    known.set(shop.id, { until: now.add({ minutes: kept_min }), register });
+    return register;
+  };
+  return async (shop, terms, now) => {
+    if (!terms) return null;
+    return receiptMistake(terms, null) ?? receiptMistake(terms, await registerOf(shop, now));
+  };
 };

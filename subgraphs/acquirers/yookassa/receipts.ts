@@ -4,15 +4,11 @@
  * found by its movement, its kind and its sum. A registered or pending receipt is never ordered
  * again, whatever its origin.
  */
-import type { ReceiptAnswer, ReceiptBank, ReceiptOrder } from '../receipt-bank.ts';
-import { holderOf } from './accounts.ts';
-import { wireAmount } from './amount.ts';
-import type { ApiAnswer } from './client.ts';
-import type { CheckEcho } from './echo.ts';
+import type { ReceiptAnswer, ReceiptBank, ReceiptOrder } from '../bank.ts';
+import { holderOf, type ApiAnswer } from './client.ts';
+import { wireAmount, readPage, type CheckEcho } from './wire.ts';
 import { isAboutUs, unknown, type PaymentCaller, type PaymentCalls } from './payment-answers.ts';
-import { readReceipt, type WireReceipt } from './receipt-wire.ts';
-import { wireReceipt } from './receipt-words.ts';
-import { readPage } from './wire.ts';
+import { readReceipt, type WireReceipt, wireReceipt } from './receipt-words.ts';
 
 /** There are at most 50 receipts of a payment. */
 const listed_max = '100';

@@ -4,13 +4,10 @@
  * for among the payment's refunds before it is ordered.
  */
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
-import { holderOf } from './accounts.ts';
-import { wireAmount } from './amount.ts';
-import type { ApiAnswer } from './client.ts';
-import { refundFailure } from './failures.ts';
+import { holderOf, type ApiAnswer } from './client.ts';
+import { wireAmount, readPage, readRefund, type WireRefund, refundFailure } from './wire.ts';
 import type { PaymentCaller, PaymentCalls } from './payment-answers.ts';
 import { receiptMistake, wireReceipt } from './receipt-words.ts';
-import { readPage, readRefund, type WireRefund } from './wire.ts';
 
 /** How often to query a pending refund. */
 const askEvery_s = 60;

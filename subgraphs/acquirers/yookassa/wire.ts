@@ -16,14 +16,46 @@ import {
   transform,
   unknown,
 } from 'valibot';
+import type { Runner } from '../../platform/database/statement.ts';
+import type { FailureCode } from '../../rules/failure-code.ts';
+import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { orNull, part, text } from '../bank-http.ts';
-import type { WireAmount } from './amount.ts';
+import { openCheckEcho as openForBank, type Ordered } from '../check-echo.ts';
 
 /** The party that cancelled, and the reason. */
-export interface Cancellation {
+interface Cancellation {
   readonly party: string;
   readonly reason: string;
 }
+
+// Amounts as YooKassa writes them: rubles with a point and two digits. Converted digit by digit,
+// never as floating point numbers.
+
+/** An amount as its API has it. */
+interface WireAmount {
+  readonly value: string;
+  readonly currency: string;
+}
+
+/** Minor units as a decimal text: 10050n is `100.50`. */
+export const wireAmount = (amount: MinorUnits, currency: string): WireAmount => ({
+  value: `${amount / 100n}.${String(amount % 100n).padStart(2, '0')}`,
+  currency,
+});
+
+/** An amount of the currency in minor units; null when it is of another, or cannot be read. */
+export const amountIn = (
+  { value, currency: of }: WireAmount,
+  currency: string,
+): MinorUnits | null => {
+  const [, whole, kopecks] = /^(\d{1,16})\.(\d{2})$/.exec(value) ?? [];
+  if (whole === undefined || kopecks === undefined || of !== currency) return null;
+  return minorUnits(BigInt(whole) * 100n + BigInt(kopecks));
+};
+
+/** Whether what the bank repeats is what was ordered, to the kopeck. */
+const isSameAmount = (amount: WireAmount, ordered: MinorUnits, currency: string): boolean =>
+  amountIn(amount, currency) === ordered;
 
 /** What all its objects have. */
 interface WireObject<Status extends string> {
@@ -199,4 +231,107 @@ export const readSbpBank = (
 ): { readonly memberId: string; readonly name: string; readonly nameEn: string } | null => {
   const { success, output } = safeParse(sbpBank, body);
   return success ? { memberId: output.bank_id, name: output.name, nameEn: output.name } : null;
+};
+
+// YooKassa's reasons as failure codes (docs/contract.md#failure-codes). An unlisted reason is
+// `unknown_bank_code`.
+
+type Reasons = Readonly<Record<string, FailureCode>>;
+
+const paymentReasons: Reasons = {
+  insufficient_funds: 'insufficient_funds',
+  payment_method_limit_exceeded: 'limit_exceeded',
+  call_issuer: 'call_issuer',
+  card_expired: 'expired_card',
+  invalid_card_number: 'invalid_card_number',
+  invalid_csc: 'incorrect_cvc',
+  payment_method_restricted: 'card_restricted',
+  country_forbidden: 'country_not_supported',
+  fraud_suspected: 'fraud_suspected',
+  '3d_secure_failed': 'authentication_failed',
+  permission_revoked: 'authorization_revoked',
+  identification_required: 'identification_required',
+  issuer_unavailable: 'issuer_unavailable',
+  internal_timeout: 'processing_error',
+  expired_on_confirmation: 'session_expired',
+  expired_on_capture: 'capture_expired',
+};
+
+const refundReasons: Reasons = {
+  rejected_by_payee: 'refund_rejected',
+  rejected_by_timeout: 'refund_rejected',
+  general_decline: 'refund_rejected',
+  insufficient_funds: 'insufficient_funds',
+  payment_expired: 'refund_window_closed',
+};
+
+const payoutReasons: Reasons = {
+  insufficient_funds: 'acquirer_balance_insufficient',
+  fraud_suspected: 'fraud_suspected',
+  one_time_limit_exceeded: 'payout_limit_exceeded',
+  periodic_limit_exceeded: 'payout_limit_exceeded',
+  rejected_by_payee: 'rejected_by_recipient_bank',
+  general_decline: 'generic_decline',
+  issuer_unavailable: 'issuer_unavailable',
+  recipient_not_found: 'recipient_not_in_sbp',
+  recipient_check_failed: 'recipient_check_failed',
+  identification_required: 'identification_required',
+};
+
+const unlisted = 'unknown_bank_code';
+
+/** Why a payment was cancelled there. A general decline is the issuer's or YooKassa's own. */
+export const paymentFailure = ({ reason, party }: Cancellation): FailureCode => {
+  if (reason === 'general_decline')
+    return party === 'payment_network' ? 'do_not_honor' : 'generic_decline';
+  return paymentReasons[reason] ?? unlisted;
+};
+
+/** Why a refund was cancelled there. */
+export const refundFailure = ({ reason }: Cancellation): FailureCode =>
+  refundReasons[reason] ?? unlisted;
+
+/** Why a payout was cancelled there. */
+export const payoutFailure = ({ reason }: Cancellation): FailureCode =>
+  payoutReasons[reason] ?? unlisted;
+
+/** An order that was not accepted (HTTP 4xx): by its `parameter`, what was wrong. */
+export const rejectedOrder = (parameter: string | null): FailureCode => {
+  const named = parameter ?? '';
+  if (named.includes('card.number')) return 'invalid_card_number';
+  if (named.includes('expiry')) return 'invalid_expiry';
+  if (named.includes('csc')) return 'incorrect_cvc';
+  if (named.startsWith('payment_method_id')) return 'authorization_revoked';
+  return named.startsWith('amount') ? 'limit_exceeded' : 'processing_error';
+};
+
+// YooKassa's objects in the form for comparing every bank's answers: the order and its echo must be
+// equal.
+
+export type { Ordered } from '../check-echo.ts';
+
+interface Echo {
+  readonly id: string;
+  readonly amount: WireAmount;
+  readonly operationId: string | null;
+}
+
+/**
+ * Whether an object belongs to an order. When it does not, an alert is raised, once for the
+ * operation.
+ */
+export type CheckEcho = (ordered: Ordered, echo: Echo) => Promise<boolean>;
+
+/** Opens the comparison, which raises its alerts on `pool`. */
+export const openCheckEcho = (pool: Runner): CheckEcho => {
+  const check = openForBank(pool, 'YooKassa');
+  return (ordered, { id, operationId, amount }) => {
+    const isSame = isSameAmount(amount, ordered.amount, ordered.currency);
+    return check(ordered, {
+      id,
+      operationId,
+      amount: `${amount.value} ${amount.currency}`,
+      isSame,
+    });
+  };
 };

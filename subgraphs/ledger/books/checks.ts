@@ -7,7 +7,7 @@ import { madeAtInSql } from '../../platform/database/new-id.ts';
 import { isWanted } from '../../platform/events/outbox.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
 import { factColumns } from '../totals/count-facts.ts';
-import { countedStatuses, type CountedKind } from '../totals/entities.ts';
+import { countedStatuses, type CountedKind } from '../entities.ts';
 
 /** What a merchant's check goes through, in this order. */
 export const steps = [

@@ -7,7 +7,7 @@
 import { platformMerchantId } from '../../rules/ids.ts';
 import { isSharded } from '../../platform/database/sharding.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import { countedKinds, countedStatuses } from './entities.ts';
+import { countedKinds, countedStatuses } from '../entities.ts';
 
 /** What to count: a payment with its refunds, a refund with its payment, a payout. */
 export interface Named {

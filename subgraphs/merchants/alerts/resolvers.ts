@@ -21,7 +21,7 @@ import { actorOf, changeEntities, type Acting, type AuditedAction } from '../aud
 import { reasonMistake } from '../policies/change-policy.ts';
 import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
 import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
-import { sessionKept_days } from '../sessions/rules.ts';
+import { sessionKept_days } from '../sessions/sessions.ts';
 
 /* Assigns an alert to a platform operator. */
 

@@ -3,25 +3,28 @@
  * seconds. Links, sessions, subscriptions and webhook retries follow the clock
  * (`platform/clock/keep-clocks`). Live mode never uses a clock.
  */
-import type { AuditVerb } from '../../rules/audit-action.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
+import { merchantOf, refusal } from '../../platform/access/access.ts';
+import type { KeyPrincipal } from '../../platform/access/principal.ts';
+import type { Bus } from '../../platform/bus/bus.ts';
 import {
   TestClockEntity,
   type TestClock,
   type TestClocks,
 } from '../../platform/clock/test-clocks.ts';
-import { isUuid } from '../../rules/ids.ts';
 import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import type { Bus } from '../../platform/bus/bus.ts';
+import type { AuditVerb } from '../../rules/audit-action.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { changeEntities, type Acting, type EntryNotes } from '../audit.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { lockShop } from '../shops/change-shop.ts';
-import { changeEntities, type Acting, type EntryNotes } from '../audit.ts';
 import { followClock, followRealTime } from '../webhooks/clock-participant.ts';
 
 /** A clock and what it shows now. */
-export type ShownClock = TestClock & { readonly now: Temporal.Instant };
+type ShownClock = TestClock & { readonly now: Temporal.Instant };
 
 export interface ClockVerbs {
   readonly database: Pick<Database, 'emOf'>;
@@ -52,7 +55,7 @@ const shownAt = (clock: TestClock, real: Temporal.Instant): ShownClock => {
 };
 
 /** The shop's clock; null when it uses the real time. */
-export const findClock = async (
+const findClock = async (
   em: EntityManager,
   { merchantId, shopId }: ShopKey,
   realNow: Temporal.Instant,
@@ -73,7 +76,7 @@ const isBefore = (one: Temporal.Instant, other: Temporal.Instant): boolean =>
  * Refuses with `not_found`, or with `bad_request` when the shop has one or `at` is more than 10
  * years from now.
  */
-export const createClock = async (
+const createClock = async (
   verbs: ClockVerbs,
   acting: Acting,
   { at, frozen, ...shop }: ShopKey & { readonly at: Temporal.Instant; readonly frozen: boolean },
@@ -172,7 +175,7 @@ const set = async (
  * arrived. Refuses with `not_found`, or with `bad_request` a moment that is not ahead or more than
  * 5 years ahead, and a clock that is already advancing.
  */
-export const advanceClock = (
+const advanceClock = (
   verbs: ClockVerbs,
   acting: Acting,
   { to, ...shop }: ShopKey & { readonly to: Temporal.Instant },
@@ -187,7 +190,7 @@ export const advanceClock = (
   );
 
 /** Stops a clock. Refuses with `not_found`, or with `bad_request` while it advances. */
-export const freezeClock = (
+const freezeClock = (
   verbs: ClockVerbs,
   acting: Acting,
   shop: ShopKey,
@@ -198,7 +201,7 @@ export const freezeClock = (
  * Starts a stopped clock at the speed of real time. Refuses with `not_found`, or with `bad_request`
  * while it advances.
  */
-export const resumeClock = (
+const resumeClock = (
   verbs: ClockVerbs,
   acting: Acting,
   shop: ShopKey,
@@ -209,7 +212,7 @@ export const resumeClock = (
  * Returns a shop to the real time; work due at a later moment keeps that moment. Refuses with
  * `not_found`.
  */
-export const removeClock = async (
+const removeClock = async (
   verbs: ClockVerbs,
   acting: Acting,
   shop: ShopKey,
@@ -225,3 +228,51 @@ export const removeClock = async (
   if (!isRefusal(removed)) await announce(verbs, shop);
   return removed;
 };
+
+// GraphQL resolvers for test clocks.
+
+const shown = (clock: ShownClock) => ({ ...clock, advancingTo: clock.targetAt });
+const clockOr = (clock: ShownClock | Refusal) =>
+  isRefusal(clock) ? clock : { __typename: 'TestClock' as const, ...shown(clock) };
+
+const unnamed = (): never => {
+  throw refusal('bad_request', 'shopId: required');
+};
+
+/** The shop of a key that reads its clock; null where it may not. */
+const ofKey = ({ mode, shopId }: KeyPrincipal, named: string | null | undefined): string | null =>
+  mode === 'test' && (named ?? shopId) === shopId ? shopId : null;
+
+/** The query of a shop's test clock. */
+export const clockQueries = ({
+  database,
+  realNow,
+}: ClockVerbs): Pick<QueryResolvers, 'testClock'> => ({
+  testClock: async (_, { merchantId, shopId }, context) => {
+    const { principal } = context;
+    const asked = principal.kind === 'key' ? ofKey(principal, shopId) : (shopId ?? unnamed());
+    if (asked === null) return null;
+    const shop = { merchantId: merchantOf(principal, merchantId), shopId: asked };
+    const clock = await findClock(database.emOf(context), shop, realNow());
+    return clock && shown(clock);
+  },
+});
+
+type ClockMutation =
+  | 'testClockCreate'
+  | 'testClockAdvance'
+  | 'testClockFreeze'
+  | 'testClockResume'
+  | 'testClockRemove';
+
+/** The mutations of test clocks. Each writes an audit entry. */
+export const clockMutations = (verbs: ClockVerbs): Pick<MutationResolvers, ClockMutation> => ({
+  testClockCreate: async (_, input, context) => clockOr(await createClock(verbs, context, input)),
+  testClockAdvance: async (_, input, context) => clockOr(await advanceClock(verbs, context, input)),
+  testClockFreeze: async (_, shop, context) => clockOr(await freezeClock(verbs, context, shop)),
+  testClockResume: async (_, shop, context) => clockOr(await resumeClock(verbs, context, shop)),
+  testClockRemove: async (_, shop, context) => {
+    const removed = await removeClock(verbs, context, shop);
+    return isRefusal(removed) ? removed : { __typename: 'TestClockRemoved', ...removed };
+  },
+});

@@ -6,13 +6,14 @@
  * bank or a buyer may still add data.
  */
 import { createHash } from 'node:crypto';
+import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { isUuid } from '../../rules/ids.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { erasedTexts } from '../../platform/graph/free-texts.ts';
-import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { isUuid } from '../../rules/ids.ts';
+import { refuse, type Refusal, isRefusal } from '../../rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 
@@ -236,3 +237,14 @@ export const erasePersonalData = async (
     return erased;
   });
 };
+
+// GraphQL resolver for erasing personal data.
+
+/** The mutation that erases; it writes an audit entry. */
+export const eraseMutations = ({ database }: { readonly database: Database }) =>
+  ({
+    personalDataErase: async (_, given, context) => {
+      const erased = await erasePersonalData(database, context, given);
+      return isRefusal(erased) ? erased : { ...erased, __typename: 'PersonalDataErased' };
+    },
+  }) satisfies MutationResolvers;

@@ -23,8 +23,12 @@ import {
   type ShopKey,
 } from './api-keys.ts';
 import { keyStatus } from './rules.ts';
-import { requireSignature, rotateSigningSecret, setAllowList } from '../shops/protect-shop.ts';
-import { requireReceipts } from '../shops/require-receipts.ts';
+import {
+  requireSignature,
+  rotateSigningSecret,
+  setAllowList,
+  requireReceipts,
+} from '../shops/protect-shop.ts';
 import type { Keys } from '../../platform/access/keys.ts';
 
 /** Only the shop's own keys read its protection; of other shops a key reads names only. */

@@ -4,8 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
-import { availableOf, bookPostings, lockMerchant } from '../../ledger/debit.ts';
-import { withinBound } from '../../ledger/bound.ts';
+import { availableOf, bookPostings, lockMerchant, withinBound } from '../../ledger/balance.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { isPlainText } from '../../rules/block.ts';

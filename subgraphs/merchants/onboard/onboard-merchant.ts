@@ -3,14 +3,15 @@
  * webhook endpoint. Each is a change of its own with an audit entry. All inputs are checked before
  * the first change.
  */
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
 import type { Shop } from '../../platform/database/entities.ts';
+import { checkWebhookUrl } from '../../platform/http/webhook-url.ts';
+import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Acting } from '../audit.ts';
 import { createMerchant } from '../change-merchant.ts';
 import type { Merchant, WebhookEndpoint } from '../entities.ts';
 import { issueApiKey, type IssuedKey } from '../keys/api-keys.ts';
-import { nameMistake } from '../rules/cabinet.ts';
-import { profileMistake, type MerchantProfile } from '../rules/profile.ts';
+import { nameMistake, profileMistake, type MerchantProfile, profileOf } from '../rules/merchant.ts';
 import { createShop } from '../shops/change-shop.ts';
 import {
   createEndpoint,
@@ -18,7 +19,6 @@ import {
   type EndpointSettings,
 } from '../webhooks/change-endpoint.ts';
 import type { ShownSecret } from '../webhooks/rules.ts';
-import { checkWebhookUrl } from '../../platform/http/webhook-url.ts';
 
 /** What is asked for. */
 interface OnboardInput {
@@ -49,7 +49,7 @@ const mistakeIn = (
 };
 
 /** Creates all of them. On `bad_request` nothing was created. */
-export const onboardMerchant = async (
+const onboardMerchant = async (
   deps: EndpointDeps,
   acting: Acting,
   input: OnboardInput,
@@ -67,3 +67,19 @@ export const onboardMerchant = async (
   const endpoint = input.endpoint && (await createEndpoint(deps, acting, place, input.endpoint));
   return endpoint && isRefusal(endpoint) ? endpoint : { merchant, shop, apiKey, endpoint };
 };
+
+// GraphQL resolver for onboarding.
+
+/** The mutation; each created object has its audit entry. */
+export const onboardMutations = (deps: EndpointDeps) =>
+  ({
+    merchantOnboard: async (_, { webhookUrl, events, signature, ...input }, context) => {
+      const endpoint = webhookUrl ? { url: webhookUrl, events, signature } : null;
+      const made = await onboardMerchant(deps, context, {
+        ...input,
+        profile: profileOf(input.profile),
+        endpoint,
+      });
+      return isRefusal(made) ? made : { ...made, __typename: 'MerchantOnboarded' };
+    },
+  }) satisfies MutationResolvers;

@@ -14,8 +14,7 @@ import {
   reasonMistake,
 } from './change-policy.ts';
 import { recordAdjustment, recordSettlement } from '../ledger/record-movement.ts';
-import { listExchangeRates, setExchangeRate } from './set-exchange-rate.ts';
-import { listRates, setRate } from './set-rate.ts';
+import { listExchangeRates, setExchangeRate, listRates, setRate } from './set-rate.ts';
 import { listRoutes, removeRoute, setRoute } from './set-route.ts';
 import { findPage, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { ForbiddenWordEntity, type ForbiddenWord } from '../../platform/policies/entities.ts';

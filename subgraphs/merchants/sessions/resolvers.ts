@@ -17,10 +17,11 @@ import {
   invitePerson,
   withdrawInvitation,
   type InvitationDeps,
-} from './invitations.ts';
-import { endPersonSession, findPeople } from './people.ts';
-import { endOf } from './rules.ts';
+  endPersonSession,
+  findPeople,
+} from './people.ts';
 import {
+  endOf,
   endSessionBy,
   findSessionBy,
   makeLink,

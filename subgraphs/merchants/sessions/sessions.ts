@@ -4,9 +4,12 @@
  * drop the session.
  */
 import { randomUUID } from 'node:crypto';
+import { unnamedPerson } from '../../platform/access/link-person.ts';
+import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
+import type { Bus } from '../../platform/bus/bus.ts';
 import { writeEntry, type AuditedAction } from '../../platform/database/audit.ts';
-import type { Database } from '../../platform/database/orm.ts';
 import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
+import type { Database } from '../../platform/database/orm.ts';
 import {
   columns,
   inTransaction,
@@ -15,12 +18,8 @@ import {
   type Statement,
 } from '../../platform/database/statement.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { unnamedPerson } from '../../platform/access/link-person.ts';
-import type { Bus } from '../../platform/bus/bus.ts';
-import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
 import type { Acting } from '../audit.ts';
-import type { ConsoleSession } from './entities.ts';
-import { linkLife_min, sessionIdle_min, sessionKept_days, sessionLife_h } from './rules.ts';
+import type { ConsoleSession } from '../entities.ts';
 
 export interface SessionDeps {
   readonly database: Pick<Database, 'pool'>;
@@ -46,6 +45,33 @@ const returned = columns([
   'endsAt',
   'endedAt',
 ]);
+
+// How long people stay logged in to the console.
+
+/** A session ends so long after its login, however busy it was. */
+const sessionLife_h = 12;
+/** And so long after its last request. */
+export const sessionIdle_min = 60;
+/** How long a one-time link can be used. */
+const linkLife_min = 10;
+/** How long an invitation can be used. */
+export const invitationLife_h = 72;
+/** Ended sessions and links are removed so long after their end. */
+export const sessionKept_days = 30;
+
+/** A session as it is kept, as far as its end depends on it. */
+interface SessionTimes {
+  /** Its last request, kept to the minute. */
+  readonly seenAt: Temporal.Instant;
+  /** Its absolute end. */
+  readonly endsAt: Temporal.Instant;
+}
+
+/** When a session ends unless it is used: the earlier of its idle and its absolute end. */
+export const endOf = ({ seenAt, endsAt }: SessionTimes): Temporal.Instant => {
+  const idle = seenAt.add({ minutes: sessionIdle_min });
+  return idle.epochMilliseconds < endsAt.epochMilliseconds ? idle : endsAt;
+};
 
 const insertSession: Statement = {
   name: 'console_session.insert',

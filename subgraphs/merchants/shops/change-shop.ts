@@ -14,7 +14,12 @@ import type { ShopKey } from '../keys/api-keys.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { MerchantEntity } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
-import { nameMistake, overlapEnd, overlapMistake, shopsPerMerchant_max } from '../rules/cabinet.ts';
+import {
+  nameMistake,
+  overlapEnd,
+  overlapMistake,
+  shopsPerMerchant_max,
+} from '../rules/merchant.ts';
 import { shownSecret, type ShownSecret } from '../webhooks/rules.ts';
 
 export interface ShopDeps {

@@ -5,11 +5,14 @@
  */
 // The operations' types: the subgraph's own types import this file.
 import type { PaymentStatus, RefundStatus } from '../../../schema/generated/operations.ts';
-import type { BankCall } from '../../acquirers/calls/entities.ts';
-import { BankCallEntity } from '../../acquirers/calls/entities.ts';
+import { type BankCall, BankCallEntity } from '../../acquirers/entities.ts';
+import { refusal } from '../../platform/access/access.ts';
+import type { Database } from '../../platform/database/orm.ts';
 import { columns, propertyNames, run, type Runner } from '../../platform/database/statement.ts';
-import { ledgerTypes } from '../../rules/postings.ts';
 import type { EntityReference } from '../../platform/graph/entities.ts';
+import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
+import { ledgerTypes } from '../../rules/postings.ts';
+import { readTexts } from '../audit.ts';
 import {
   AuditEntryEntity,
   WebhookAttemptEntity,
@@ -18,7 +21,6 @@ import {
   type WebhookAttempt,
   type WebhookDelivery,
 } from '../entities.ts';
-import { readTexts } from '../audit.ts';
 import { ledgerColumns, type LedgerRow } from '../ledger/read-ledger.ts';
 
 /** Rows shown of each part at most: the last ones. */
@@ -197,7 +199,7 @@ const attemptsOf = async (
 };
 
 /** Everything about one payment, oldest first; empty when there is none. */
-export const readTimeline = async (
+const readTimeline = async (
   runner: Runner,
   { merchantId, id }: EntityReference,
 ): Promise<TimelineRow[]> => {
@@ -229,4 +231,42 @@ export const readTimeline = async (
     ...audit.map((entry) => ({ __typename: 'TimelineAudit' as const, at: entry.at, entry })),
   ];
   return rows.toSorted((one, other) => Temporal.Instant.compare(one.at, other.at));
+};
+
+// The timeline of a payment in the graph.
+
+/** Timelines of one call: each reads seven times. */
+const timelines_max = 10;
+
+/** The field of a payment. */
+export const timelineOf = ({
+  database: { pool },
+}: {
+  readonly database: Pick<Database, 'pool'>;
+}) => {
+  const loader = perCall<EntityReference, TimelineRow[]>(async (payments) => {
+    if (payments.length > timelines_max)
+      throw refusal('bad_request', `timeline: ask for at most ${timelines_max} payments at a time`);
+    const found: TimelineRow[][] = [];
+    for (const payment of payments) found.push(await readTimeline(pool, payment));
+    return found;
+  });
+  return (payment: EntityReference, _: object, context: SubgraphContext) =>
+    loader(context).load(payment);
+};
+
+/** Fields of an entry that are shown differently from how they are read. */
+export const timelineFields = {
+  TimelineBankCall: {
+    operationId: ({ row }: BankCallRow) => row.subjectId,
+    connector: ({ row }: BankCallRow) => row.connector,
+    call: ({ row }: BankCallRow) => row.call,
+    amount: ({ row }: BankCallRow) => row.amount,
+    currency: ({ row }: BankCallRow) => row.currency,
+    answer: ({ row }: BankCallRow) => row.answer,
+    reference: ({ row }: BankCallRow) => row.reference,
+    failureCode: ({ row }: BankCallRow) => row.failureCode,
+    bankCode: ({ row }: BankCallRow) => row.bankCode,
+    durationMs: ({ row }: BankCallRow) => row.duration_ms,
+  },
 };

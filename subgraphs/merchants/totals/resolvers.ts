@@ -10,11 +10,7 @@ import { isUuid, platformMerchantId } from '../../rules/ids.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import {
-  countedStatuses,
-  type CountedKind,
-  type CountedStatus,
-} from '../../ledger/totals/entities.ts';
+import { countedStatuses, type CountedKind, type CountedStatus } from '../../ledger/entities.ts';
 import type { Mode } from '../../rules/mode.ts';
 
 /*

@@ -10,7 +10,7 @@ import { run, type Statement } from '../../platform/database/statement.ts';
 import { platformMerchantId, isUuid } from '../../rules/ids.ts';
 import { merchantOf } from '../../platform/access/access.ts';
 import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
-import { SavedViewEntity, type SavedView } from './entities.ts';
+import { SavedViewEntity, type SavedView } from '../entities.ts';
 import { textMistake } from '../../rules/texts.ts';
 
 /* Saves views of lists, each for one person. */

@@ -18,7 +18,7 @@ import { lockShop, type Rotated, type ShopDeps } from '../shops/change-shop.ts';
 import { notSent } from './deliver-webhook.ts';
 import { WebhookEndpointEntity, type WebhookEndpoint } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
-import { endpointsPerShop_max, overlapEnd, overlapMistake } from '../rules/cabinet.ts';
+import { endpointsPerShop_max, overlapEnd, overlapMistake } from '../rules/merchant.ts';
 import { shownSecret, type ShownSecret, type SignatureFormat } from './rules.ts';
 import { checkWebhookUrl, type TargetSwitch } from '../../platform/http/webhook-url.ts';
 

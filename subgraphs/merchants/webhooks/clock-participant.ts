@@ -7,7 +7,7 @@ import type { ClockParticipant } from '../../platform/clock/keep-clocks.ts';
 import { notDeadLetter } from '../../platform/alerts/dead-letters.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import type { WebhookLane } from '../../platform/bus/bus.ts';
-import { task } from './claim-deliveries.ts';
+import { task } from './deliveries.ts';
 import type { WakeLanes } from './deliverer.ts';
 
 const waiting = `webhook_delivery as delivery where delivery.merchant_id = $1 and delivery.shop_id = $2

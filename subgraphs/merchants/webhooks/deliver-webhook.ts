@@ -1,5 +1,5 @@
 /**
- * Delivers webhooks (docs/contract.md#delivery): sends the deliveries that `claim-deliveries.ts`
+ * Delivers webhooks (docs/contract.md#delivery): sends the deliveries that `deliveries.ts`
  * claimed and stores the results.
  */
 import type { Dispatcher } from 'undici';
@@ -15,9 +15,9 @@ import {
   type ClaimDeps,
   type DeliveryLimits,
   type Message,
-} from './claim-deliveries.ts';
+} from './deliveries.ts';
 import type { WebhookFault } from './faults.ts';
-import { signedHeaders } from './message-headers.ts';
+import { signedHeaders } from './requests.ts';
 import { type Answer, postWebhook } from './post-webhook.ts';
 import {
   afterAttempt,

@@ -15,7 +15,7 @@ import {
   isAnyLaneDue,
   type Asking,
   type ClaimedDelivery,
-} from './claim-deliveries.ts';
+} from './deliveries.ts';
 import { attemptDelivery, deliveryLimits, type DeliveryDeps } from './deliver-webhook.ts';
 import {
   webhooksInFlight_max,

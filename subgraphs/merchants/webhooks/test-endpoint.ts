@@ -16,9 +16,8 @@ import {
 } from '../entities.ts';
 import type { EndpointKey, EndpointDeps } from './change-endpoint.ts';
 import type { WebhookFault } from './faults.ts';
-import { listHeaders, signedHeaders } from './message-headers.ts';
+import { listHeaders, signedHeaders, type WebhookRequest } from './requests.ts';
 import { postWebhook } from './post-webhook.ts';
-import type { WebhookRequest } from './read-requests.ts';
 import { openTargets } from './webhook-target.ts';
 
 /**

@@ -2,16 +2,16 @@
  * Applies a bank's answer to a payment (docs/contract.md#payment-states), whatever its source: the
  * call itself, a callback, a query or an operator. This is where a bank's refusal becomes `failed`.
  * An unknown answer changes no state. A late success is refunded. The fee is taken on success. Two
- * files handle other answers: `holds/apply-hold-answer` the capture of a hold, and
+ * files handle other answers: `holds/send-hold-order` the capture of a hold, and
  * `create-early-order` a refusal during the create, with `decline` of this file.
  */
 import type { Database } from '../../platform/database/orm.ts';
-import type { BankAnswer, FoundSession } from '../../acquirers/bank-answer.ts';
+import type { BankAnswer, FoundSession } from '../../acquirers/bank.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { paymentSucceeded } from '../../rules/postings.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
-import { approvalPatch, bankRefMetadata, type Approval, acceptedPatch } from './approval.ts';
+import { approvalPatch, bankRefMetadata, type Approval, acceptedPatch } from './orders.ts';
 import type { Payment } from '../entities.ts';
 import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
 import { applyWithinBound, heldDecision } from './keep-bound.ts';
@@ -27,10 +27,9 @@ import {
   type PaymentStatus,
   feeOf,
 } from '../rules/payment.ts';
-import type { PaymentPatch } from '../payment-change.ts';
-import type { RatedPayment, PaymentKey } from '../store-payment.ts';
+import type { PaymentPatch, RatedPayment, PaymentKey } from '../store-payment.ts';
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
-import { elapsed, releaseOrder } from '../holds/elapsed.ts';
+import { elapsed, releaseOrder } from '../holds/send-hold-order.ts';
 
 /* The effect of a bank's authorisation on a payment. */
 

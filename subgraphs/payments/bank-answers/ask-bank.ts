@@ -2,8 +2,7 @@
  * Queries the bank about a payment and applies the answer. Queries repeat until the answer is
  * final, and for a while after the session has expired.
  */
-import type { Bank, PaymentQuestion } from '../../acquirers/bank.ts';
-import type { BankAnswer } from '../../acquirers/bank-answer.ts';
+import type { Bank, PaymentQuestion, BankAnswer } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import { dueOn, type Timeline } from '../../platform/clock/due.ts';
 import type { Database } from '../../platform/database/orm.ts';
@@ -15,7 +14,7 @@ import { applyAnswerTo, applyBankAnswer } from './apply-bank-answer.ts';
 import { earlyMethod, recordEarlyOrder } from './create-early-order.ts';
 import type { Payment } from '../entities.ts';
 import { sendHoldOrder } from '../holds/send-hold-order.ts';
-import { orderCharge } from '../recurring/charge.ts';
+import { orderCharge } from './orders.ts';
 import { isVoided } from '../recurring/verification.ts';
 import { buyerMethod, pageMethod } from '../checkout/rules.ts';
 import { isUnderWay, orderState } from '../rules/order.ts';

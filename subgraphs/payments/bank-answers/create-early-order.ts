@@ -11,7 +11,7 @@ import type { BuyerMethod } from '../../rules/buyer.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { decline } from './apply-bank-answer.ts';
-import { bankRefMetadata } from './approval.ts';
+import { bankRefMetadata } from './orders.ts';
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { buyerMethod } from '../checkout/rules.ts';

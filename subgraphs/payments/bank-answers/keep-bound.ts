@@ -1,21 +1,20 @@
 /**
- * A success that would raise the merchant's balance above its bound (`ledger/bound`). The
+ * A success that would raise the merchant's balance above its bound (`ledger/balance`). The
  * simulated bank declines it, also in its own records. A real acquirer already has the buyer's
  * money: the payment succeeds, and the merchant's share stays in suspense, with an alert, until an
  * operator makes room.
  */
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
-import type { BankAnswer } from '../../acquirers/bank-answer.ts';
-import { declineSimulated, simulatorConnector } from '../../acquirers/simulator/decline.ts';
+import type { BankAnswer } from '../../acquirers/bank.ts';
+import { declineSimulated, simulatorConnector } from '../../acquirers/simulator/operations.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { isBeyondBound } from '../../ledger/bound.ts';
+import { isBeyondBound } from '../../ledger/balance.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { adjustmentRecorded } from '../../rules/postings.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import type { Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
-import type { PaymentChange } from '../payment-change.ts';
-import type { PaymentKey } from '../store-payment.ts';
+import type { PaymentChange, PaymentKey } from '../store-payment.ts';
 
 /** The failure of a simulated payment whose success would pass the bound. */
 const turnedDownAs = 'limit_exceeded';

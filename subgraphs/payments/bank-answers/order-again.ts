@@ -27,7 +27,7 @@ import {
   patienceLeft_ms,
   type OrderState,
 } from '../rules/order.ts';
-import { recordSession, sessionOrder, type SessionRequest } from '../checkout/session-order.ts';
+import { recordSession, sessionOrder, type SessionRequest } from './orders.ts';
 import { findPayment, subjectOfPayment, type PaymentKey } from '../store-payment.ts';
 
 /** How often the row is read while an order may still be under way. */

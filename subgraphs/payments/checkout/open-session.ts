@@ -18,7 +18,7 @@ import { cardFlaw, orderAgain } from '../bank-answers/order-again.ts';
 import { buyerMethod, pageMethod } from './rules.ts';
 import { isLastOrder, order_max_s } from '../rules/order.ts';
 import { paymentMove, sessionEnd } from '../rules/payment.ts';
-import { recordSession, sessionOrder, type SessionRequest } from './session-order.ts';
+import { recordSession, sessionOrder, type SessionRequest } from '../bank-answers/orders.ts';
 import { findPayment, type RatedPayment, type PaymentKey } from '../store-payment.ts';
 
 /** When a session that is opened now at a bank ends. */

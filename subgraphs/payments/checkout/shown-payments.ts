@@ -4,8 +4,13 @@
  * fee, are still as they are remembered.
  */
 import { LRUCache } from 'lru-cache';
+import { Counter } from 'prom-client';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { bufferRows, type BufferedRows } from '../../platform/database/batch-calls.ts';
+import type { Runner, Statement } from '../../platform/database/statement.ts';
+import { metrics } from '../../platform/tracing/telemetry.ts';
 import type { Payment } from '../entities.ts';
-import type { RatedPayment } from '../store-payment.ts';
+import type { RatedPayment, PaymentKey } from '../store-payment.ts';
 
 /** Payments of buyers that pay at the same time, and shops with a method. */
 const remembered_max = 2_000;
@@ -37,5 +42,42 @@ export const openShownPayments = (): ShownPayments => {
       payments.set(rated.payment.id, rated);
       if (rated.rateBps !== null) rates.set(rateName(rated.payment), rated.rateBps);
     },
+  };
+};
+
+// Notes that a buyer has opened a payment's page, beside the page and in no statement of its own. A
+// preview that a messenger makes of the address counts as an opening.
+
+/** Payments whose opening this process has noted; one that fell out is noted again. */
+const openings_max = 10_000;
+
+const unnoted = new Counter({
+  name: 'page_openings_unrecorded_total',
+  help: 'Views of hosted pages that were not recorded, because the database did not accept them in time.',
+  registers: [metrics],
+});
+
+const insert: Statement = {
+  name: 'page_opening.insert',
+  text: `insert into page_opening select * from jsonb_populate_recordset(null::page_opening, $1::jsonb)
+    on conflict do nothing`,
+};
+
+export interface PageOpenings extends Pick<BufferedRows, 'close'> {
+  /** Notes an opening, if it is the first of this payment here; it never waits and never fails. */
+  readonly note: (payment: PaymentKey, now: Temporal.Instant) => void;
+}
+
+/** The openings that this process sees. */
+export const openPageOpenings = (runner: Runner): PageOpenings => {
+  const noted = new LRUCache<string, true>({ max: openings_max });
+  const rows = bufferRows(runner, insert, (lost) => unnoted.inc(lost));
+  return {
+    note: ({ merchantId, paymentId }, now) => {
+      if (noted.has(paymentId)) return;
+      noted.set(paymentId, true);
+      rows.add({ merchant_id: merchantId, payment_id: paymentId, created_at: rfc3339(now) });
+    },
+    close: rows.close,
   };
 };

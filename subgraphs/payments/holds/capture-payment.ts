@@ -25,11 +25,7 @@ import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
-import {
-  insertTerms,
-  termsRow,
-  type GivenReceipt,
-} from '../../acquirers/receipts/given-receipt.ts';
+import { insertTerms, termsRow, type GivenReceipt } from '../../acquirers/receipt-terms.ts';
 import { partReceiptMistake } from '../receipts/part-receipt.ts';
 import { captureAmount } from './rules.ts';
 import type { PaymentKey } from '../store-payment.ts';

@@ -7,15 +7,14 @@ import { claimOf, createOnce, type Created } from '../../platform/database/idemp
 import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import type { Policies } from '../../platform/policies/policies.ts';
-import { givenReceipt, insertTerms, termsRow } from '../../acquirers/receipts/given-receipt.ts';
+import { givenReceipt, insertTerms, termsRow } from '../../acquirers/receipt-terms.ts';
 import { shownTerms } from '../../rules/receipt.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt-terms.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
-import { policyRefusal, type PaymentRequest } from '../create-payment.ts';
+import { policyRefusal, type PaymentRequest, servingBank } from '../create-payment.ts';
 import { paymentDefaults } from '../rules/create.ts';
 import type { SellingShop } from '../seller.ts';
-import { servingBank } from '../serving-bank.ts';
-import type { PaymentLink } from './entities.ts';
+import type { PaymentLink } from '../entities.ts';
 import {
   addressOf,
   linkReceiptMistake,

@@ -5,7 +5,7 @@ import { workBatch } from '../../platform/alerts/dead-letters.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import type { PaymentLink } from './entities.ts';
+import type { PaymentLink } from '../entities.ts';
 import { isOpen } from './rules.ts';
 import { linkLives, lockLink, moveLink } from './store-link.ts';
 

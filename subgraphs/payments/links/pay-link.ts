@@ -2,12 +2,11 @@
 import { newRowId } from '../../platform/database/new-id.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { createPayment, type CreatingDeps, type PaymentRequest } from '../create-payment.ts';
-import type { Payment } from '../entities.ts';
+import type { Payment, PaymentLink } from '../entities.ts';
 import { paymentDefaults } from '../rules/create.ts';
 import { findPayment } from '../store-payment.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { endedUnpaid } from '../rules/payment.ts';
-import type { PaymentLink } from './entities.ts';
 import { idOfAddress, isOpen, linkIdKey } from './rules.ts';
 import {
   findLinkByAddress,

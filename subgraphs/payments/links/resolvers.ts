@@ -14,13 +14,12 @@ import { mayReadOfShop } from '../../platform/graph/entities.ts';
 import { pageAddress } from '../../platform/graph/page-address.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { sellerOf } from '../seller.ts';
-import type { PaymentLink } from './entities.ts';
+import type { PaymentLink } from '../entities.ts';
 import { createLink } from './create-link.ts';
-import { shownOf } from './link-view.ts';
+import { shownOf, listLinks, loadLinks } from './store-link.ts';
 import { deactivateLink } from './end-links.ts';
 import { findLinkPage, payLink, timeOfLink } from './pay-link.ts';
 import { isOpen } from './rules.ts';
-import { listLinks, loadLinks } from './store-link.ts';
 
 /** The fields of a link that are no columns. */
 export const linkFields: PaymentLinkResolvers = {

@@ -1,6 +1,10 @@
 /** Reading and writing payment links. */
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { scalars } from '../../../schema/scalars.ts';
+import { linkJson, type LinkFields } from '../../../schema/wire.ts';
 import { dueOn } from '../../platform/clock/due.ts';
 import { loadByKey } from '../../platform/database/batch-calls.ts';
+import type { RowFilter } from '../../platform/database/list-statements.ts';
 import { registry } from '../../platform/database/registry.ts';
 import {
   columnNames,
@@ -11,7 +15,9 @@ import {
   type Runner,
   type Statement,
 } from '../../platform/database/statement.ts';
-import { PaymentLinkEntity, type PaymentLink } from './entities.ts';
+import type { OutboxEvent } from '../../platform/events/outbox.ts';
+import { nobody, type ShownTerms } from '../../rules/receipt.ts';
+import { PaymentLinkEntity, type PaymentLink } from '../entities.ts';
 import { linkStatuses } from './rules.ts';
 
 const linkNames = propertyNames(PaymentLinkEntity);
@@ -160,3 +166,46 @@ export const findLinkOfPayment = async (
 ): Promise<Pick<PaymentLink, 'merchantId' | 'id'> | null> =>
   (await run<Pick<PaymentLink, 'merchantId' | 'id'>>(runner, linkOf, [merchantId, paymentId]))[0] ??
   null;
+
+// A payment link as the public JSON and the webhook `link.paid` have it.
+
+const number = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
+
+/** A link's receipt; without its customer's data once they were erased. */
+export const shownOf = ({ customer, ...terms }: ShownTerms) => ({
+  ...terms,
+  customer: customer ?? nobody,
+});
+
+const publicLink = (link: PaymentLink): ReturnType<typeof linkJson> => {
+  const view: LinkFields = {
+    ...link,
+    capture: link.capture ?? 'automatic',
+    amount: number(link.amount),
+    amountMin: number(link.amountMin),
+    amountMax: number(link.amountMax),
+    amountPaid: scalars.SignedMinorUnits.serialize(BigInt(link.amountPaid)),
+    receipt: link.receipt && { ...shownOf(link.receipt), items: [...link.receipt.items] },
+    expiresAt: rfc3339(link.expiresAt),
+    createdAt: rfc3339(link.createdAt),
+    finalizedAt: link.finalizedAt && rfc3339(link.finalizedAt),
+  };
+  return linkJson(view);
+};
+
+/** A payment succeeded through the link: to the shop's endpoints, with the link as it is then. */
+export const linkPaid = (link: PaymentLink, at: Temporal.Instant): OutboxEvent => {
+  const { merchantId, shopId, mode, id } = link;
+  const webhook = { event: 'link.paid', data: publicLink(link), url: null } as const;
+  return { merchantId, shopId, mode, subjectId: id, stream: null, webhook, at };
+};
+
+// The payments of a link, as a condition of a list.
+
+/** A payment was made through this link; null or undefined: whatever it was made through. */
+export const madeThrough = (linkId: string | null | undefined): RowFilter => ({
+  sql: (parameter, merchant) =>
+    `exists (select 1 from link_payment as through where through.merchant_id = ${merchant() ?? 'payment.merchant_id'}
+      and through.payment_id = payment.id and through.link_id::text = ${parameter})`,
+  value: linkId?.toLowerCase(),
+});

@@ -9,15 +9,11 @@ import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';
-import type { Payment } from '../entities.ts';
-import type { PaymentChange } from '../payment-change.ts';
-import { refundCreated } from '../refunds/events.ts';
-import { recordRefund, newRefund } from '../refunds/record-refund.ts';
-import { storePayment } from '../store-payment.ts';
-import type { PaymentLink } from './entities.ts';
-import { linkPaid } from './link-view.ts';
+import type { Payment, PaymentLink } from '../entities.ts';
+import { type PaymentChange, storePayment } from '../store-payment.ts';
+import { refundCreated, recordRefund, newRefund } from '../refunds/record-refund.ts';
+import { linkPaid, findLinkOfPayment, lockLink, moveLink } from './store-link.ts';
 import { linkIdKey } from './rules.ts';
-import { findLinkOfPayment, lockLink, moveLink } from './store-link.ts';
 
 /** What the buyer pays: a capture may take a part. */
 const paidBy = (before: Payment, { patch }: PaymentChange): MinorUnits =>

@@ -5,9 +5,8 @@ import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
 import { callerOf, type PersonCaller } from '../caller.ts';
-import type { Payment } from '../entities.ts';
+import { type Payment, type PaymentNote, PaymentNoteEntity } from '../entities.ts';
 import type { PaymentsDeps } from '../parts.ts';
-import { type PaymentNote, PaymentNoteEntity } from './entities.ts';
 import { note_max_chars } from '../../../schema/limits.ts';
 import { writeEntry, type Acting } from '../../platform/database/audit.ts';
 import {

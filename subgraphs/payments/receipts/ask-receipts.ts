@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import { eachAlone, workBatch } from '../../platform/alerts/dead-letters.ts';
-import type { ReceiptAnswer, ReceiptOrder } from '../../acquirers/receipt-bank.ts';
+import type { ReceiptAnswer, ReceiptOrder } from '../../acquirers/bank.ts';
 import { openReadTerms, type ReadTerms } from '../../acquirers/receipt-terms.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import type { Timeline } from '../../platform/clock/due.ts';
@@ -15,9 +15,8 @@ import { inTransaction } from '../../platform/database/statement.ts';
 import { inTraceOf } from '../../platform/database/subject-trace.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isRefusal } from '../../rules/refusal.ts';
-import type { Payment } from '../entities.ts';
+import type { Payment, Refund } from '../entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
-import type { Refund } from '../refunds/entities.ts';
 import { applyReceiptAnswer } from './apply-receipt-answer.ts';
 import type { Receipt } from './entities.ts';
 import { plannedReceipt } from './rules.ts';

@@ -1,8 +1,11 @@
 /** Whether a movement of a part of a payment needs a receipt. */
+import { openReadTerms, givenReceipt, type GivenReceipt } from '../../acquirers/receipt-terms.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import { receiptMistake } from '../../rules/receipt-terms.ts';
-import type { Refusal } from '../../rules/refusal.ts';
-import type { PaymentCaller } from '../caller.ts';
+import { receiptMistake, type ReceiptInput } from '../../rules/receipt-terms.ts';
+import { type Refusal, refuse } from '../../rules/refusal.ts';
+import { type PaymentCaller, isOfCaller } from '../caller.ts';
+import { loadPayments } from '../find-payments.ts';
+import type { PaymentsDeps } from '../parts.ts';
 import { partMistake, termsOf, type Receipted } from './rules.ts';
 
 const required: Statement = {
@@ -41,4 +44,38 @@ export const partReceiptMistake = async (
 ): Promise<Refusal | null> => {
   if (given || termsOf(payment) !== null) return partMistake(payment, given, part);
   return receiptMistake(await demandOf(runner, caller), given);
+};
+
+// A receipt of a part that may leave its recipient to the payment: then it goes where the receipt
+// of the payment went, without typing it or seeing it whole.
+
+/** A receipt as a caller gives it; without a customer it goes to the payment's. */
+export type PartReceiptInput = Omit<ReceiptInput, 'customer'> & {
+  readonly customer?: ReceiptInput['customer'] | null | undefined;
+};
+
+/**
+ * Checks and seals what was given for a part of a payment of the caller; null when nothing was.
+ * Refuses with `bad_request`, also where the payment has no receipt whose recipient it could take.
+ */
+export const givenPartReceipt = async (
+  { database: { pool }, customers }: Pick<PaymentsDeps, 'database' | 'customers'>,
+  caller: PaymentCaller,
+  paymentId: string,
+  input: PartReceiptInput | null | undefined,
+  now: Temporal.Instant,
+): Promise<GivenReceipt | Refusal | null> => {
+  if (!input) return null;
+  const { customer } = input;
+  if (customer) return givenReceipt(customers, { ...input, customer }, now);
+  const { merchantId } = caller;
+  const [payment] = await loadPayments(pool, [{ merchantId, id: paymentId }]);
+  const termsId = payment && isOfCaller(payment, caller) ? termsOf(payment) : null;
+  if (termsId === null)
+    return refuse(
+      'bad_request',
+      'receipt.customer: required, since the payment has no receipt of its own',
+    );
+  const [terms] = await openReadTerms(pool, customers)([{ merchantId, termsId }]);
+  return givenReceipt(customers, { ...input, customer: terms?.customer ?? {} }, now);
 };

@@ -15,12 +15,10 @@ import { callerOf } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import type { PaymentsDeps } from '../parts.ts';
-import { closePayment } from './close-payment.ts';
+import { closePayment, resendReceipt } from './order-receipt.ts';
 import type { Receipt } from './entities.ts';
-import { givenReceipt } from '../../acquirers/receipts/given-receipt.ts';
-import { customerOf } from './receipt-view.ts';
-import { resendReceipt } from './resend-receipt.ts';
-import { findReceipts, loadReceipts, pageOfReceipts } from './store-receipts.ts';
+import { givenReceipt } from '../../acquirers/receipt-terms.ts';
+import { customerOf, findReceipts, loadReceipts, pageOfReceipts } from './store-receipts.ts';
 
 /** The receipts of a payment, for all payments of a list at once. */
 export const receiptsOf = ({ database }: Pick<PaymentsDeps, 'database'>) =>

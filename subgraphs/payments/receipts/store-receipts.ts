@@ -1,14 +1,17 @@
 /** Reading and moving receipts. They are made with their movements (`made-receipts`). */
-import { runSharded, shardedByKey, eachMerchant } from '../../platform/database/sharding.ts';
+import { receiptJson } from '../../../schema/receipt-json.ts';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+import type { Principal } from '../../platform/access/principal.ts';
 import { dueOn } from '../../platform/clock/due.ts';
+import { loadByKey } from '../../platform/database/batch-calls.ts';
 import {
   type ListedPage,
   ofPaymentId,
   openList,
   type ListRequest,
 } from '../../platform/database/lists.ts';
-import { loadByKey } from '../../platform/database/batch-calls.ts';
 import { registry, type RegistryTable } from '../../platform/database/registry.ts';
+import { runSharded, shardedByKey, eachMerchant } from '../../platform/database/sharding.ts';
 import {
   columns,
   propertyNames,
@@ -16,10 +19,9 @@ import {
   type Runner,
   type Statement,
 } from '../../platform/database/statement.ts';
-import { insertEvents } from '../../platform/events/outbox.ts';
-import { receiptStatuses } from '../../rules/receipt.ts';
+import { insertEvents, type OutboxEvent } from '../../platform/events/outbox.ts';
+import { receiptStatuses, type ReceiptCustomer, nobody } from '../../rules/receipt.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
-import type { Principal } from '../../platform/access/principal.ts';
 import { ReceiptEntity, type Receipt } from './entities.ts';
 
 const receiptColumns = columns(propertyNames(ReceiptEntity));
@@ -148,4 +150,36 @@ export const moveReceipt = async (
     JSON.stringify(events),
   ]);
   return written.length > 0;
+};
+
+// A receipt as GraphQL, the public JSON and its webhooks see it: the customer is masked, so that
+// frozen bodies hold no personal data.
+
+/** The customer as it is shown; without anything once it was erased. */
+export const customerOf = ({ customerShown }: Pick<Receipt, 'customerShown'>): ReceiptCustomer =>
+  customerShown ?? nobody;
+
+const publicReceipt = (receipt: Receipt): ReturnType<typeof receiptJson> =>
+  receiptJson({
+    ...receipt,
+    amount: Number(receipt.amount),
+    customer: customerOf(receipt),
+    items: [...receipt.items],
+    registeredAt: receipt.registeredAt && rfc3339(receipt.registeredAt),
+    createdAt: rfc3339(receipt.createdAt),
+  });
+
+/**
+ * The receipt has come to its end: to the shop's endpoints, and to `url`, the payment's own
+ * address.
+ */
+export const receiptEnded = (
+  receipt: Receipt,
+  url: string | null,
+  at: Temporal.Instant,
+): OutboxEvent => {
+  const { merchantId, shopId, mode, id } = receipt;
+  const event = receipt.status === 'failed' ? 'receipt.failed' : 'receipt.registered';
+  const webhook = { event, data: publicReceipt(receipt), url } as const;
+  return { merchantId, shopId, mode, subjectId: id, stream: null, webhook, at };
 };

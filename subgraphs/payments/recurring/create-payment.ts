@@ -4,11 +4,22 @@
  * payment. A charge is written before the bank is called, and its order is repeated until the bank
  * has decided.
  */
+import { isCurrency } from '../../../schema/currencies.ts';
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  RecurringPaymentResolvers,
+} from '../../../schema/generated/payments.ts';
 import type { Bank } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import type { Database } from '../../platform/database/orm.ts';
+import { pageAddress } from '../../platform/graph/page-address.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
+import type { Plan } from '../../rules/banks.ts';
+import { isUuid } from '../../rules/ids.ts';
+import type { Mode } from '../../rules/mode.ts';
+import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import {
   savedText,
   isBinding,
@@ -21,21 +32,19 @@ import {
   type SavedMethod,
 } from '../../rules/recurring.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { applyAnswerTo } from '../bank-answers/apply-bank-answer.ts';
-import { phoneOfTerms, policyRefusal } from '../create-payment.ts';
-import type { Payment } from '../entities.ts';
-import { orderCharge } from './charge.ts';
-import { insertRecurringPayment, type NewRecurringPayment } from '../insert-payment.ts';
-
-import { findPayment } from '../store-payment.ts';
-import { isCurrency } from '../../../schema/currencies.ts';
-import type { Mode } from '../../rules/mode.ts';
-import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { type Metadata, asCame } from '../../rules/texts.ts';
+import { applyAnswerTo } from '../bank-answers/apply-bank-answer.ts';
+import { orderCharge } from '../bank-answers/orders.ts';
+import { cancelPayment } from '../cancel-payment.ts';
+import { planFor, planMetadata } from '../checkout/rules.ts';
+import { phoneOfTerms, policyRefusal } from '../create-payment.ts';
+import type { Payment, RecurringPayment } from '../entities.ts';
+import { loadPayments } from '../find-payments.ts';
+import { insertRecurringPayment, type NewRecurringPayment } from '../insert-payment.ts';
+import type { PaymentsDeps } from '../parts.ts';
 import { defaultOrderId, linkTtl_max_min, paymentDefaults } from '../rules/create.ts';
 import { sessionTtl_min, type PaymentMethod } from '../rules/payment.ts';
-import type { Plan } from '../../rules/banks.ts';
-import { planFor, planMetadata } from '../rules/plan.ts';
+import { findPayment } from '../store-payment.ts';
 
 /*
  * The input of payments of saved methods, checked and with defaults. In test mode the amount
@@ -269,7 +278,7 @@ interface RecurringMade {
  * (the shop), or `idempotent_conflict`; nothing was made then. What exists is found before anything
  * is refused.
  */
-export const createRecurringPayment = async (
+const createRecurringPayment = async (
   {
     database,
     banks,
@@ -308,3 +317,80 @@ export const createRecurringPayment = async (
   const charged = await applyAnswerTo(database, made, bank.connector, answer, now);
   return isRefusal(charged) ? charged : { payment: charged, replayed: false };
 };
+
+// How recurring billing asks payments: from GraphQL to a verb, and back. The access table lets only
+// the service itself in.
+
+const asRecurring = (payment: Payment | null | undefined): RecurringPayment | null => {
+  if (!payment?.kind || !payment.tokenId) return null;
+  return { ...payment, kind: payment.kind, tokenId: payment.tokenId };
+};
+
+const answer = (
+  deps: PaymentsDeps,
+  made: Payment,
+  replayed: boolean,
+): {
+  readonly __typename: 'RecurringPaymentAsked';
+  payment: RecurringPayment;
+  payUrl: string | null;
+  replayed: boolean;
+} => {
+  const payment = asRecurring(made);
+  if (!payment) throw new Error(`payment ${made.id} is of no saved method`);
+  const { merchantId, id: paymentId, kind } = payment;
+  const payUrl = isBinding(kind) ? pageAddress(deps, { merchantId, paymentId }) : null;
+  return { __typename: 'RecurringPaymentAsked', payment, payUrl, replayed };
+};
+
+/** The card's fields, as the payment has them. */
+export const recurringFields: Pick<
+  RecurringPaymentResolvers,
+  'cardBrand' | 'cardMask' | 'cardHolder'
+> = {
+  cardBrand: ({ customerCardBrand }) => customerCardBrand,
+  cardMask: ({ customerCardMask }) => customerCardMask,
+  cardHolder: ({ customerCardHolder }) => customerCardHolder,
+};
+
+/** The query behind which recurring billing reads its payments. */
+export const recurringQueries = ({
+  database,
+}: PaymentsDeps): Pick<QueryResolvers, 'recurringPayments'> => ({
+  recurringPayments: async (_, { references }) =>
+    (await loadPayments(database.pool, references)).map(asRecurring),
+});
+
+/** The mutations by which recurring billing has payments made and cancelled. */
+export const recurringMutations = (
+  deps: PaymentsDeps,
+): Pick<MutationResolvers, 'recurringPaymentCreate' | 'recurringPaymentCancel'> => ({
+  recurringPaymentCreate: async (_, { input }) => {
+    const { clocks, wakeRelay, askLater } = deps;
+    if (![input.merchantId, input.shopId, input.tokenId].every(isUuid))
+      return refuse('not_found', 'there is no such shop');
+    const { merchantId, shopId, mode } = input;
+    const now = await clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
+    const made = await createRecurringPayment(
+      { ...deps, policies: await deps.policies.current() },
+      input,
+      now,
+    );
+    if (isRefusal(made)) return made;
+    const { payment, replayed } = made;
+    if (!replayed) wakeRelay();
+    const { askAt } = payment;
+    if (!replayed && askAt) askLater(payment.id, askAt.epochMilliseconds - now.epochMilliseconds);
+    return answer(deps, payment, replayed);
+  },
+  recurringPaymentCancel: async (_, { reference }) => {
+    const [found] = await loadPayments(deps.database.pool, [reference]);
+    if (!found || !isBinding(found.kind)) return refuse('not_found', 'there is no such binding');
+    const { merchantId, shopId, mode, id } = found;
+    const now = await deps.clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
+    const payment = await cancelPayment(deps.database, found, id, now);
+    if (isRefusal(payment)) return payment;
+    deps.wakeRelay();
+    return answer(deps, payment, false);
+  },
+});

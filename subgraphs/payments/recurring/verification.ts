@@ -6,13 +6,11 @@
 import { newRowId } from '../../platform/database/new-id.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';
-import { approvalPatch, type Approval } from '../bank-answers/approval.ts';
+import { approvalPatch, type Approval } from '../bank-answers/orders.ts';
 import { statusEvents } from '../change-payment.ts';
-import type { Payment } from '../entities.ts';
-import type { Refund } from '../refunds/entities.ts';
-import { newRefund } from '../refunds/record-refund.ts';
-import { refundCreated } from '../refunds/events.ts';
-import type { PaymentChange } from '../payment-change.ts';
+import type { Payment, Refund } from '../entities.ts';
+import { newRefund, refundCreated } from '../refunds/record-refund.ts';
+import type { PaymentChange } from '../store-payment.ts';
 
 /**
  * Whether an approval of this payment has moved no money: the bank gave the authorisation up again.

@@ -18,17 +18,15 @@ import {
 } from '../../platform/drafts/decide-draft.ts';
 import { approval } from '../../platform/drafts/rules.ts';
 import type { PersonActing } from '../../platform/drafts/store-drafts.ts';
-import { withinBound } from '../../ledger/bound.ts';
+import { withinBound } from '../../ledger/balance.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { loadRefunds } from '../find-payments.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
 import type { PaymentsDeps } from '../parts.ts';
-import type { Refund } from '../refunds/entities.ts';
-import { decideRefund } from '../refunds/open-refund.ts';
-import { beyondBound } from '../refunds/refund-payment.ts';
+import type { Refund, RefundDraft } from '../entities.ts';
+import { decideRefund, beyondBound } from '../refunds/refund-payment.ts';
 import { sendRefund } from '../refunds/send-refund.ts';
-import type { RefundDraft } from './entities.ts';
-import { refundDrafts } from './store-draft.ts';
+import { refundDrafts } from './create-draft.ts';
 
 /** What approving needs. */
 type ApprovingDeps = Pick<PaymentsDeps, 'database' | 'banks'> & {

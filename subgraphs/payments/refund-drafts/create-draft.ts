@@ -2,28 +2,26 @@
  * Proposes a refund, which another person makes by approving it. Its terms are checked like those
  * of a refund; limits of people and the bank are checked on approval. No money moves.
  */
-import { reason_max_chars } from '../../../schema/limits.ts';
 import type pg from 'pg';
+import { reason_max_chars } from '../../../schema/limits.ts';
+import { insertTerms, termsRow, type GivenReceipt } from '../../acquirers/receipt-terms.ts';
 import {
   claimOf,
   createOnce,
   type Created,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
+import type { ListedPage } from '../../platform/database/lists.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
+import { propertyNames } from '../../platform/database/statement.ts';
 import { draftLife_h, pendingDrafts_max } from '../../platform/drafts/rules.ts';
-import {
-  insertTerms,
-  termsRow,
-  type GivenReceipt,
-} from '../../acquirers/receipts/given-receipt.ts';
+import { openDraftStore } from '../../platform/drafts/store-drafts.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { textMistake } from '../../rules/texts.ts';
 import type { PersonCaller } from '../caller.ts';
+import { type RefundDraft, RefundDraftEntity } from '../entities.ts';
 import { lockPayment } from '../lock-payment.ts';
-import { agreedRefund } from '../refunds/open-refund.ts';
-import type { RefundDraft } from './entities.ts';
-import { refundDrafts } from './store-draft.ts';
+import { agreedRefund } from '../refunds/refund-payment.ts';
 
 interface RefundDraftRequest {
   readonly paymentId: string;
@@ -36,6 +34,25 @@ interface RefundDraftRequest {
   readonly requestId: string;
   readonly idempotency: IdempotencyArgument;
 }
+
+// The store of proposed refunds.
+
+export type RefundDraftPage = ListedPage<RefundDraft>;
+
+/** The store. Always lock a payment before a draft of its refund. */
+export const refundDrafts = openDraftStore<RefundDraft>({
+  name: 'refund_draft',
+  names: propertyNames(RefundDraftEntity),
+  shown: ({ status, amount, currency, paymentId, mode, reason, rejectReason }) => ({
+    status,
+    amount,
+    currency,
+    payment: paymentId,
+    mode,
+    reason: rejectReason ?? reason,
+  }),
+  alsoSet: '',
+});
 
 /**
  * Proposes a refund, or finds the draft that an earlier call with the same idempotency key created.

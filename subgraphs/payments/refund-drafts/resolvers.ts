@@ -11,16 +11,13 @@ import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf } from '../caller.ts';
-import type { Payment } from '../entities.ts';
+import type { Payment, RefundDraft, Refund } from '../entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
 import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
-import type { Refund } from '../refunds/entities.ts';
-import { givenPartReceipt } from '../receipts/part-recipient.ts';
+import { givenPartReceipt } from '../receipts/part-receipt.ts';
 import { changedRefund } from '../refunds/resolvers.ts';
 import { approveRefundDraft } from './approve-draft.ts';
-import { createRefundDraft } from './create-draft.ts';
-import type { RefundDraft } from './entities.ts';
-import { refundDrafts } from './store-draft.ts';
+import { createRefundDraft, refundDrafts } from './create-draft.ts';
 
 /** The computed fields of a proposed refund. */
 export const refundDraftFields = ({

@@ -1,26 +1,258 @@
 /**
- * Refunds a payment (docs/contract.md#refunds). The refund is written and its money reserved before
- * the bank is called. A crash in between leaves a pending refund whose order is repeated under the
- * same id, so the bank refunds once.
+ * Writes new refunds, and reserves their money. Refunds of one merchant that are ordered at the
+ * same moment share a transaction: the payments' rows are locked, and each refund is decided from
+ * what those before it have left.
  */
+import type pg from 'pg';
 import { reason_max_chars } from '../../../schema/limits.ts';
-import { newRowId } from '../../platform/database/new-id.ts';
+import { insertTerms, termsRow, type GivenReceipt } from '../../acquirers/receipt-terms.ts';
 import type { Banks } from '../../acquirers/route.ts';
+import { withinBound } from '../../ledger/balance.ts';
+import { writeEntries, type Acting, type WrittenEntry } from '../../platform/database/audit.ts';
+import { batched } from '../../platform/database/batch-calls.ts';
+import { releaseKeys, tryClaims, type CallClaim } from '../../platform/database/claim-page.ts';
 import {
+  createOnce,
+  type Created,
   answerUnderKey,
   claimOf,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
-import { metadataMistakes, textMistake } from '../../rules/texts.ts';
-import { isUuid } from '../../rules/ids.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { withinBound } from '../../ledger/bound.ts';
-import { isRefusal, refuse, refuseMistakes, type Refusal } from '../../rules/refusal.ts';
-import type { PaymentCaller } from '../caller.ts';
-import type { Refund } from './entities.ts';
-import type { GivenReceipt } from '../../acquirers/receipts/given-receipt.ts';
-import { openRefund } from './open-refund.ts';
+import {
+  inTransaction,
+  run,
+  unlessHeld,
+  type Runner,
+  type Statement,
+} from '../../platform/database/statement.ts';
+import { rememberTrace } from '../../platform/database/subject-trace.ts';
+import { isUuid } from '../../rules/ids.ts';
+import { modes } from '../../rules/mode.ts';
+import type { MinorUnits } from '../../rules/money.ts';
+import { refundOpened } from '../../rules/postings.ts';
+import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt-terms.ts';
+import { isRefusal, refuse, type Refusal, refuseMistakes } from '../../rules/refusal.ts';
+import { metadataMistakes, textMistake } from '../../rules/texts.ts';
+import { isOfCaller, principalOf, type PaymentCaller, type PersonCaller } from '../caller.ts';
+import type { Refund } from '../entities.ts';
+import { loadRefunds } from '../find-payments.ts';
+import { capturedOf } from '../holds/rules.ts';
+import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
+import { partReceiptMistake } from '../receipts/part-receipt.ts';
+import type { PaymentChange } from '../store-payment.ts';
+import { refundCreated, refundedByPeople, refundEntry, newRefund } from './record-refund.ts';
+import { personLimit, refundAmount, supportLimit } from './rules.ts';
 import { sendRefund } from './send-refund.ts';
+
+/** When a refund that we lost sight of is ordered again: later than any call to a bank may take. */
+const lostRefund_s = 30;
+
+/** A refund that a key or a person orders. */
+interface RefundOpening extends Omit<CallClaim, 'caller'> {
+  readonly caller: PaymentCaller;
+  readonly banks: Banks;
+  readonly paymentId: string;
+  /** Null or 0: the whole remainder. */
+  readonly amount: bigint | null;
+  readonly reason: string | null;
+  readonly metadata: Record<string, string> | null;
+  /** Null: what the payment's own receipt says. `written`: its terms stand under its id. */
+  readonly receipt: GivenReceipt | 'written' | null;
+  /** For the audit log. */
+  readonly requestId: string;
+}
+
+interface Opened {
+  readonly refund: Refund;
+  readonly change: PaymentChange;
+  readonly entry: WrittenEntry;
+  /** The terms of its own receipt; empty if it has none. */
+  readonly terms: readonly object[];
+}
+
+/** The payment with the amount that is to be refunded of it, or the refusal. */
+export const agreedRefund = async (
+  client: pg.PoolClient,
+  locked: LockedPayment | null,
+  { caller, amount, receipt }: Pick<RefundOpening, 'caller' | 'amount' | 'receipt'>,
+): Promise<(LockedPayment & { readonly amount: MinorUnits }) | Refusal> => {
+  if (!locked || !isOfCaller(locked.payment, caller))
+    return refuse('not_found', 'there is no such payment');
+  const { payment, refunds } = locked;
+  const agreed = refundAmount(payment, refunds, amount);
+  if (isRefusal(agreed)) return agreed;
+  const isGiven = receipt !== null && receipt !== 'written';
+  const mistake = isGiven
+    ? (receiptCurrencyMistake(payment.currency) ?? sumMistake(receipt.terms, agreed.amount))
+    : receipt === null &&
+      agreed.amount < capturedOf(payment) &&
+      (await partReceiptMistake(client, caller, payment, null, 'refund'));
+  return mistake || { payment, refunds, ...agreed };
+};
+
+const supportMax: Statement = {
+  name: 'merchant.support_refund_max',
+  text: 'select support_refund_max as max from merchant where id = $1',
+};
+
+/** How much of a payment support refunds by itself, as its merchant set it. */
+export const readSupportMax = async (runner: Runner, merchantId: string): Promise<bigint> =>
+  (await run<{ max: bigint }>(runner, supportMax, [merchantId]))[0]?.max ?? 0n;
+
+/** Why a person may not refund so much; null if they may. */
+const limitOf = async (
+  client: pg.PoolClient,
+  { principal, merchantId }: PersonCaller,
+  { payment, refunds, amount }: LockedPayment & { readonly amount: MinorUnits },
+  reason: string | null,
+): Promise<Refusal | null> => {
+  if (principal.role === 'support') {
+    const max = await readSupportMax(client, merchantId);
+    const limit = supportLimit(payment, refunds, amount, max);
+    if (limit) return limit;
+  }
+  const before = await refundedByPeople(client, payment, refunds);
+  return personLimit(principal.role, before + amount, reason);
+};
+
+/** The new refund with its effect on the payment, or the refusal. */
+export const decideRefund = async (
+  client: pg.PoolClient,
+  locked: LockedPayment | null,
+  opening: Omit<RefundOpening, 'claim'>,
+): Promise<Opened | Refusal> => {
+  const { caller, banks, reason, metadata, receipt, requestId, resourceId: id, at } = opening;
+  const agreed = await agreedRefund(client, locked, opening);
+  if (isRefusal(agreed)) return agreed;
+  const { payment } = agreed;
+  const limit = caller.kind === 'person' && (await limitOf(client, caller, agreed, reason));
+  if (limit) return limit;
+  const bank = banks.bankOf(payment);
+  if (isRefusal(bank)) return bank;
+  const askAt = at.add({ seconds: lostRefund_s });
+  const asked = { id, amount: agreed.amount, reason, metadata, askAt };
+  const repeated = newRefund(payment, asked, at);
+  const refund = receipt === null ? repeated : { ...repeated, receiptTermsId: id };
+  const whose = { ...payment, subjectId: id, paymentId: payment.id, createdAt: at };
+  const acting: Acting = { principal: principalOf(caller), requestId, now: () => at };
+  return {
+    refund,
+    change: {
+      patch: {},
+      postings: [],
+      events: () => [refundCreated(refund, at)],
+      refund: { row: refund, postings: refundOpened({ amount: agreed.amount }) },
+    },
+    entry: refundEntry(acting, payment, refund),
+    terms: receipt === null || receipt === 'written' ? [] : [termsRow(receipt, whose)],
+  };
+};
+
+const paymentOf = ({ caller: { merchantId }, paymentId }: RefundOpening) => ({
+  merchantId,
+  paymentId,
+});
+
+const openAlone = (pool: pg.Pool, opening: RefundOpening): Promise<Created<Refund> | Refusal> => {
+  const { merchantId } = opening.caller;
+  const find = async (id: string): Promise<Refund | null> =>
+    (await loadRefunds(pool, [{ merchantId, id }]))[0] ?? null;
+  return createOnce(pool, { ...opening, find }, async (client) => {
+    const locked = await lockPayment(client, paymentOf(opening), opening.at);
+    const opened = await decideRefund(client, locked, opening);
+    if (isRefusal(opened) || !locked) return isRefusal(opened) ? opened : opened.refund;
+    await storeLocked(client, locked, opened.change, opening.at);
+    await insertTerms(client, opened.terms);
+    await writeEntries(client, [opened.entry]);
+    return opened.refund;
+  });
+};
+
+/** What was not made leaves its key free. */
+const releaseUnused = async (
+  client: pg.PoolClient,
+  unused: readonly RefundOpening[],
+): Promise<void> => {
+  for (const mode of modes) {
+    const ofMode = unused.filter(({ caller }) => caller.mode === mode);
+    const [first] = ofMode;
+    const keys = ofMode.flatMap(({ claim }) => (claim ? [claim.key] : []));
+    if (first) await releaseKeys(client, first.caller, keys);
+  }
+};
+
+type Answer = Created<Refund> | Refusal | 'left';
+
+const openTogether = (
+  pool: pg.Pool,
+  openings: readonly RefundOpening[],
+): Promise<readonly Answer[]> =>
+  inTransaction(pool, async (client) => {
+    const locked = await lockFreePayments(client, openings.map(paymentOf));
+    const reached = openings.filter(({ paymentId }) => locked.of(paymentId));
+    const mine = await tryClaims(client, reached);
+    const entries: WrittenEntry[] = [];
+    const terms: object[] = [];
+    const unused: RefundOpening[] = [];
+    const answerOf = async (opening: RefundOpening): Promise<Answer> => {
+      const payment = locked.of(opening.paymentId);
+      if (!payment || !mine.has(opening.resourceId)) return 'left';
+      const opened = await decideRefund(client, payment, opening);
+      if (isRefusal(opened)) {
+        unused.push(opening);
+        return opened;
+      }
+      locked.change(opening.paymentId, opened.change, opening.at);
+      entries.push(opened.entry);
+      terms.push(...opened.terms);
+      return { made: opened.refund, replayed: false };
+    };
+    // One after the other: each is decided from what those before it have left.
+    const answers: Answer[] = [];
+    for (const opening of openings) answers.push(await answerOf(opening));
+    await releaseUnused(client, unused);
+    await locked.store();
+    await insertTerms(client, terms);
+    await writeEntries(client, entries);
+    return answers;
+  });
+
+/**
+ * Returns `left` for refunds that a batch could not decide: the payment is locked or missing, or
+ * the key is taken.
+ */
+const openGathered = batched<RefundOpening, Answer>({
+  name: 'refund.open',
+  callerOf: ({ caller }) => caller.merchantId,
+  perCaller: true,
+  run: unlessHeld(openTogether),
+});
+
+/**
+ * Makes a refund of a payment of the caller's shop, or finds the one that an earlier call with the
+ * same idempotency key made. Refuses with `not_found`, `payment_not_succeeded`, `already_refunded`,
+ * `amount_exceeds_remainder`, `route_not_configured`, or about the key; nothing was made then.
+ * Rejects where a balance would pass its bound (`ledger/balance`).
+ */
+const openRefund = async (
+  pool: pg.Pool,
+  opening: RefundOpening,
+): Promise<Created<Refund> | Refusal> => {
+  // Earlier refunds by people are read from the audit log, which a batch writes only at its end.
+  const opened = opening.caller.kind === 'person' ? 'left' : await openGathered(pool, opening);
+  // Outside the batches, it may wait for the key or the payment.
+  if (opened === 'left') return openAlone(pool, opening);
+  const { merchantId } = opening.caller;
+  if (!isRefusal(opened) && !opened.replayed)
+    await rememberTrace(pool, { merchantId, subjectId: opened.made.id });
+  return opened;
+};
+
+// Refunds a payment (docs/contract.md#refunds). The refund is written and its money reserved before
+// the bank is called. A crash in between leaves a pending refund whose order is repeated under the
+// same id, so the bank refunds once.
 
 interface RefundRequest {
   readonly paymentId: string;

@@ -12,14 +12,12 @@ import { orThrow } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf, type PaymentCaller } from '../caller.ts';
-import type { Payment } from '../entities.ts';
-import type { Refund } from './entities.ts';
+import type { Payment, Refund } from '../entities.ts';
 import { loadPayments, loadRefunds, pageOfRefunds } from '../find-payments.ts';
 import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
-import { givenPartReceipt } from '../receipts/part-recipient.ts';
-import { readSupportMax } from './open-refund.ts';
-import { refundPayment } from './refund-payment.ts';
-import { retryRefund } from './retry-refund.ts';
+import { givenPartReceipt } from '../receipts/part-receipt.ts';
+import { readSupportMax, refundPayment } from './refund-payment.ts';
+import { retryRefund } from './return-late-payment.ts';
 
 /** The fields of a refund that are no columns. */
 export const refundFields = ({ database }: PaymentsDeps): RefundResolvers => {

@@ -11,7 +11,7 @@ import type { ReceiptInput } from '../../rules/receipt-terms.ts';
 import type { CaptureMode } from '../holds/rules.ts';
 import type { OnDecline, PaymentMethod } from './payment.ts';
 import type { Plan } from '../../rules/banks.ts';
-import { planFor, planMetadata } from './plan.ts';
+import { planFor, planMetadata } from '../checkout/rules.ts';
 
 /** The defaults of a payment's fields. The API documents state the same. */
 export const paymentDefaults = {

@@ -15,20 +15,18 @@ import {
 } from '../../platform/drafts/decide-draft.ts';
 import { approval } from '../../platform/drafts/rules.ts';
 import type { PersonActing } from '../../platform/drafts/store-drafts.ts';
-import { withinBound } from '../../ledger/bound.ts';
+import { withinBound } from '../../ledger/balance.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
 import { minorUnits } from '../../rules/money.ts';
 import type { Recipient } from '../../rules/recipient.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { checkRecipient, payoutBank, type Checked } from '../check-draft.ts';
 import { payCard, type CreatingDeps } from '../create-payout.ts';
-import type { Payout } from '../entities.ts';
+import type { Payout, PayoutDraft } from '../entities.ts';
 import { loadPayouts } from '../find-payouts.ts';
 import { beyondBound, openPayouts } from '../open-payouts.ts';
 import type { PayoutTerms } from '../rules/create.ts';
-import { cardDigests, type DraftDeps } from './create-draft.ts';
-import type { PayoutDraft } from './entities.ts';
-import { payoutDrafts } from './store-draft.ts';
+import { cardDigests, type DraftDeps, payoutDrafts } from './create-draft.ts';
 
 interface ApprovalRequest {
   readonly merchantId: string;

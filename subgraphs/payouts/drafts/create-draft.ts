@@ -2,8 +2,8 @@
  * Proposes a payout. Its terms are checked like those of an API payout; balance, lists and route
  * are checked on approval. No money moves.
  */
-import { reason_max_chars } from '../../../schema/limits.ts';
 import { randomUUID } from 'node:crypto';
+import { reason_max_chars } from '../../../schema/limits.ts';
 import type { TestClocks } from '../../platform/clock/test-clocks.ts';
 import {
   claimOf,
@@ -11,18 +11,21 @@ import {
   type Created,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
+import type { ListedPage } from '../../platform/database/lists.ts';
+import { propertyNames } from '../../platform/database/statement.ts';
 import { draftLife_h, pendingDrafts_max } from '../../platform/drafts/rules.ts';
-import type { PersonActing } from '../../platform/drafts/store-drafts.ts';
+import { type PersonActing, openDraftStore } from '../../platform/drafts/store-drafts.ts';
+import { isUuid } from '../../rules/ids.ts';
 import type { Mode } from '../../rules/mode.ts';
+import { maskedName } from '../../rules/receipt.ts';
+import { lastFour, maskedPhone } from '../../rules/recipient.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { textMistake } from '../../rules/texts.ts';
-import { isUuid } from '../../rules/ids.ts';
 import { keyedClaim, keyedFingerprints, type CreatingDeps } from '../create-payout.ts';
+import { type PayoutDraft, PayoutDraftEntity } from '../entities.ts';
+import { inputAgain } from '../find-payouts.ts';
 import { keptOf } from '../open-payouts.ts';
-import { inputAgain } from '../paid-recipients.ts';
 import { payoutTerms, type PayoutInput, type PayoutTerms } from '../rules/create.ts';
-import type { PayoutDraft } from './entities.ts';
-import { payoutDrafts } from './store-draft.ts';
 
 export interface DraftDeps extends CreatingDeps {
   readonly clocks: Pick<TestClocks, 'timeOf'>;
@@ -81,6 +84,61 @@ const draftOf = (
     refusedAt: null,
   };
 };
+
+// The store of payout drafts.
+
+export type DraftPage = ListedPage<PayoutDraft>;
+
+// The recipient of a draft, as its readers see it.
+
+type Text = string | null;
+
+/** The stored part of a draft's recipient. */
+interface DraftRecipient {
+  readonly recipientPhone: Text;
+  readonly recipientBankId: Text;
+  readonly recipientName: Text;
+  readonly recipientCardMask: Text;
+  readonly recipientAccount: Text;
+  readonly recipientBik: Text;
+  readonly recipientInn: Text;
+}
+
+/**
+ * A recipient as shown to readers of the draft: a phone, an account and an INN by their last
+ * digits. Bank and name are whole: the approver checks them.
+ */
+export const shownRecipient = (kept: DraftRecipient) => ({
+  phoneMask: kept.recipientPhone && maskedPhone(kept.recipientPhone),
+  bankId: kept.recipientBankId,
+  accountMask: lastFour(kept.recipientAccount),
+  bik: kept.recipientBik,
+  innMask: lastFour(kept.recipientInn),
+  fullName: kept.recipientName,
+  cardMask: kept.recipientCardMask,
+});
+
+/**
+ * The store. Always lock a draft before its merchant. In the audit log a draft is without the data
+ * needed to pay its recipient; a card's digest is stored only while the draft is pending.
+ */
+export const payoutDrafts = openDraftStore<PayoutDraft>({
+  name: 'payout_draft',
+  names: propertyNames(PayoutDraftEntity),
+  shown: (draft) => ({
+    status: draft.status,
+    amount: draft.amount,
+    currency: draft.currency,
+    method: draft.method,
+    mode: draft.mode,
+    recipient: {
+      ...shownRecipient(draft),
+      fullName: draft.recipientName && maskedName(draft.recipientName),
+    },
+    reason: draft.rejectReason ?? draft.reason,
+  }),
+  alsoSet: `, recipient_card_digest = case when $3::text = 'pending' then recipient_card_digest end`,
+});
 
 /**
  * Proposes a payout of a merchant's shop, or finds the draft that an earlier call with the same

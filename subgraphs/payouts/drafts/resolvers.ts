@@ -12,13 +12,10 @@ import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
-import type { Payout } from '../entities.ts';
+import type { Payout, PayoutDraft } from '../entities.ts';
 import { loadPayouts } from '../find-payouts.ts';
 import { approveDraft, approveDrafts } from './approve-draft.ts';
-import { createDraft, type DraftDeps } from './create-draft.ts';
-import type { PayoutDraft } from './entities.ts';
-import { shownRecipient } from './rules.ts';
-import { payoutDrafts } from './store-draft.ts';
+import { createDraft, type DraftDeps, payoutDrafts, shownRecipient } from './create-draft.ts';
 
 export interface DraftsDeps extends DraftDeps {
   readonly policies: Policies;

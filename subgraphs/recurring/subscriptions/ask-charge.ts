@@ -6,9 +6,8 @@ import { recurringPaymentId, verificationAmount } from '../../rules/recurring.ts
 import type { Refusal } from '../../rules/refusal.ts';
 import type { AskedBinding, AskedPayment, Payments, RecurringPayment } from '../ask-payments.ts';
 import { startBinding } from '../tokens/bind-token.ts';
-import type { Token } from '../tokens/entities.ts';
+import type { Token, Subscription, SubscriptionCharge } from '../entities.ts';
 import type { ChargePayment } from './settle-charges.ts';
-import type { Subscription, SubscriptionCharge } from './entities.ts';
 
 type ChargeKey = Pick<
   SubscriptionCharge,

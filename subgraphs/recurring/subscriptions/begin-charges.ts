@@ -8,9 +8,8 @@ import type { Timeline } from '../../platform/clock/due.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { begun, ended, type EndReason } from '../rules/subscription.ts';
-import type { Token } from '../tokens/entities.ts';
+import type { Token, Subscription, SubscriptionCharge } from '../entities.ts';
 import { paymentOf } from './ask-charge.ts';
-import type { Subscription, SubscriptionCharge } from './entities.ts';
 import {
   dueAsks,
   dueSubscriptions,

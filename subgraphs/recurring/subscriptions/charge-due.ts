@@ -16,13 +16,11 @@ import type { Logger } from '../../platform/tracing/telemetry.ts';
 import { askCharge, paymentOf, standingOf } from './ask-charge.ts';
 import { takeRound } from './begin-charges.ts';
 import type { Payments } from '../ask-payments.ts';
-import type { Token } from '../tokens/entities.ts';
-import { loadTokens } from '../find-recurring.ts';
-import { loadSubscriptions } from './find-subscriptions.ts';
+import type { Token, Subscription, SubscriptionCharge } from '../entities.ts';
+import { loadTokens, loadSubscriptions } from '../find-recurring.ts';
 import { chargeEnd } from '../rules/subscription.ts';
 import { settleCharges, type ChargeNews, type ChargePayment } from './settle-charges.ts';
 import { dueAsks, noteAsked } from './store-subscription.ts';
-import type { Subscription, SubscriptionCharge } from './entities.ts';
 
 export interface ChargingDeps {
   readonly pool: pg.Pool;

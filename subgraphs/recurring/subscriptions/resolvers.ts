@@ -22,19 +22,17 @@ import type { PageDeps } from '../../platform/graph/page-address.ts';
 import type { TokenDeps } from '../tokens/bind-token.ts';
 import { payUrlOf } from '../tokens/resolvers.ts';
 import { cancellingCaller, recordCancellation } from '../caller.ts';
-import { cancelSubscription } from './cancel-subscription.ts';
-import type { Token } from '../tokens/entities.ts';
-import { loadTokens } from '../find-recurring.ts';
+import { cancelSubscription, pauseSubscription, resumeSubscription } from './stop-subscription.ts';
+import type { Token, Subscription, SubscriptionCharge } from '../entities.ts';
 import {
+  loadTokens,
   findCharges,
   findSubscriptions,
   loadSubscriptions,
   listSubscriptions,
   upcomingDates,
-} from './find-subscriptions.ts';
-import { pauseSubscription, resumeSubscription } from './pause-subscription.ts';
+} from '../find-recurring.ts';
 import { startSubscription } from './start-subscription.ts';
-import type { Subscription, SubscriptionCharge } from './entities.ts';
 
 export interface SubscriptionDeps extends TokenDeps, PageDeps {
   readonly policies: Policies;

@@ -5,10 +5,10 @@
 import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
 import { columns, type Runner } from '../../platform/database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
-import { chargeNames, loadSubscriptions } from './find-subscriptions.ts';
+import { chargeNames, loadSubscriptions } from '../find-recurring.ts';
 import { bindingSettled, settled, chargeEnd, type PaymentStatus } from '../rules/subscription.ts';
 import { storeSubscriptions, type SubscriptionChange } from './store-subscription.ts';
-import type { ChargeStatus, Subscription, SubscriptionCharge } from './entities.ts';
+import type { ChargeStatus, Subscription, SubscriptionCharge } from '../entities.ts';
 
 /** Where a charge's payment stands. */
 export interface ChargePayment {

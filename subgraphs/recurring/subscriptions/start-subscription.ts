@@ -19,7 +19,7 @@ import {
   insertTerms,
   termsRow,
   type GivenReceipt,
-} from '../../acquirers/receipts/given-receipt.ts';
+} from '../../acquirers/receipt-terms.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
 import { defaultCurrency } from '../../rules/money.ts';
 import { receiptMistake, sumMistake } from '../../rules/receipt-terms.ts';
@@ -29,9 +29,13 @@ import { bindSubscription, firstAmount } from './ask-charge.ts';
 import type { Payments } from '../ask-payments.ts';
 import { pendingToken } from '../tokens/bind-token.ts';
 import { leaseFrom } from './begin-charges.ts';
-import type { Token } from '../tokens/entities.ts';
-import { loadTokens } from '../find-recurring.ts';
-import { chargeNames, loadSubscriptions, subscriptionNames } from './find-subscriptions.ts';
+import type { Token, Subscription, SubscriptionCharge } from '../entities.ts';
+import {
+  loadTokens,
+  chargeNames,
+  loadSubscriptions,
+  subscriptionNames,
+} from '../find-recurring.ts';
 import {
   subscriptionTerms,
   type SubscriptionInput,
@@ -39,7 +43,6 @@ import {
 } from '../rules/start.ts';
 import { noteAsked } from './store-subscription.ts';
 import { insertToken } from '../tokens/store-token.ts';
-import type { Subscription, SubscriptionCharge } from './entities.ts';
 
 interface StartingDeps {
   readonly pool: pg.Pool;

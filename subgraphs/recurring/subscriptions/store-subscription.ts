@@ -23,10 +23,10 @@ import {
   findCharges,
   loadSubscriptions,
   subscriptionNames,
-} from './find-subscriptions.ts';
+} from '../find-recurring.ts';
 import { subscriptionEvents } from '../recurring-view.ts';
 import type { StandingPatch } from '../rules/subscription.ts';
-import type { Subscription, SubscriptionCharge } from './entities.ts';
+import type { Subscription, SubscriptionCharge } from '../entities.ts';
 
 interface SubscriptionKey {
   readonly merchantId: string;

@@ -7,6 +7,14 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import {
+  forgetTerms,
+  givenReceipt,
+  insertTerms,
+  termsRow,
+  type GivenReceipt,
+} from '../../acquirers/receipt-terms.ts';
+import type { KeyPrincipal } from '../../platform/access/principal.ts';
+import {
   answerUnderKey,
   claimOf,
   createOnce,
@@ -14,24 +22,18 @@ import {
 } from '../../platform/database/idempotency.ts';
 import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import {
-  forgetTerms,
-  givenReceipt,
-  insertTerms,
-  termsRow,
-  type GivenReceipt,
-} from '../../acquirers/receipts/given-receipt.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
+import { isUuid } from '../../rules/ids.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { defaultCurrency } from '../../rules/money.ts';
-import { recurringPaymentId, type SavableMethod } from '../../rules/recurring.ts';
 import { sumMistake } from '../../rules/receipt-terms.ts';
-import { isRefusal, type Refusal } from '../../rules/refusal.ts';
-import type { KeyPrincipal } from '../../platform/access/principal.ts';
+import { recurringPaymentId, type SavableMethod } from '../../rules/recurring.ts';
+import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
 import type { AskedBinding, BindingRequest, Payments } from '../ask-payments.ts';
-import type { Token } from './entities.ts';
 import { loadTokens } from '../find-recurring.ts';
-import { tokenTerms, type TokenInput } from '../rules/token.ts';
-import { insertToken, removeToken } from './store-token.ts';
+import { tokenTerms, type TokenInput, tokenMove } from '../rules/token.ts';
+import type { Token } from '../entities.ts';
+import { insertToken, removeToken, lockTokens, storeTokens } from './store-token.ts';
 
 export interface TokenDeps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
@@ -195,4 +197,43 @@ export const createToken = async (
     },
   );
   return isRefusal(bound) ? bound : { token: made, payUrl: bound.payUrl, replayed };
+};
+
+// Revokes a token; twice is no mistake. A pending token's binding payment is cancelled with it. The
+// payment is cancelled first: a crash in between leaves a cancelled payment, whose event ends the
+// token. A buyer who is at the bank already may still pay; the token is never charged then, and
+// what was paid stays the merchant's, as all payments already made do.
+
+/** Writes what is to stand in the log, in the transaction that cancels the token. */
+type TokenRecord = (client: pg.PoolClient, before: Token) => Promise<void>;
+
+const noToken = refuse('not_found', 'there is no such token');
+
+/**
+ * Cancels a token of the merchant in the mode; gives it as it is then. Refuses with `not_found`.
+ * Rejects when payments did not answer.
+ */
+export const cancelToken = async (
+  { database: { pool }, payments }: TokenDeps,
+  { merchantId, mode }: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
+  id: string,
+  { requestId, now }: { readonly requestId: string; readonly now: Temporal.Instant },
+  record: TokenRecord = async () => {},
+): Promise<Token | Refusal> => {
+  if (!isUuid(id)) return noToken;
+  const [found] = await loadTokens(pool, [{ merchantId, id }]);
+  if (found?.mode !== mode) return noToken;
+  // Refusal when there is nothing to cancel any more: then the token alone is.
+  if (found.status === 'pending' && found.bindingPaymentId)
+    await payments.cancelBinding({ merchantId, id: found.bindingPaymentId }, requestId);
+  return inTransaction(pool, async (client) => {
+    const [token] = await lockTokens(client, [{ merchantId, id }]);
+    if (!token) return noToken;
+    const status = tokenMove(token.status, 'merchant_cancelled');
+    if (!status) return token;
+    const cancelled = { ...token, status };
+    await storeTokens(client, [{ before: token, after: cancelled, at: now }]);
+    await record(client, token);
+    return cancelled;
+  });
 };

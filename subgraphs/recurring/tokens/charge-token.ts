@@ -21,12 +21,12 @@ import {
   insertTerms,
   termsRow,
   type GivenReceipt,
-} from '../../acquirers/receipts/given-receipt.ts';
+} from '../../acquirers/receipt-terms.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { RecurringPayment } from '../ask-payments.ts';
 import type { TokenDeps } from './bind-token.ts';
-import type { Token } from './entities.ts';
+import type { Token } from '../entities.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { chargeMistake, type ChargeTerms } from '../rules/token.ts';
 import { noteTokenCharge, shareToken } from './store-token.ts';
@@ -174,7 +174,7 @@ export const chargeToken = async (
   );
   if (isRefusal(asked)) return asked;
   const { payment } = asked;
-  // The payment's event reaches the token as well (settle-tokens); the caller that has the answer shall
+  // The payment's event reaches the token as well (payment-listeners); the caller that has the answer shall
   // find the token charged already.
   if (payment.status === 'succeeded' && payment.capturedAt)
     await noteTokenCharge(pool, charge.token, payment.capturedAt);

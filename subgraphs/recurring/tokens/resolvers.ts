@@ -10,11 +10,10 @@ import { isRefusal } from '../../rules/refusal.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../platform/access/access.ts';
 import { pageAddress, type PageDeps } from '../../platform/graph/page-address.ts';
-import { createToken, type TokenDeps } from './bind-token.ts';
-import { cancelToken } from './cancel-token.ts';
+import { createToken, type TokenDeps, cancelToken } from './bind-token.ts';
 import { chargeToken } from './charge-token.ts';
 import { cancellingCaller, recordCancellation } from '../caller.ts';
-import type { Token } from './entities.ts';
+import type { Token } from '../entities.ts';
 import type { TokenKey } from './store-token.ts';
 import {
   findTokens,

@@ -14,7 +14,7 @@ import {
 } from '../../platform/database/statement.ts';
 import { eventRow, insertEvents } from '../../platform/events/outbox.ts';
 import { tokenEvents } from '../recurring-view.ts';
-import { TokenEntity, type Token } from './entities.ts';
+import { TokenEntity, type Token } from '../entities.ts';
 
 const names = propertyNames(TokenEntity);
 

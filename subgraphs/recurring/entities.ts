@@ -1,14 +1,16 @@
 /**
- * Tables of subscriptions and their charges. The subgraph owns no money: a charge names its
- * payment.
+ * Tables of tokens, subscriptions and their charges. The subgraph owns no money: its payments live
+ * in the payments subgraph.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../../platform/database/instant.ts';
-import type { Row } from '../../platform/database/statement.ts';
-import type { FailureCode } from '../../rules/failure-code.ts';
-import type { Mode } from '../../rules/mode.ts';
-import type { SchedulePeriod } from '../rules/schedule.ts';
-import type { SubscriptionStatus } from '../rules/subscription.ts';
+import { InstantType } from '../platform/database/instant.ts';
+import type { Row } from '../platform/database/statement.ts';
+import type { FailureCode } from '../rules/failure-code.ts';
+import type { Mode } from '../rules/mode.ts';
+import type { SavableMethod } from '../rules/recurring.ts';
+import type { SchedulePeriod } from './rules/schedule.ts';
+import type { SubscriptionStatus } from './rules/subscription.ts';
+import type { TokenStatus } from './rules/token.ts';
 
 const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
@@ -158,4 +160,49 @@ export const SubscriptionChargeEntity = defineEntity({
 });
 export type SubscriptionCharge = Row<InferEntity<typeof SubscriptionChargeEntity>>;
 
-export const subscriptionEntities = [SubscriptionEntity, SubscriptionChargeEntity];
+const subscriptionEntities = [SubscriptionEntity, SubscriptionChargeEntity];
+
+// Tables of the recurring subgraph: tokens here, subscriptions in `subscription-entities`. It owns
+// no money: its payments live in the payments subgraph.
+
+export const TokenEntity = defineEntity({
+  name: 'Token',
+  tableName: 'token',
+  properties: {
+    merchantId: p.uuid().primary(),
+    id: p.uuid().primary(),
+    shopId: p.uuid(),
+    mode: p.text().$type<Mode>(),
+    customerRef: p.text(),
+    method: p.text().$type<SavableMethod>(),
+    status: p.text().$type<TokenStatus>(),
+    cardBrand: p.text().strictNullable(),
+    cardMask: p.text().strictNullable(),
+    cardHolder: p.text().strictNullable(),
+    /** The payment that binds it; null until payments made one. */
+    bindingPaymentId: p.uuid().strictNullable(),
+    /** The saved method as payments name it; null until it is bound. Never leaves the service. */
+    savedReference: p.text().strictNullable(),
+    customerEmail: p.text().strictNullable(),
+    /** The merchant's own pairs, in the order in which they came; null: none. */
+    metadata: p.json<Record<string, string>>().columnType('json').strictNullable(),
+    lastChargedAt: instant().strictNullable(),
+    createdAt: instant(),
+  },
+  indexes: [
+    { name: 'token_customer', properties: ['merchantId', 'mode', 'customerRef', 'createdAt'] },
+    { name: 'token_filter', properties: ['merchantId', 'mode', 'status', 'createdAt', 'id'] },
+    { name: 'token_list', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
+    { name: 'token_pending', properties: ['createdAt'], where: "status = 'pending'" },
+  ],
+  checks: [
+    {
+      name: 'token_status',
+      expression: "status = any (array['pending'::text, 'active'::text, 'cancelled'::text])",
+    },
+    { name: 'token_active', expression: "status <> 'active'::text or saved_reference is not null" },
+  ],
+});
+export type Token = Row<InferEntity<typeof TokenEntity>>;
+
+export const recurringEntities = [TokenEntity, ...subscriptionEntities];

@@ -1,34 +1,30 @@
 /**
- * The closing receipt after a prepayment, once the goods are handed over
- * (docs/contract.md#closing-receipts).
+ * Receipts that a merchant orders: the closing receipt after a prepayment, once the goods are
+ * handed over (docs/contract.md#closing-receipts), and a failed receipt again.
  */
-import { newRowId } from '../../platform/database/new-id.ts';
 import type pg from 'pg';
-import { writeEntries } from '../../platform/database/audit.ts';
+import { insertTerms, termsRow, type GivenReceipt } from '../../acquirers/receipt-terms.ts';
+import { writeEntries, type Acting } from '../../platform/database/audit.ts';
 import {
   claimOf,
   createOnce,
   type Created,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { run, type Statement } from '../../platform/database/statement.ts';
+import { run, type Statement, inTransaction } from '../../platform/database/statement.ts';
+import { isUuid } from '../../rules/ids.ts';
 import { sumMistake } from '../../rules/receipt-terms.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { isUuid } from '../../rules/ids.ts';
 import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { capturedOf } from '../holds/rules.ts';
 import { lockPayment } from '../lock-payment.ts';
 import type { Receipt } from './entities.ts';
-import {
-  insertTerms,
-  termsRow,
-  type GivenReceipt,
-} from '../../acquirers/receipts/given-receipt.ts';
 import { insertReceiptsFrom, receiptRow } from './made-receipts.ts';
 import { isPrepaid } from './rules.ts';
-import { findReceipts, loadReceipts } from './store-receipts.ts';
+import { findReceipts, loadReceipts, lockReceipt, moveReceipt } from './store-receipts.ts';
 
 /** The request. */
 interface ClosingRequest {
@@ -117,3 +113,60 @@ export const closePayment = async (
     close(client, caller, id, request, now),
   );
 };
+
+// Sends a receipt again that the cash register refused: it is pending again, and ordered as an
+// attempt of its own. Audited.
+
+/** The receipt as it is sent again; why it is not, when it is not. */
+const resent = (receipt: Receipt, now: Temporal.Instant): Receipt | Refusal => {
+  if (receipt.status !== 'failed')
+    return refuse(
+      'receipt_not_expected',
+      `the receipt is ${receipt.status}; only a failed one is sent again`,
+    );
+  if (receipt.customerShown === null)
+    return refuse(
+      'bad_request',
+      'the data of the customer was erased, so the receipt cannot be sent',
+    );
+  return {
+    ...receipt,
+    status: 'pending',
+    failureReason: null,
+    attempt: receipt.attempt + 1,
+    askAt: now,
+  };
+};
+
+/**
+ * Sends the receipt again; of many such calls at once one has effect. Refuses with `not_found`,
+ * with `receipt_not_expected` one that has not failed, and with `bad_request` one whose customer
+ * was erased.
+ */
+export const resendReceipt = (
+  { pool }: Pick<Database, 'pool'>,
+  acting: Acting,
+  key: { readonly merchantId: string; readonly id: string },
+  now: Temporal.Instant,
+): Promise<Receipt | Refusal> =>
+  inTransaction(
+    pool,
+    async (client): Promise<Receipt | Refusal> => {
+      const receipt = await lockReceipt(client, key);
+      if (!receipt) return refuse('not_found', 'there is no such receipt');
+      const after = resent(receipt, now);
+      if (isRefusal(after)) return after;
+      await moveReceipt(client, receipt, after, []);
+      const { merchantId, id } = key;
+      await writeEntries(client, [
+        {
+          acting,
+          action: { action: 'receipt.resend', merchantId, subject: { kind: 'receipt', id } },
+          before: { status: receipt.status, attempt: receipt.attempt },
+          after: { status: after.status, attempt: after.attempt },
+        },
+      ]);
+      return { ...after, version: receipt.version + 1 };
+    },
+    (answer) => !isRefusal(answer),
+  );

@@ -1,0 +1,177 @@
+/**
+ * The orders of sessions and of charges, and the stored part of the bank's answer. The same payment
+ * always makes the same order.
+ */
+import type {
+  Card,
+  SessionAnswer,
+  SessionOrder,
+  Accepted,
+  BankAnswer,
+  Bank,
+  ChargeAnswer,
+} from '../../acquirers/bank.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import type { BuyerMethod } from '../../rules/buyer.ts';
+import { minorUnits } from '../../rules/money.ts';
+import { isBinding, savedText, savedMethod } from '../../rules/recurring.ts';
+import type { Refusal } from '../../rules/refusal.ts';
+import { changePayment, type Decision } from '../change-payment.ts';
+import type { Payment } from '../entities.ts';
+import type { RatedPayment, PaymentKey, PaymentPatch } from '../store-payment.ts';
+import { callbacksOf, timedPlan } from '../checkout/rules.ts';
+
+/** What the buyer sends by pressing Pay. */
+export interface SessionRequest {
+  readonly key: PaymentKey;
+  readonly card: Card | null;
+  /** The hosted page of the payment. */
+  readonly pageUrl: string;
+  readonly now: Temporal.Instant;
+  /** The payment as the page showed it, where that is remembered. It may have moved since. */
+  readonly shown?: RatedPayment | undefined;
+}
+
+/** The order of a payment that is processing. */
+export const sessionOrder = (
+  payment: Payment,
+  by: Pick<SessionRequest, 'card' | 'pageUrl' | 'now'> & { readonly method: BuyerMethod },
+): SessionOrder => {
+  const {
+    merchantId,
+    shopId,
+    id,
+    amount,
+    currency,
+    capture,
+    metadata,
+    kind,
+    plannedOutcome,
+    processingUntil,
+  } = payment;
+  if (processingUntil === null) throw new Error(`payment ${id} has no session`);
+  return {
+    ...(capture === 'manual' ? { holds: true } : {}),
+    ...(isBinding(kind) ? { save: { verification: payment.verification } } : {}),
+    ...by,
+    merchantId,
+    shopId,
+    operationId: id,
+    amount: minorUnits(amount),
+    currency,
+    planned:
+      plannedOutcome &&
+      timedPlan({ outcome: plannedOutcome, failureCode: payment.plannedFailureCode }, amount),
+    callbacks: payment.mode === 'test' ? callbacksOf(metadata) : null,
+    sessionUntil: processingUntil,
+    reference: payment.bankRef,
+    receiptTermsId: payment.receiptTermsId,
+  };
+};
+
+// What a bank's approval means for a payment, whether it comes in time or too late.
+
+/** A bank's answer that the buyer has paid. */
+export type Approval = BankAnswer & { readonly kind: 'approved' };
+
+/**
+ * The columns that an approval fills: when the money came, the bank's references, who paid. Live
+ * payments show the bank's id in `metadata.bank_ref`.
+ */
+export const approvalPatch = (payment: Payment, answer: Accepted, now: Temporal.Instant) =>
+  ({ ...acceptedPatch(payment, answer), capturedAt: now }) satisfies PaymentPatch;
+
+/** The same without the money, which the bank only holds yet. */
+export const acceptedPatch = (
+  payment: Payment,
+  { reference, rrn, traits, savedReference }: Accepted,
+) =>
+  ({
+    askAt: null,
+    rrn,
+    bankRef: reference,
+    customerCardBrand: traits.cardBrand ?? payment.customerCardBrand,
+    customerCardMask: traits.cardMask ?? payment.customerCardMask,
+    customerCardHolder: traits.cardHolder ?? payment.customerCardHolder,
+    customerPhoneMask: traits.phoneMask,
+    customerPayerBank: traits.payerBank,
+    step: null,
+    stepUrl: null,
+    metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
+    savedReference: savedBy(payment, savedReference) ?? payment.savedReference,
+  }) satisfies PaymentPatch;
+
+/** `bank_ref` of a live payment (docs/contract.md#reserved-metadata). */
+export const bankRefMetadata = (
+  { mode }: Pick<Payment, 'mode'>,
+  reference: string,
+): Record<string, string> => (mode === 'live' ? { bank_ref: reference } : {});
+
+/** The method that a binding saved, with the connector that has it. */
+const savedBy = ({ kind, connector }: Payment, reference: string | undefined): string | null =>
+  isBinding(kind) && connector && reference ? savedText({ connector, reference }) : null;
+
+/**
+ * Records an open session; the payment as it is afterwards. Of two orders that were both answered,
+ * one is recorded: the buyer is sent to one address, in every tab. `known` is the payment as the
+ * call has written it.
+ */
+export const recordSession = (
+  database: Database,
+  key: PaymentKey,
+  answer: SessionAnswer & { kind: 'opened' },
+  now: Temporal.Instant,
+  known: RatedPayment | null = null,
+): Promise<Payment | Refusal> => {
+  const record = ({ payment }: RatedPayment): Decision => {
+    const { reference, step, stepUrl, askAt, traits } = answer;
+    const isOther = payment.stepUrl !== null && payment.bankRef !== reference;
+    if (payment.status !== 'processing' || isOther) return 'unchanged';
+    return {
+      patch: {
+        bankRef: reference,
+        step,
+        stepUrl,
+        askAt,
+        customerCardBrand: traits.cardBrand,
+        customerCardMask: traits.cardMask,
+        metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
+      },
+      postings: [],
+      events: () => [],
+    };
+  };
+  return changePayment(database, key, now, record, { known });
+};
+
+// Orders a charge of a saved method, or queries it: repeating the order under the payment's id is
+// the query.
+
+/**
+ * The bank's present answer about the charge. `isFirst`: the charge is new and was not ordered
+ * before. Nothing is applied.
+ */
+export const orderCharge = async (
+  bank: Bank,
+  payment: Payment,
+  isFirst: boolean,
+  now: Temporal.Instant,
+): Promise<ChargeAnswer> => {
+  const saved = savedMethod(payment.savedReference);
+  if (!saved) throw new Error(`charge ${payment.id} has no saved method`);
+  const { merchantId, id: operationId, currency, plannedOutcome, plannedFailureCode } = payment;
+  const planned =
+    plannedOutcome &&
+    timedPlan({ outcome: plannedOutcome, failureCode: plannedFailureCode }, payment.amount);
+  return bank.charge({
+    merchantId,
+    operationId,
+    amount: minorUnits(payment.amount),
+    currency,
+    savedReference: saved.reference,
+    planned,
+    receiptTermsId: payment.receiptTermsId,
+    isFirst,
+    now,
+  });
+};
