@@ -237,12 +237,21 @@ describe('a refund', { skip: noChromium }, () => {
 describe('a new payout', { skip: noChromium }, () => {
   test('says what is available, has the frequent banks first, and takes a phone in any form', async () => {
     const { page, complaints } = await windowOf('finance');
+    const late = Promise.withResolvers<void>();
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('PayoutQuote')) await late.promise;
+      return route.continue();
+    });
     await page.goto(`${service.rest}/console/payouts?mode=test&act=new`);
     const dialog = page.getByRole('dialog', { name: 'Propose the payout' });
+    const amount = dialog.getByLabel('Amount, RUB');
+    const place = await amount.boundingBox();
+    late.resolve();
     await dialog.getByText(/Available now: ₽[\d,.]+/).waitFor();
-    await dialog.getByLabel('Amount, RUB').fill('9000000');
+    assert.deepEqual(await amount.boundingBox(), place, 'what comes late moves nothing');
+    await amount.fill('9000000');
     await dialog.getByText(/is missing: approve once/).waitFor();
-    await dialog.getByLabel('Amount, RUB').fill('12,34');
+    await amount.fill('12,34');
     await dialog.getByText('Will remain available').waitFor();
     const phone = dialog.getByLabel('Phone');
     for (const typed of ['8(916)1234567', '79161234567', '916 123-45-67', '+7 916 123 45 67']) {

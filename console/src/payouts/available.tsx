@@ -25,28 +25,30 @@ export const Available = ({
   const rested = useRested(text);
   const asked = JSON.parse(rested) as PayoutQuoteItem[];
   const { data, fetching } = useAsk(PayoutQuote, { merchantId, mode, items: asked });
-  if (!data) return null;
-  const { fee, withheld, balance, available, remaining, currency } = data.payoutQuote;
-  const shown = (sum: number): string => money(sum, currency, locale);
-  const isCurrent = rested === text && !fetching;
-  const counted = (sum: number): string => (isCurrent ? shown(sum) : '…');
+  const quote = data?.payoutQuote;
+  const shown = (sum: number): string => money(sum, quote?.currency ?? 'RUB', locale);
+  const isCurrent = quote !== undefined && rested === text && !fetching;
+  const counted = (sum: number): string => {
+    if (items.length === 0 || sum < 0) return '—';
+    return isCurrent ? shown(sum) : '…';
+  };
+  const { fee = 0, withheld = 0, balance = 0, available = 0, remaining = 0 } = quote ?? {};
+  const reserved =
+    balance === available ? own.allAvailable : ledger.reserved(shown(balance - available));
+  // Each line is there from the beginning: what is typed or pressed below must not move.
   return (
     <div className="available">
       <p>
-        {own.available} <strong className="money">{shown(available)}</strong>
+        {own.available} <strong className="money">{quote ? shown(available) : '…'}</strong>
       </p>
-      <p className="quiet">
-        {balance === available ? own.allAvailable : ledger.reserved(shown(balance - available))}
-      </p>
-      {items.length > 0 && (
-        <Facts
-          facts={[
-            [own.fee, counted(fee)],
-            [own.withheld, counted(withheld)],
-            ...(remaining < 0 ? [] : [[own.remaining, counted(remaining)] as const]),
-          ]}
-        />
-      )}
+      <p className="quiet">{quote ? reserved : '…'}</p>
+      <Facts
+        facts={[
+          [own.fee, counted(fee)],
+          [own.withheld, counted(withheld)],
+          [own.remaining, counted(remaining)],
+        ]}
+      />
       {items.length > 0 && isCurrent && remaining < 0 && (
         <p className="bad">{own.missing(shown(-remaining))}</p>
       )}

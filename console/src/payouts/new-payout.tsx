@@ -218,29 +218,33 @@ export const NewPayoutDialog = ({
       close={close}
       act={() => propose(shopId, typed, reason.trim())}
     >
-      <PickField
-        label={own.shop}
-        value={shopId}
-        set={choose}
-        options={shops.map(({ id, name }) => [id, name] as const)}
-      />
-      <Available
-        merchantId={merchantId}
-        mode={mode}
-        items={amount && shopId !== '' ? [{ shopId, method, amount }] : []}
-      />
-      <AgainField typed={typed} type={type} paid={paid} />
-      {typed.again === '' && <MethodField typed={typed} type={type} />}
-      <Fields typed={typed} type={type} />
-      <label className="field">
-        {own.reason}
-        <input
-          value={reason}
-          maxLength={reason_max_chars}
-          onChange={(event) => setReason(event.target.value)}
-        />
-        <span className="quiet">{own.reasonHint}</span>
-      </label>
+      {data && (
+        <>
+          <PickField
+            label={own.shop}
+            value={shopId}
+            set={choose}
+            options={shops.map(({ id, name }) => [id, name] as const)}
+          />
+          <Available
+            merchantId={merchantId}
+            mode={mode}
+            items={amount && shopId !== '' ? [{ shopId, method, amount }] : []}
+          />
+          <AgainField typed={typed} type={type} paid={paid} />
+          {typed.again === '' && <MethodField typed={typed} type={type} />}
+          <Fields typed={typed} type={type} />
+          <label className="field">
+            {own.reason}
+            <input
+              value={reason}
+              maxLength={reason_max_chars}
+              onChange={(event) => setReason(event.target.value)}
+            />
+            <span className="quiet">{own.reasonHint}</span>
+          </label>
+        </>
+      )}
     </ActForm>
   );
 };
