@@ -22,6 +22,7 @@ import {
 import { merchantTables, pictureOf, plant, type Planted } from './planted-rows.ts';
 import { isOfCall, openGraphHarness } from './harness.ts';
 import { watchLane } from './watch-lane.ts';
+import { eventually } from '../support/eventually.ts';
 
 type Harness = Awaited<ReturnType<typeof openGraphHarness>>;
 
@@ -300,6 +301,14 @@ describe('the walk over every field', () => {
       least.filter((table) => !seen.has(table)),
       [],
     );
+    // The buyer's look at the page is noted in the background: it must not count as a change later.
+    await eventually(async () => {
+      const { rows } = await harness.database.pool.query(
+        'select from page_opening where payment_id = $1',
+        [victim.id('payment')],
+      );
+      return rows.length > 1;
+    }, 'the opening of the page');
   });
 });
 
