@@ -120,6 +120,8 @@ describe('a person chooses', { skip: noChromium }, () => {
     // A day begins there when it is 14:00 in UTC.
     assert.match(new URL(page.url()).searchParams.get('since') ?? '', /T14:00:00\.000Z$/);
     await go(page, `${service.rest}/console/webhooks?mode=test`);
+    // The screen before has this button, too.
+    await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await form.getByRole('button', { name: 'Today' }).click();
     await form.getByRole('button', { name: 'Apply' }).click();
