@@ -185,6 +185,27 @@ const useProposal = (merchantId: string) => {
   };
 };
 
+const ReasonField = ({
+  reason,
+  set,
+}: {
+  readonly reason: string;
+  readonly set: (reason: string) => void;
+}) => {
+  const own = useDraftWords();
+  return (
+    <label className="field">
+      {own.reason}
+      <input
+        value={reason}
+        maxLength={reason_max_chars}
+        onChange={(event) => set(event.target.value)}
+      />
+      <span className="quiet">{own.reasonHint}</span>
+    </label>
+  );
+};
+
 /** The dialog, for a shop of this merchant. */
 export const NewPayoutDialog = ({
   merchantId,
@@ -234,15 +255,7 @@ export const NewPayoutDialog = ({
           <AgainField typed={typed} type={type} paid={paid} />
           {typed.again === '' && <MethodField typed={typed} type={type} />}
           <Fields typed={typed} type={type} />
-          <label className="field">
-            {own.reason}
-            <input
-              value={reason}
-              maxLength={reason_max_chars}
-              onChange={(event) => setReason(event.target.value)}
-            />
-            <span className="quiet">{own.reasonHint}</span>
-          </label>
+          <ReasonField reason={reason} set={setReason} />
         </>
       )}
     </ActForm>
