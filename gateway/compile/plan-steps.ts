@@ -89,7 +89,7 @@ const pathsOfObjectsAt = (
 };
 
 /**
- * Makes the representation of an object, by which the subgraph finds it. Null when the fetch does
+ * Makes the representation that identifies an object to the subgraph. Null when the fetch does
  * not concern this object.
  */
 type Represent = (

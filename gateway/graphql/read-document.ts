@@ -54,7 +54,7 @@ export const openDocumentReader = (
 // The documents that a session of the console may run: those of the console itself, by their names.
 // A stolen cookie can run only these; documents of one's own are for bearers.
 
-/** A request of the console: which operation, and of which version of the page. */
+/** A request of the console: its operation and the version of the page. */
 interface NamedRequest {
   readonly operationName?: string | null | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;

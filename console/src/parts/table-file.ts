@@ -37,7 +37,7 @@ const textOf = (bytes: Uint8Array): string => {
   }
 };
 
-/** The delimiter of which most lines have the same number: titles above a table have none. */
+/** The delimiter that most lines have equally often; titles above a table have none. */
 const delimiterOf = (text: string): string => {
   const lines = text.split('\n', probed_lines);
   const weight = (sign: string): number => {

@@ -45,7 +45,7 @@ const en = {
     amount: 'Amount',
     currency: 'Currency, else RUB',
     at: 'Date, with or without time',
-    time: 'Time, if it is apart',
+    time: 'Time, if in its own column',
     fee: 'Fee',
   } satisfies Readonly<Record<ChosenField, string>>,
   allAre: { payment: 'All are payments', refund: 'All are refunds' },

@@ -361,7 +361,7 @@ export const recurringQueries = ({
     (await loadPayments(database.pool, references)).map(asRecurring),
 });
 
-/** The mutations by which recurring billing has payments made and cancelled. */
+/** Mutations for recurring billing: they create and cancel payments. */
 export const recurringMutations = (
   deps: PaymentsDeps,
 ): Pick<MutationResolvers, 'recurringPaymentCreate' | 'recurringPaymentCancel'> => ({
