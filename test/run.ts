@@ -45,9 +45,15 @@ interface Outcome {
  * three hundred.
  */
 const sharedProcesses = 4;
-/** Most of them wait for something most of the time. */
-const processesAtOnce = Math.min(6, 3 * availableParallelism());
-const test_max_min = 15;
+/**
+ * How many processes run at once, and how long a test may take. Most files wait for something most
+ * of the time; those of the long run load every core alone, and more of them at once only run into
+ * each other's deadlines.
+ */
+const pace = {
+  short: { processesAtOnce: Math.min(6, 3 * availableParallelism()), test_max_min: 15 },
+  long: { processesAtOnce: Math.min(4, 2 * availableParallelism()), test_max_min: 45 },
+} as const;
 
 /**
  * Each of these files has a process of its own: it looks at that process, or it starts so many
@@ -97,7 +103,11 @@ const writeEntries = (
 };
 
 /** Runs all files. */
-const runAll = async (files: readonly string[], stopped: AbortSignal): Promise<Outcome> => {
+const runAll = async (
+  files: readonly string[],
+  { processesAtOnce, test_max_min }: (typeof pace)[keyof typeof pace],
+  stopped: AbortSignal,
+): Promise<Outcome> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-groups-'));
   const skipped: string[] = [];
   let passed = false;
@@ -300,14 +310,18 @@ const cpuOf = async (stop: () => Promise<void>): Promise<number> => {
 const servers_s: Record<string, number> = {};
 
 /** Starts what the files share, runs them, and stops it. */
-const runWithServers = async (files: readonly string[], stopped: AbortSignal): Promise<Outcome> => {
+const runWithServers = async (
+  files: readonly string[],
+  form: keyof typeof pace,
+  stopped: AbortSignal,
+): Promise<Outcome> => {
   const database = await startTestDatabase();
   process.env['TEST_POSTGRES_URL'] = database.url;
   process.env['TEST_POSTGRES_TEMPLATE'] = await database.createDatabase().then(migrateTemplate);
   const plainService = await offerPlainService();
   process.env['TEST_PLAIN_SERVICE'] = plainService.url;
   try {
-    return await runAll(files, stopped);
+    return await runAll(files, pace[form], stopped);
   } finally {
     servers_s['the shared service'] = await cpuOf(plainService.stop);
     servers_s['the shared PostgreSQL'] = await cpuOf(database.stop);
@@ -336,7 +350,7 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
   const files = testFiles(named, long);
   const [[checked, checking_ms], [outcome, testing_ms]] = await Promise.all([
     timed(() => (whole && !long ? check(stopped) : true)),
-    timed(() => runWithServers(files, stopped)),
+    timed(() => runWithServers(files, long ? 'long' : 'short', stopped)),
   ]);
 
   const kept = readCosts(costs);
