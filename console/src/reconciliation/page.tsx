@@ -50,16 +50,18 @@ const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>
       </span>
     ),
   },
-  { name: own.lines, isNumber: true, cell: ({ lines }) => wholeNumber(lines, words.locale) },
+  { name: own.lines, isNumber: true, isNamed: true, cell: ({ lines }) => wholeNumber(lines, words.locale) },
   {
     name: own.matched,
     isNumber: true,
+    isNamed: true,
     isWide: true,
     cell: ({ matched }) => wholeNumber(matched, words.locale),
   },
   {
     name: own.differences,
     isNumber: true,
+    isNamed: true,
     cell: ({ differences, openDifferences }) => (
       <span className={openDifferences > 0 ? 'bad' : undefined}>
         {openDifferences > 0 && openDifferences < differences
