@@ -5,7 +5,8 @@ import type { Locator, Page } from 'playwright-core';
 /** Finds a bank by a part of its name, and takes the first that fits. */
 export const chooseBank = async (dialog: Locator, name: string): Promise<void> => {
   await dialog.getByRole('combobox', { name: 'Bank' }).fill(name);
-  await dialog.page().getByRole('option').first().click();
+  // An empty list is an option, too, for programs that read the page.
+  await dialog.page().locator('[role="option"][data-key]').first().click();
 };
 
 /** Proposes a payout by SBP, from the page of payouts; `amount` as a person writes it. */

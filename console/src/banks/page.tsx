@@ -79,8 +79,19 @@ const useColumns = (health: Health): readonly Column<Row>[] => {
           return <Status tone={tones[state]}>{words.states[state]}</Status>;
         },
       },
-      { name: words.rate, isNumber: true, isNamed: true, cell: (row) => percent.format(row.successRateBps / 1e4) },
-      { name: words.calls, isNumber: true, isNamed: true, isWide: true, cell: ({ calls }) => count(calls) },
+      {
+        name: words.rate,
+        isNumber: true,
+        isNamed: true,
+        cell: (row) => percent.format(row.successRateBps / 1e4),
+      },
+      {
+        name: words.calls,
+        isNumber: true,
+        isNamed: true,
+        isWide: true,
+        cell: ({ calls }) => count(calls),
+      },
       {
         name: words.failures,
         isNumber: true,
@@ -88,7 +99,13 @@ const useColumns = (health: Health): readonly Column<Row>[] => {
         isWide: true,
         cell: ({ failures }) => count(failures),
       },
-      { name: words.p50, isNumber: true, isNamed: true, isWide: true, cell: ({ p50Ms }) => ms(p50Ms) },
+      {
+        name: words.p50,
+        isNumber: true,
+        isNamed: true,
+        isWide: true,
+        cell: ({ p50Ms }) => ms(p50Ms),
+      },
       { name: words.p95, isNumber: true, isNamed: true, cell: ({ p95Ms }) => ms(p95Ms) },
       {
         name: words.measured,
@@ -123,7 +140,12 @@ const LineTable = ({ rows }: { readonly rows: readonly Row[] }) => {
           { name: words.time, cell: ({ at }) => <Moment at={at} /> },
           { name: words.bank, cell: ({ row }) => row.connector },
           { name: words.what, cell: ({ row }) => nameOf(row) },
-          { name: words.calls, isNumber: true, isNamed: true, cell: ({ calls }) => wholeNumber(calls, locale) },
+          {
+            name: words.calls,
+            isNumber: true,
+            isNamed: true,
+            cell: ({ calls }) => wholeNumber(calls, locale),
+          },
           {
             name: words.failures,
             isNumber: true,

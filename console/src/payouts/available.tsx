@@ -35,13 +35,18 @@ export const Available = ({
   const { fee = 0, withheld = 0, balance = 0, available = 0, remaining = 0 } = quote ?? {};
   const reserved =
     balance === available ? own.allAvailable : ledger.reserved(shown(balance - available));
+  const isShort = items.length > 0 && isCurrent && remaining < 0;
   // Each line is there from the beginning: what is typed or pressed below must not move.
   return (
     <div className="available">
       <p>
         {own.available} <strong className="money">{quote ? shown(available) : '…'}</strong>
       </p>
-      <p className="quiet">{quote ? reserved : '…'}</p>
+      {isShort ? (
+        <p className="bad">{own.missing(shown(-remaining))}</p>
+      ) : (
+        <p className="quiet">{quote ? reserved : '…'}</p>
+      )}
       <Facts
         facts={[
           [own.fee, counted(fee)],
@@ -49,9 +54,6 @@ export const Available = ({
           [own.remaining, counted(remaining)],
         ]}
       />
-      {items.length > 0 && isCurrent && remaining < 0 && (
-        <p className="bad">{own.missing(shown(-remaining))}</p>
-      )}
     </div>
   );
 };

@@ -54,7 +54,7 @@ export const ChooseField = ({
   readonly options: readonly Option[];
   readonly hint?: string;
 }) => {
-  const { none } = useSharedWords();
+  const { nothing } = useSharedWords();
   const chosen = options.find(({ key }) => key === value);
   const [typed, setTyped] = useState<string | null>(null);
   return (
@@ -86,7 +86,14 @@ export const ChooseField = ({
         </Text>
       )}
       <Popover className="popover options-list" maxHeight={300}>
-        <ListBox renderEmptyState={() => <p className="quiet">{none}</p>}>
+        <ListBox
+          renderEmptyState={() => (
+            // A press on it leaves the focus in the field, and the text that was typed.
+            <p className="quiet" onMouseDown={(event) => event.preventDefault()}>
+              {nothing}
+            </p>
+          )}
+        >
           {({ key, name, note }: Option) => (
             <ListBoxItem id={key} className="menu-item" textValue={name}>
               {name}

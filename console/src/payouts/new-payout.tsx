@@ -7,6 +7,7 @@ import {
   PayoutForm,
   SbpBanks,
   type PayoutFormQuery,
+  type SbpBanksQuery,
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
@@ -36,6 +37,8 @@ interface FieldProps {
   readonly typed: Typed;
   readonly type: (change: Partial<Typed>) => void;
 }
+
+type BankFieldProps = FieldProps & { readonly banks: SbpBanksQuery['sbpBanks'] };
 
 /** One text field, with its error once something was typed. A phone is written in its usual form. */
 const TextField = ({
@@ -73,16 +76,15 @@ const TextField = ({
 };
 
 /** The banks of SBP: the frequent ones first, found by any of their names. */
-const BankField = ({ typed, type }: FieldProps) => {
+const BankField = ({ typed, type, banks }: BankFieldProps) => {
   const own = useDraftWords();
   const { language } = useWords();
-  const { data } = useAsk(SbpBanks, {});
   return (
     <ChooseField
       label={own.bank}
       value={typed.bankId}
       set={(bankId) => type({ bankId })}
-      options={bankOptions(data?.sbpBanks ?? [], language)}
+      options={bankOptions(banks, language)}
       hint={own.bankWrong}
     />
   );
@@ -92,15 +94,15 @@ const BankField = ({ typed, type }: FieldProps) => {
 const AgainField = ({
   typed,
   type,
+  banks,
   paid,
-}: FieldProps & { readonly paid: PayoutFormQuery['paidRecipients'] }) => {
+}: BankFieldProps & { readonly paid: PayoutFormQuery['paidRecipients'] }) => {
   const words = useWords();
   const own = useDraftWords();
-  const { data } = useAsk(SbpBanks, {});
   if (paid.length === 0) return null;
   const options = paid.map(({ id, method, recipient }) => {
     const { phone, accountNumber, fullName, bankId } = recipient;
-    const bank = data?.sbpBanks.find(({ memberId }) => memberId === bankId);
+    const bank = banks.find(({ memberId }) => memberId === bankId);
     const bankName = words.language === 'ru' ? bank?.name : bank?.nameEn;
     const name = [fullName, phone ?? accountNumber].filter(Boolean).join(' · ');
     return { key: id, name, note: bankName ?? words.payout.methods[method] };
@@ -116,7 +118,7 @@ const AgainField = ({
   );
 };
 
-const Fields = ({ typed, type }: FieldProps) => {
+const Fields = ({ typed, type, banks }: BankFieldProps) => {
   const words = useWords();
   const own = useDraftWords();
   const texts: Readonly<Record<Exclude<FieldName, 'bankId'>, readonly [string, string]>> = {
@@ -129,7 +131,7 @@ const Fields = ({ typed, type }: FieldProps) => {
     fullName: [own.fullName, own.fullNameHint],
   };
   return fieldsIn(typed).map((field) => {
-    if (field === 'bankId') return <BankField key={field} typed={typed} type={type} />;
+    if (field === 'bankId') return <BankField key={field} {...{ typed, type, banks }} />;
     const [label, hint] = texts[field];
     return <TextField key={field} {...{ field, label, hint, typed, type }} />;
   });
@@ -222,6 +224,7 @@ export const NewPayoutDialog = ({
   const propose = useProposal(merchantId);
   const { mode } = useAddress();
   const { data } = useAsk(PayoutForm, { merchantId, mode });
+  const banks = useAsk(SbpBanks, {}).data?.sbpBanks;
   const shops = data?.merchant?.shops ?? [];
   const shopId = chosen || (shops[0]?.id ?? '');
   const type = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
@@ -239,7 +242,7 @@ export const NewPayoutDialog = ({
       close={close}
       act={() => propose(shopId, typed, reason.trim())}
     >
-      {data && (
+      {data && banks && (
         <>
           <PickField
             label={own.shop}
@@ -252,9 +255,9 @@ export const NewPayoutDialog = ({
             mode={mode}
             items={amount && shopId !== '' ? [{ shopId, method, amount }] : []}
           />
-          <AgainField typed={typed} type={type} paid={paid} />
+          <AgainField {...{ typed, type, banks, paid }} />
           {typed.again === '' && <MethodField typed={typed} type={type} />}
-          <Fields typed={typed} type={type} />
+          <Fields {...{ typed, type, banks }} />
           <ReasonField reason={reason} set={setReason} />
         </>
       )}

@@ -50,7 +50,12 @@ const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>
       </span>
     ),
   },
-  { name: own.lines, isNumber: true, isNamed: true, cell: ({ lines }) => wholeNumber(lines, words.locale) },
+  {
+    name: own.lines,
+    isNumber: true,
+    isNamed: true,
+    cell: ({ lines }) => wholeNumber(lines, words.locale),
+  },
   {
     name: own.matched,
     isNumber: true,
