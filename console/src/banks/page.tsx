@@ -60,6 +60,9 @@ const useNames = () => {
     method ? `${operations[operation]}, ${methods[method]}` : operations[operation];
 };
 
+/** A number, with its name beside it where a row is a card. */
+const figure = { isNumber: true, isNamed: true } as const;
+
 const useColumns = (health: Health): readonly Column<Row>[] => {
   const words = useBankWords();
   const { locale } = useWords();
@@ -79,41 +82,12 @@ const useColumns = (health: Health): readonly Column<Row>[] => {
           return <Status tone={tones[state]}>{words.states[state]}</Status>;
         },
       },
-      {
-        name: words.rate,
-        isNumber: true,
-        isNamed: true,
-        cell: (row) => percent.format(row.successRateBps / 1e4),
-      },
-      {
-        name: words.calls,
-        isNumber: true,
-        isNamed: true,
-        isWide: true,
-        cell: ({ calls }) => count(calls),
-      },
-      {
-        name: words.failures,
-        isNumber: true,
-        isNamed: true,
-        isWide: true,
-        cell: ({ failures }) => count(failures),
-      },
-      {
-        name: words.p50,
-        isNumber: true,
-        isNamed: true,
-        isWide: true,
-        cell: ({ p50Ms }) => ms(p50Ms),
-      },
-      { name: words.p95, isNumber: true, isNamed: true, cell: ({ p95Ms }) => ms(p95Ms) },
-      {
-        name: words.measured,
-        isNumber: true,
-        isNamed: true,
-        isWide: true,
-        cell: ({ measured }) => count(measured),
-      },
+      { name: words.rate, ...figure, cell: (row) => percent.format(row.successRateBps / 1e4) },
+      { name: words.calls, ...figure, isWide: true, cell: ({ calls }) => count(calls) },
+      { name: words.failures, ...figure, isWide: true, cell: ({ failures }) => count(failures) },
+      { name: words.p50, ...figure, isWide: true, cell: ({ p50Ms }) => ms(p50Ms) },
+      { name: words.p95, ...figure, cell: ({ p95Ms }) => ms(p95Ms) },
+      { name: words.measured, ...figure, isWide: true, cell: ({ measured }) => count(measured) },
       {
         name: words.over(health.intervalMinutes),
         isWide: true,
@@ -140,16 +114,10 @@ const LineTable = ({ rows }: { readonly rows: readonly Row[] }) => {
           { name: words.time, cell: ({ at }) => <Moment at={at} /> },
           { name: words.bank, cell: ({ row }) => row.connector },
           { name: words.what, cell: ({ row }) => nameOf(row) },
-          {
-            name: words.calls,
-            isNumber: true,
-            isNamed: true,
-            cell: ({ calls }) => wholeNumber(calls, locale),
-          },
+          { name: words.calls, ...figure, cell: ({ calls }) => wholeNumber(calls, locale) },
           {
             name: words.failures,
-            isNumber: true,
-            isNamed: true,
+            ...figure,
             cell: ({ failures }) => wholeNumber(failures, locale),
           },
         ]}

@@ -39,6 +39,16 @@ const optionsOf = (options: readonly Option[], text: string): readonly Option[] 
     searchable(`${name} ${note} ${also}`).includes(searchable(text)),
   );
 
+/** A press on it leaves the focus in the field, and with it the text that was typed. */
+const NothingFound = () => {
+  const { nothing } = useSharedWords();
+  return (
+    <p className="quiet" onMouseDown={(event) => event.preventDefault()}>
+      {nothing}
+    </p>
+  );
+};
+
 /** The field. Its whole list is there as long as nothing is typed. */
 export const ChooseField = ({
   label,
@@ -54,7 +64,6 @@ export const ChooseField = ({
   readonly options: readonly Option[];
   readonly hint?: string;
 }) => {
-  const { nothing } = useSharedWords();
   const chosen = options.find(({ key }) => key === value);
   const [typed, setTyped] = useState<string | null>(null);
   return (
@@ -86,14 +95,7 @@ export const ChooseField = ({
         </Text>
       )}
       <Popover className="popover options-list" maxHeight={300}>
-        <ListBox
-          renderEmptyState={() => (
-            // A press on it leaves the focus in the field, and the text that was typed.
-            <p className="quiet" onMouseDown={(event) => event.preventDefault()}>
-              {nothing}
-            </p>
-          )}
-        >
+        <ListBox renderEmptyState={() => <NothingFound />}>
           {({ key, name, note }: Option) => (
             <ListBoxItem id={key} className="menu-item" textValue={name}>
               {name}
