@@ -80,6 +80,10 @@ const first = <Row>([row]: readonly Row[]): Row => {
 
 const feeOf = (amount: string): number => Math.round(Number(amount) * 0.028);
 
+/** Where the program listens. */
+let origin = '';
+const pageOf = (id: string): string => `${origin}/pay/${id}`;
+
 const json = (row: PaymentRow) => ({
   id: row.id,
   public_id: `P-${row.number}`,
@@ -123,6 +127,7 @@ const json = (row: PaymentRow) => ({
       }
     : {}),
   refunds: [],
+  payment_url: pageOf(row.id),
 });
 
 const agent = new Agent({ connections: 256, pipelining: 1 });
@@ -218,7 +223,7 @@ interface CreateBody {
 app.post<{ Body: CreateBody }>(
   '/v1/public/payments',
   { schema: operationOf('CreatePayment', '201') },
-  async ({ body, host }, answer) => {
+  async ({ body }, answer) => {
     const id = randomUUID();
     const row = first(
       await run<PaymentRow>(insertPayment, [
@@ -236,7 +241,7 @@ app.post<{ Body: CreateBody }>(
     );
     return answer.code(201).send({
       payment: json(row),
-      payment_url: `http://${host}/pay/${id}`,
+      payment_url: pageOf(id),
       mode: 'test',
       idempotent: false,
       simulator: 'succeeded',
@@ -318,5 +323,6 @@ app.post<{ Body: { readonly query: string; readonly variables?: Record<string, u
 );
 
 process.once('disconnect', () => process.exit(0));
-process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
+origin = await app.listen({ host: '127.0.0.1', port: 0 });
+process.send?.(origin);
 void deliver();
