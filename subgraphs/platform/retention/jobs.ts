@@ -127,7 +127,7 @@ export const retentionJobs = (deps: RetentionJobs): readonly Job[] => {
     },
   });
   return [
-    job('analyze-grown-tables', 2_000, () => analyzeGrown(deps.pool)),
+    job('analyze-grown-tables', 5_000, () => analyzeGrown(deps.pool)),
     job('keep-events', 60_000, () => keepEvents(deps)),
     job('keep-requests', 60_000, async () => {
       removedRows.inc({ table: 'api_request' }, await keepRequests(deps.pool, deps.now()));
