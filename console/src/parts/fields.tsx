@@ -9,6 +9,7 @@ export const TextField = ({
   hint = '',
   isSecret = false,
   isNumber = false,
+  maxLength,
 }: {
   readonly label: string;
   readonly value: string;
@@ -16,6 +17,8 @@ export const TextField = ({
   readonly hint?: string;
   readonly isSecret?: boolean;
   readonly isNumber?: boolean;
+  /** In characters; the service refuses a longer text in any case. */
+  readonly maxLength?: number;
 }) => {
   const id = useId();
   return (
@@ -26,6 +29,7 @@ export const TextField = ({
         inputMode={isNumber ? 'decimal' : 'text'}
         autoComplete="off"
         spellCheck={false}
+        maxLength={maxLength}
         value={value}
         aria-describedby={hint === '' ? undefined : id}
         onChange={(event) => set(event.target.value)}

@@ -14,7 +14,7 @@ import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce, outcomeOf, type Outcome } from '../parts/outcome.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
-import { PickField } from '../parts/fields.tsx';
+import { PickField, TextField } from '../parts/fields.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { phoneText } from '../format.ts';
 import { useAsk } from '../parts/use-ask.ts';
@@ -41,7 +41,7 @@ interface FieldProps {
 type BankFieldProps = FieldProps & { readonly banks: SbpBanksQuery['sbpBanks'] };
 
 /** One text field, with its error once something was typed. A phone is written in its usual form. */
-const TextField = ({
+const TypedField = ({
   field,
   label,
   hint,
@@ -133,7 +133,7 @@ const Fields = ({ typed, type, banks }: BankFieldProps) => {
   return fieldsIn(typed).map((field) => {
     if (field === 'bankId') return <BankField key={field} {...{ typed, type, banks }} />;
     const [label, hint] = texts[field];
-    return <TextField key={field} {...{ field, label, hint, typed, type }} />;
+    return <TypedField key={field} {...{ field, label, hint, typed, type }} />;
   });
 };
 
@@ -187,25 +187,9 @@ const useProposal = (merchantId: string) => {
   };
 };
 
-const ReasonField = ({
-  reason,
-  set,
-}: {
-  readonly reason: string;
-  readonly set: (reason: string) => void;
-}) => {
-  const own = useDraftWords();
-  return (
-    <label className="field">
-      {own.reason}
-      <input
-        value={reason}
-        maxLength={reason_max_chars}
-        onChange={(event) => set(event.target.value)}
-      />
-      <span className="quiet">{own.reasonHint}</span>
-    </label>
-  );
+const ReasonField = (field: { readonly value: string; readonly set: (value: string) => void }) => {
+  const { reason, reasonHint } = useDraftWords();
+  return <TextField label={reason} hint={reasonHint} maxLength={reason_max_chars} {...field} />;
 };
 
 /** The dialog, for a shop of this merchant. */
@@ -258,7 +242,7 @@ export const NewPayoutDialog = ({
           <AgainField {...{ typed, type, banks, paid }} />
           {typed.again === '' && <MethodField typed={typed} type={type} />}
           <Fields {...{ typed, type, banks }} />
-          <ReasonField reason={reason} set={setReason} />
+          <ReasonField value={reason} set={setReason} />
         </>
       )}
     </ActForm>
