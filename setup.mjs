@@ -40,7 +40,6 @@ const commands = {
   start: { program: ['main.ts'], drains: true, runtimeOnly: true, console: true, listens: true },
   'console:link': { program: ['main.ts', 'console:link'], runtimeOnly: true },
   test: { program: ['test/run.ts'], drains: true, console: true },
-  'test:long': { program: ['test/run.ts', '--long'], drains: true, console: true },
   'test:citus': { program: ['test/citus/main.ts'] },
   check: { program: ['test/check.ts'] },
   bench: { program: ['test/bench/run.ts'] },

@@ -1,9 +1,9 @@
 /**
  * `npm test [-- folder or file ...]`: `npm run check` and the tests, at the same time. What a test
  * needs from outside is found or installed first; what cannot be tested here is printed, and with
- * `--no-skips` or NO_SKIPS=1 a skipped test is a failed run. `--long` (`npm run test:long`) runs
- * what takes too long for every change: the files that have a long form, in that form, and those
- * that have no other.
+ * `--no-skips` or NO_SKIPS=1 a skipped test is a failed run. `npm run test:long` (LONG=1) runs what
+ * takes too long for every change: the files that have a long form, in that form, and those that
+ * have no other.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,6 +29,7 @@ import { searchLogs } from './support/log-leaks.ts';
 import { migrateTemplate } from './support/migrated.ts';
 import { offerPlainService } from './support/plain-service.ts';
 import { findOutsidePrograms } from './support/outside-programs.ts';
+import { isLong, size } from './support/size.ts';
 
 const root = join(import.meta.dirname, '..');
 type Summary = { readonly counts: Readonly<Record<string, number>>; readonly duration_ms: number };
@@ -50,10 +51,11 @@ const sharedProcesses = 4;
  * of the time; those of the long run load every core alone, and more of them at once only run into
  * each other's deadlines.
  */
-const pace = {
-  short: { processesAtOnce: Math.min(6, 3 * availableParallelism()), test_max_min: 15 },
-  long: { processesAtOnce: Math.min(4, 2 * availableParallelism()), test_max_min: 45 },
-} as const;
+const processesAtOnce = size(
+  Math.min(6, 3 * availableParallelism()),
+  Math.min(4, 2 * availableParallelism()),
+);
+const test_max_min = size(15, 45);
 
 /**
  * Each of these files has a process of its own: it looks at that process, or it starts so many
@@ -103,11 +105,7 @@ const writeEntries = (
 };
 
 /** Runs all files. */
-const runAll = async (
-  files: readonly string[],
-  { processesAtOnce, test_max_min }: (typeof pace)[keyof typeof pace],
-  stopped: AbortSignal,
-): Promise<Outcome> => {
+const runAll = async (files: readonly string[], stopped: AbortSignal): Promise<Outcome> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-groups-'));
   const skipped: string[] = [];
   let passed = false;
@@ -169,14 +167,14 @@ const hasLongForm = (path: string): boolean =>
   isLongOnly(path) || readFileSync(resolve(root, path), 'utf8').includes("support/size.ts'");
 
 // The tidy tests are a part of the check.
-const testFiles = (named: readonly string[], long: boolean): readonly string[] => {
+const testFiles = (named: readonly string[]): readonly string[] => {
   const patterns = named.map((path) =>
     statSync(resolve(root, path)).isDirectory() ? `${path}/**/*.test.ts` : path,
   );
   const everything = () => globSync('test/**/*.test.ts', { cwd: root, exclude: ['test/tidy/**'] });
   const found = named.length > 0 ? globSync(patterns, { cwd: root }) : everything();
   return found
-    .filter((path) => (long ? hasLongForm(path) : !isLongOnly(path)))
+    .filter((path) => (isLong ? hasLongForm(path) : !isLongOnly(path)))
     .toSorted(longestFirst)
     .map((path) => resolve(root, path));
 };
@@ -276,17 +274,16 @@ const logsAreClean = (folder: string, whole: boolean): boolean => {
   return leaks.length === 0 && (!whole || lines > 100);
 };
 
-const help = `npm test -- [--no-skips] [--long] [folder or file ...]
+const help = `npm test -- [--no-skips] [folder or file ...]
 
 Runs \`npm run check\` and every test; with folders or files, the tests in them alone.
 
   --no-skips      a test that is skipped, or a program that is missing, fails the run (NO_SKIPS=1)
-  --long          what takes long, in its long form (npm run test:long)
   --help          this text
 
 TEST_LOG=debug prints what the services log. The last lines are counts in the form of TAP.`;
 
-const options = ['--no-skips', '--long', '--help'];
+const options = ['--no-skips', '--help'];
 
 /** What is wrong with the arguments, or null. */
 const mistakeIn = (args: readonly string[], named: readonly string[]): string | null => {
@@ -310,18 +307,14 @@ const cpuOf = async (stop: () => Promise<void>): Promise<number> => {
 const servers_s: Record<string, number> = {};
 
 /** Starts what the files share, runs them, and stops it. */
-const runWithServers = async (
-  files: readonly string[],
-  form: keyof typeof pace,
-  stopped: AbortSignal,
-): Promise<Outcome> => {
+const runWithServers = async (files: readonly string[], stopped: AbortSignal): Promise<Outcome> => {
   const database = await startTestDatabase();
   process.env['TEST_POSTGRES_URL'] = database.url;
   process.env['TEST_POSTGRES_TEMPLATE'] = await database.createDatabase().then(migrateTemplate);
   const plainService = await offerPlainService();
   process.env['TEST_PLAIN_SERVICE'] = plainService.url;
   try {
-    return await runAll(files, pace[form], stopped);
+    return await runAll(files, stopped);
   } finally {
     servers_s['the shared service'] = await cpuOf(plainService.stop);
     servers_s['the shared PostgreSQL'] = await cpuOf(database.stop);
@@ -332,7 +325,6 @@ const runWithServers = async (
 const main = async (args: readonly string[], stopped: AbortSignal): Promise<number> => {
   const named = args.filter((argument) => !argument.startsWith('--'));
   const noSkips = args.includes('--no-skips') || process.env['NO_SKIPS'] === '1';
-  const long = args.includes('--long');
   const whole = named.length === 0;
   if (args.includes('--help')) {
     print(help);
@@ -343,14 +335,13 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
     print(mistake);
     return 1;
   }
-  if (long) process.env['LONG'] = '1';
   const [missing, finding_ms] = await timed(() => findOutsidePrograms(whole));
   const logs = (process.env['TEST_LOGS'] = mkdtempSync(join(tmpdir(), 'payments-logs-')));
   const costs = (process.env['TEST_COSTS'] = join(logs, 'costs'));
-  const files = testFiles(named, long);
+  const files = testFiles(named);
   const [[checked, checking_ms], [outcome, testing_ms]] = await Promise.all([
-    timed(() => (whole && !long ? check(stopped) : true)),
-    timed(() => runWithServers(files, long ? 'long' : 'short', stopped)),
+    timed(() => (whole && !isLong ? check(stopped) : true)),
+    timed(() => runWithServers(files, stopped)),
   ]);
 
   const kept = readCosts(costs);
