@@ -4,7 +4,7 @@
  */
 import { nullable, object, parse, string } from 'valibot';
 import type { CustomerVault } from '../platform/database/kept-keys.ts';
-import { runSharded, shardedByKey } from '../platform/database/sharding.ts';
+import { runByMerchant } from '../platform/database/sharding.ts';
 import {
   type Runner,
   columnNames,
@@ -43,13 +43,11 @@ interface Row extends TermsKey {
   readonly customer: string | null;
 }
 
-const read = shardedByKey(
-  'receipt_terms.read',
-  'subject_id',
-  (ofKeys) =>
-    `select merchant_id as "merchantId", subject_id as "termsId", tax_system as "taxSystem", items, customer_sealed as customer
-    from receipt_terms where ${ofKeys}`,
-);
+const read: Statement = {
+  name: 'receipt_terms.read',
+  text: `select merchant_id as "merchantId", subject_id as "termsId", tax_system as "taxSystem", items, customer_sealed as customer
+    from receipt_terms where merchant_id = $1 and subject_id = any ($2)`,
+};
 
 const customerSchema = object({
   email: nullable(string()),
@@ -68,7 +66,7 @@ const sealedCustomer = (
 export const openReadTerms =
   (pool: Runner, customers: Pick<CustomerVault, 'open'>): ReadTerms =>
   async (keys) => {
-    const rows = await runSharded<Row, TermsKey>(pool, read, keys, (own) => [
+    const rows = await runByMerchant<Row, TermsKey>(pool, read, keys, (own) => [
       own.map(({ termsId }) => termsId),
     ]);
     const found = new Map(rows.map((row) => [`${row.merchantId}/${row.termsId}`, row]));

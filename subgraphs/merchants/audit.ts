@@ -2,8 +2,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { withTexts, type AuditTexts } from '../platform/database/audit.ts';
 import { findPage, given, type Page, type PageQuery } from '../platform/database/keyset.ts';
-import { runSharded, shardedByKey, type ShardedStatement } from '../platform/database/sharding.ts';
-import type { Runner } from '../platform/database/statement.ts';
+import { runByMerchant } from '../platform/database/sharding.ts';
+import type { Runner, Statement } from '../platform/database/statement.ts';
 import { isUuid } from '../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { AuditEntryEntity, type AuditEntry } from './entities.ts';
@@ -35,19 +35,17 @@ interface EntryTexts {
   readonly texts: AuditTexts;
 }
 
-const texts = shardedByKey(
-  'audit_text.load',
-  'entry_id',
-  (ofKeys) =>
-    `select merchant_id as "merchantId", entry_id as "entryId", texts from audit_text where ${ofKeys}`,
-);
+const texts: Statement = {
+  name: 'audit_text.load',
+  text: `select merchant_id as "merchantId", entry_id as "entryId", texts from audit_text where merchant_id = $1 and entry_id = any ($2)`,
+};
 
 /** The same entries with their texts, which are stored separately. */
 export const readTexts = async (
   runner: Runner,
   entries: readonly AuditEntry[],
 ): Promise<AuditEntry[]> => {
-  const kept = await runSharded<EntryTexts, AuditEntry>(runner, texts, entries, (own) => [
+  const kept = await runByMerchant<EntryTexts, AuditEntry>(runner, texts, entries, (own) => [
     own.map(({ id }) => id),
   ]);
   const byEntry = new Map(kept.map((one) => [one.entryId, one.texts]));
@@ -97,30 +95,18 @@ export interface Named {
   readonly id: string;
 }
 
-/** SQL: reads primary keys, and a merchant's few keys. `merchant` owns the thing. */
-const namesOf = (about: string, merchant: string): string =>
-  `select ${merchant}::uuid as "merchantId", about.id, coalesce(merchant.name, shop.name, nullif(api_key.name, ''), api_key.prefix || '...',
+/** Reads primary keys, and a merchant's few keys. */
+const names: Statement = {
+  name: 'audit.names',
+  text: `select $1::uuid as "merchantId", about.id, coalesce(merchant.name, shop.name, nullif(api_key.name, ''), api_key.prefix || '...',
       webhook_endpoint.url, concat_ws(' ', payment.public_id, payment.order_id), subscription.plan_name) as name
-    from ${about}
-      left join merchant on merchant.id = ${merchant} and merchant.id = about.id
-      left join shop on shop.merchant_id = ${merchant} and shop.id = about.id
-      left join api_key on api_key.merchant_id = ${merchant} and api_key.id = about.id
-      left join webhook_endpoint on webhook_endpoint.merchant_id = ${merchant} and webhook_endpoint.id = about.id
-      left join payment on payment.merchant_id = ${merchant} and payment.id = about.id
-      left join subscription on subscription.merchant_id = ${merchant} and subscription.id = about.id`;
-
-const names: ShardedStatement = {
-  ofAll: {
-    name: 'audit.names',
-    text: namesOf(
-      'unnest((select $1::uuid[]), (select $2::uuid[])) as about (merchant_id, id)',
-      'about.merchant_id',
-    ),
-  },
-  ofMerchant: {
-    name: 'audit.names_of_merchant',
-    text: namesOf('unnest((select $2::uuid[])) as about (id)', '$1'),
-  },
+    from unnest((select $2::uuid[])) as about (id)
+      left join merchant on merchant.id = $1 and merchant.id = about.id
+      left join shop on shop.merchant_id = $1 and shop.id = about.id
+      left join api_key on api_key.merchant_id = $1 and api_key.id = about.id
+      left join webhook_endpoint on webhook_endpoint.merchant_id = $1 and webhook_endpoint.id = about.id
+      left join payment on payment.merchant_id = $1 and payment.id = about.id
+      left join subscription on subscription.merchant_id = $1 and subscription.id = about.id`,
 };
 
 /** The name of each thing; null for what has none. */
@@ -129,7 +115,7 @@ export const findNames = async (
   things: readonly Named[],
 ): Promise<(string | null)[]> => {
   const sane = things.filter(({ id }) => isUuid(id));
-  const rows = await runSharded<Named & { readonly name: string | null }, Named>(
+  const rows = await runByMerchant<Named & { readonly name: string | null }, Named>(
     runner,
     names,
     sane,

@@ -1,5 +1,5 @@
 /** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
-import { runSharded, shardedByKey } from '../platform/database/sharding.ts';
+import { runByMerchant } from '../platform/database/sharding.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { batched, loadByKey } from '../platform/database/batch-calls.ts';
@@ -67,12 +67,10 @@ export interface PaymentPlace extends OfShop {
   readonly id: string;
 }
 
-const paymentPlaces = shardedByKey(
-  'payment.places',
-  'id',
-  (ofKeys) =>
-    `select ${columns(['merchantId', 'id', 'shopId', 'mode'])} from payment where ${ofKeys}`,
-);
+const paymentPlaces: Statement = {
+  name: 'payment.places',
+  text: `select ${columns(['merchantId', 'id', 'shopId', 'mode'])} from payment where merchant_id = $1 and id = any ($2)`,
+};
 
 /** The owners of payments, in the order of the references; null where there is none. */
 export const findPaymentPlaces = async (
@@ -80,7 +78,7 @@ export const findPaymentPlaces = async (
   references: readonly EntityReference[],
 ): Promise<(PaymentPlace | null)[]> => {
   const sane = references.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
-  const rows = await runSharded<PaymentPlace, EntityReference>(
+  const rows = await runByMerchant<PaymentPlace, EntityReference>(
     runner,
     paymentPlaces,
     sane,
@@ -150,8 +148,8 @@ export interface KeyHolder {
   readonly rateBurst: number | null;
 }
 
-const holderOf = (name: string, isDigest: string): Statement => ({
-  name,
+const holders: Statement = {
+  name: 'api_key.holders',
   text: `select api_key.id as "keyId", api_key.merchant_id as "merchantId", api_key.shop_id as "shopId", api_key.mode, api_key.scopes,
       (extract(epoch from api_key.expires_at - statement_timestamp()) * 1000)::float8 as "expiresInMs", merchant.live_enabled as "liveEnabled",
       shop.require_signature as "requireSignature", shop.require_bound_signature as "requireBoundSignature", shop.signing_secret_sealed as "signingSecretSealed", shop.allow_list as "allowList",
@@ -159,23 +157,18 @@ const holderOf = (name: string, isDigest: string): Statement => ({
       merchant.rate_per_second as "ratePerSecond", merchant.rate_burst as "rateBurst", api_key.digest
     from api_key join merchant on merchant.id = api_key.merchant_id join shop on shop.merchant_id = merchant.id and shop.id = api_key.shop_id
       left join test_clock on test_clock.merchant_id = shop.merchant_id and test_clock.shop_id = shop.id
-    where api_key.digest ${isDigest} and api_key.revoked_at is null and (api_key.expires_at is null or api_key.expires_at > statement_timestamp())
+    where api_key.digest = any ($1::text[]) and api_key.revoked_at is null and (api_key.expires_at is null or api_key.expires_at > statement_timestamp())
       and (api_key.requested_by is null or api_key.approved_by is not null)`,
-});
-
-const holder = holderOf('api_key.holder', '= $1');
-const holders = holderOf('api_key.holders', '= any ((select $1::text[]))');
+};
 
 type FoundHolder = KeyHolder & { readonly digest: string };
 
+// Whose a key is says this lookup alone: those of all callers share a statement.
 const findGathered = batched<string, KeyHolder | null>({
-  name: holder.name,
-  callerOf: (digest) => digest,
+  name: holders.name,
+  callerOf: () => 'everybody',
   run: async (pool, digests) => {
-    const rows =
-      digests.length === 1
-        ? await run<FoundHolder>(pool, holder, digests)
-        : await run<FoundHolder>(pool, holders, [digests]);
+    const rows = await run<FoundHolder>(pool, holders, [digests]);
     const found = new Map(rows.map((row) => [row.digest, row]));
     return digests.map((digest) => found.get(digest) ?? null);
   },

@@ -23,8 +23,13 @@ import {
   oneOf,
 } from '../platform/database/lists.ts';
 import type { ListedTable, ListQuery } from '../platform/database/list-statements.ts';
-import { runSharded, type ShardedStatement } from '../platform/database/sharding.ts';
-import { columns, propertyNames, type Runner } from '../platform/database/statement.ts';
+import { runByMerchant } from '../platform/database/sharding.ts';
+import {
+  columns,
+  propertyNames,
+  type Runner,
+  type Statement,
+} from '../platform/database/statement.ts';
 import type { WebhookEvent } from '../rules/event.ts';
 import { modes, type Mode } from '../rules/mode.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
@@ -206,23 +211,12 @@ export const findEndpoints = async (
 /** Attempts shown of a delivery. Without a resend there are at most nine. */
 const attemptsShown_max = 100;
 
-const attemptsText = (deliveries: string, merchant: string): string =>
-  `select last.* from ${deliveries} cross join lateral (
+const attemptsByDelivery: Statement = {
+  name: 'attempt.by_delivery',
+  text: `select last.* from unnest($2::uuid[]) as delivery(id) cross join lateral (
       select ${columns(propertyNames(WebhookAttemptEntity), 'attempt')} from webhook_attempt as attempt
-      where attempt.merchant_id = ${merchant} and attempt.delivery_id = delivery.id order by number desc limit ${attemptsShown_max}
-    ) as last order by last.number`;
-const attemptsByDelivery: ShardedStatement = {
-  ofAll: {
-    name: 'attempt.by_delivery',
-    text: attemptsText(
-      'unnest($1::uuid[], $2::uuid[]) as delivery(merchant_id, id)',
-      'delivery.merchant_id',
-    ),
-  },
-  ofMerchant: {
-    name: 'attempt.by_delivery_of_merchant',
-    text: attemptsText('unnest($2::uuid[]) as delivery(id)', '$1'),
-  },
+      where attempt.merchant_id = $1 and attempt.delivery_id = delivery.id order by number desc limit ${attemptsShown_max}
+    ) as last order by last.number`,
 };
 
 /** The attempts of each delivery, first to last. */
@@ -230,7 +224,7 @@ export const findAttempts = async (
   runner: Runner,
   deliveries: readonly RowKey[],
 ): Promise<WebhookAttempt[][]> => {
-  const rows = await runSharded<WebhookAttempt, RowKey>(
+  const rows = await runByMerchant<WebhookAttempt, RowKey>(
     runner,
     attemptsByDelivery,
     deliveries,

@@ -131,7 +131,6 @@ const insertAll = async (
 const insertGathered = batched<Insertion, RatedPayment | 'left' | null>({
   name: create.name,
   callerOf: ({ payment }) => payment.merchantId,
-  perCaller: true,
   run: insertAll,
 });
 

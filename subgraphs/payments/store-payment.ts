@@ -8,12 +8,7 @@ import { deltaRows, postingRows } from '../ledger/post.ts';
 import { effectiveRate } from '../ledger/rate.ts';
 import type { Subject } from '../platform/alerts/dead-letters.ts';
 import { batched } from '../platform/database/batch-calls.ts';
-import {
-  isSharded,
-  runSharded,
-  shardedByKey,
-  eachMerchant,
-} from '../platform/database/sharding.ts';
+import { runByMerchant, eachMerchant } from '../platform/database/sharding.ts';
 import { numberForShard, runRows, sqlFile } from '../platform/database/sql-file.ts';
 import {
   columns,
@@ -60,61 +55,53 @@ interface Finding {
   readonly key: PaymentKey;
   readonly now: Temporal.Instant;
 }
-type FoundRow = Payment & { readonly rateBps: number };
-
-const find: Statement = {
-  name: 'payment.find',
-  text: `select ${paymentColumns}, ${rateAt('$3::timestamptz')} as "rateBps"
-    from payment where merchant_id = $1 and id = $2`,
-};
+type FoundRow = Payment & { readonly rateBps: number; readonly place: number };
 
 // As subqueries the arrays say nothing to the planner, so that the plan is made once.
-const findMany: Statement = {
-  name: 'payment.find_many',
+const find: Statement = {
+  name: 'payment.find',
   text: `select ${paymentColumns}, ${rateAt('asked.at')} as "rateBps", asked.place::int as place
-    from unnest((select $1::uuid[]), (select $2::uuid[]), (select $3::timestamptz[]))
-      with ordinality as asked (merchant_id, id, at, place)
-    cross join lateral (select * from payment where merchant_id = asked.merchant_id and id = asked.id limit 1) as payment`,
+    from unnest((select $2::uuid[]), (select $3::timestamptz[])) with ordinality as asked (id, at, place)
+    cross join lateral (select * from payment where merchant_id = $1 and id = asked.id limit 1) as payment`,
 };
 
-const findAlone = async (runner: Runner, { key, now }: Finding): Promise<RatedPayment | null> => {
-  const [row] = await run<FoundRow>(runner, find, [key.merchantId, key.paymentId, now]);
-  if (!row) return null;
-  const { rateBps, ...payment } = row;
-  return { payment, rateBps };
+/** Reads payments of one merchant. */
+const findMany = async (
+  runner: Runner,
+  findings: readonly Finding[],
+): Promise<(RatedPayment | null)[]> => {
+  const rows = await run<FoundRow>(runner, find, [
+    findings[0]?.key.merchantId,
+    findings.map(({ key }) => key.paymentId),
+    findings.map(({ now }) => now),
+  ]);
+  const found = new Map(
+    rows.map(({ place, rateBps, ...payment }) => [place, { payment, rateBps }]),
+  );
+  return findings.map((_, index) => found.get(index + 1) ?? null);
 };
 
 const findGathered = batched<Finding, RatedPayment | null>({
   name: find.name,
   callerOf: ({ key }) => key.merchantId,
-  run: async (pool, findings) => {
-    if (findings.length === 1 || (await isSharded(pool)))
-      return Promise.all(findings.map((one) => findAlone(pool, one)));
-    const found = new Map<number, RatedPayment>();
-    const rows = await run<FoundRow & { readonly place: number }>(pool, findMany, [
-      findings.map(({ key }) => key.merchantId),
-      findings.map(({ key }) => key.paymentId),
-      findings.map(({ now }) => now),
-    ]);
-    for (const { place, rateBps, ...payment } of rows) found.set(place, { payment, rateBps });
-    return findings.map((_, index) => found.get(index + 1) ?? null);
-  },
+  run: findMany,
 });
 
 /** Reads a payment; null when there is none. Reads of the same moment share a statement. */
-export const findPayment = (
+export const findPayment = async (
   runner: Runner,
   key: PaymentKey,
   now: Temporal.Instant,
-): Promise<RatedPayment | null> =>
-  runner instanceof pg.Pool ? findGathered(runner, { key, now }) : findAlone(runner, { key, now });
+): Promise<RatedPayment | null> => {
+  if (runner instanceof pg.Pool) return findGathered(runner, { key, now });
+  const [found = null] = await findMany(runner, [{ key, now }]);
+  return found;
+};
 
-const refundsOf = shardedByKey(
-  'payment.refunds',
-  'payment_id',
-  (ofKeys) =>
-    `select ${columns(refundNames)} from refund where ${ofKeys} order by created_at, id limit $3`,
-);
+const refundsOf: Statement = {
+  name: 'payment.refunds',
+  text: `select ${columns(refundNames)} from refund where merchant_id = $1 and payment_id = any ($2) order by created_at, id limit $3`,
+};
 
 /** The refunds of payments, oldest first, at most so many of all together; null: all of them. */
 export const findRefunds = async (
@@ -123,7 +110,7 @@ export const findRefunds = async (
   limit: number | null = null,
 ): Promise<Refund[]> => {
   type Key = Pick<Payment, 'merchantId' | 'id'>;
-  const refunds = await runSharded<Refund, Key>(runner, refundsOf, payments, (own) => [
+  const refunds = await runByMerchant<Refund, Key>(runner, refundsOf, payments, (own) => [
     own.map(({ id }) => id),
     limit,
   ]);
@@ -357,7 +344,6 @@ export const storePayments = async (
 const storeGathered = batched<Storing, Payment | 'left' | null>({
   name: store.name,
   callerOf: ({ after }) => after.merchantId,
-  perCaller: true,
   run: async (pool, storings) => {
     const first = new Map(storings.toReversed().map((one) => [one.after.id, one]));
     const isAlone = storings.length === 1;

@@ -138,7 +138,6 @@ const storeAll = async (
 const storeGathered = batched<Storing, Payout | 'left' | null>({
   name: store.name,
   callerOf: ({ after }) => after.merchantId,
-  perCaller: true,
   run: storeAll,
 });
 

@@ -198,7 +198,6 @@ const openTogether = (
 const openGathered = batched<PayoutOpening, Answer>({
   name: 'payout.open',
   callerOf: ({ caller }) => caller.merchantId,
-  perCaller: true,
   // Concurrent batches would wait for each other at the merchant's row.
   inFlight: 1,
   run: unlessHeld(openTogether),

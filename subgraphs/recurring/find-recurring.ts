@@ -8,8 +8,13 @@ import {
   type PagedList,
 } from '../platform/database/keyset.ts';
 import { openList, type ListedPage } from '../platform/database/lists.ts';
-import { runSharded, shardedByKey } from '../platform/database/sharding.ts';
-import { columns, propertyNames, type Runner } from '../platform/database/statement.ts';
+import { runByMerchant } from '../platform/database/sharding.ts';
+import {
+  columns,
+  propertyNames,
+  type Runner,
+  type Statement,
+} from '../platform/database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import { type Refusal, isRefusal, refuse } from '../rules/refusal.ts';
 import { datesFrom } from './rules/schedule.ts';
@@ -170,12 +175,11 @@ export const findSubscriptions = (
 ): Promise<Subscription[] | Refusal> =>
   wholeList('billingSubscriptions', (page) => pageOfSubscriptions(runner, merchantId, modes, page));
 
-const chargesOf = shardedByKey(
-  'subscription_charge.of_subscriptions',
-  'subscription_id',
-  (ofKeys) => `select ${columns(chargeNames)} from subscription_charge
-    where ${ofKeys} order by created_at, period, attempt`,
-);
+const chargesOf: Statement = {
+  name: 'subscription_charge.of_subscriptions',
+  text: `select ${columns(chargeNames)} from subscription_charge
+    where merchant_id = $1 and subscription_id = any ($2) order by created_at, period, attempt`,
+};
 
 /** The charges of each subscription, oldest first, in the order of the subscriptions. */
 export const findCharges = async (
@@ -183,7 +187,7 @@ export const findCharges = async (
   subscriptions: readonly Pick<Subscription, 'merchantId' | 'id'>[],
 ): Promise<SubscriptionCharge[][]> => {
   type Key = Pick<Subscription, 'merchantId' | 'id'>;
-  const rows = await runSharded<SubscriptionCharge, Key>(
+  const rows = await runByMerchant<SubscriptionCharge, Key>(
     runner,
     chargesOf,
     subscriptions,

@@ -2,8 +2,8 @@
  * The listeners to payments that have moved, in this order, in one transaction
  * (consume-payments.ts). Tokens first: a subscription that becomes active has one.
  */
-import { runSharded, shardedByKey } from '../platform/database/sharding.ts';
-import { columns } from '../platform/database/statement.ts';
+import { runByMerchant } from '../platform/database/sharding.ts';
+import { columns, type Statement } from '../platform/database/statement.ts';
 import { isBinding } from '../rules/recurring.ts';
 import { tokenMove } from './rules/token.ts';
 import { standingOf } from './subscriptions/ask-charge.ts';
@@ -16,11 +16,10 @@ import type { OnPaymentsMoved } from './consume-payments.ts';
 
 // Applies payment events to subscriptions: bindings and charges that have ended.
 
-const find = shardedByKey(
-  'subscription_charge.of_payments',
-  'payment_id',
-  (ofKeys) => `select ${columns(chargeNames)} from subscription_charge where ${ofKeys}`,
-);
+const find: Statement = {
+  name: 'subscription_charge.of_payments',
+  text: `select ${columns(chargeNames)} from subscription_charge where merchant_id = $1 and payment_id = any ($2)`,
+};
 
 /**
  * Settles the charges whose payments are final; the first charge activates or cancels the
@@ -30,7 +29,7 @@ const followSubscriptions: OnPaymentsMoved = async (client, payments) => {
   const charged = payments.filter(({ subscriptionId }) => subscriptionId !== null);
   if (charged.length === 0) return;
   const byId = new Map(charged.map((payment) => [payment.id, payment]));
-  const charges = await runSharded<SubscriptionCharge, (typeof charged)[number]>(
+  const charges = await runByMerchant<SubscriptionCharge, (typeof charged)[number]>(
     client,
     find,
     charged,

@@ -73,7 +73,6 @@ export const insertOperation = (runner: Runner, operation: NewOperation): Promis
 export const openOperation = batched<NewOperation, void>({
   name: open.name,
   callerOf: ({ merchantId }) => merchantId,
-  perCaller: true,
   run: async (pool, operations) => {
     await insert(pool, operations, operations.length === 1);
     return operations.map(() => undefined);
@@ -127,7 +126,6 @@ const confirmAll = async (
 const confirmGathered = batched<Confirmation, Found | 'left' | null>({
   name: confirm.name,
   callerOf: ({ merchantId }) => merchantId,
-  perCaller: true,
   run: confirmAll,
 });
 
@@ -177,7 +175,6 @@ const sentRow = ({ merchantId, operationId, planned, now }: TakenOrder): object 
 export const takeOrder = batched<TakenOrder, Taken | null>({
   name: take.name,
   callerOf: ({ merchantId }) => merchantId,
-  perCaller: true,
   run: async (pool, orders) => {
     const merchantId = orders[0]?.merchantId ?? '';
     const rows = await runRows<Taken>(pool, take, merchantId, orders.map(sentRow), false);

@@ -70,7 +70,6 @@ const sentRow = ({ merchantId, operationId, savedReference, planned, now }: Char
 const orderGathered = batched<ChargeOrder, Ordered | null>({
   name: order.name,
   callerOf: ({ merchantId }) => merchantId,
-  perCaller: true,
   run: async (pool, charges) => {
     const merchantId = charges[0]?.merchantId ?? '';
     const rows = charges.map(sentRow);

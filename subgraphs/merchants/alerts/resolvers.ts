@@ -19,7 +19,7 @@ import { askBankAgain } from './ask-bank-again.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
-import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
+import { runByMerchant } from '../../platform/database/sharding.ts';
 import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
 import { sessionKept_days } from '../sessions/sessions.ts';
 
@@ -90,27 +90,15 @@ interface PaymentKey {
 
 type About = Pick<Alert, 'merchantId' | 'subjectId'>;
 
-/** SQL: reads primary keys only. `merchant` owns the alert's subject. */
-const paymentsOf = (about: string, merchant: string): string =>
-  `select about.id as "subjectId", ${merchant}::uuid as "merchantId", coalesce(payment.id, refund.payment_id, receipt.payment_id) as id
-    from ${about}
-    left join payment on payment.merchant_id = ${merchant} and payment.id = about.id
-    left join refund on refund.merchant_id = ${merchant} and refund.id = about.id
-    left join receipt on receipt.merchant_id = ${merchant} and receipt.id = about.id
-    where coalesce(payment.id, refund.payment_id, receipt.payment_id) is not null`;
-
-const payments: ShardedStatement = {
-  ofAll: {
-    name: 'alert.payments',
-    text: paymentsOf(
-      'unnest((select $1::uuid[]), (select $2::uuid[])) as about (merchant_id, id)',
-      'about.merchant_id',
-    ),
-  },
-  ofMerchant: {
-    name: 'alert.payments_of_merchant',
-    text: paymentsOf('unnest((select $2::uuid[])) as about (id)', '$1'),
-  },
+/** Reads primary keys only. */
+const payments: Statement = {
+  name: 'alert.payments',
+  text: `select about.id as "subjectId", $1::uuid as "merchantId", coalesce(payment.id, refund.payment_id, receipt.payment_id) as id
+    from unnest((select $2::uuid[])) as about (id)
+    left join payment on payment.merchant_id = $1 and payment.id = about.id
+    left join refund on refund.merchant_id = $1 and refund.id = about.id
+    left join receipt on receipt.merchant_id = $1 and receipt.id = about.id
+    where coalesce(payment.id, refund.payment_id, receipt.payment_id) is not null`,
 };
 
 /** The payment of each alert; null where there is none. */
@@ -119,7 +107,7 @@ const findPaymentsOf = async (
   alerts: readonly About[],
 ): Promise<(PaymentKey | null)[]> => {
   const sane = alerts.filter(({ subjectId }) => isUuid(subjectId));
-  const rows = await runSharded<PaymentKey & { readonly subjectId: string }, About>(
+  const rows = await runByMerchant<PaymentKey & { readonly subjectId: string }, About>(
     runner,
     payments,
     sane,

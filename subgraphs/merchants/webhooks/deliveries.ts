@@ -18,7 +18,7 @@ import {
 } from '../../platform/alerts/dead-letters.ts';
 import type { WebhookLane } from '../../platform/bus/bus.ts';
 import { newRowIdInSql } from '../../platform/database/new-id.ts';
-import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
+import { runByMerchant } from '../../platform/database/sharding.ts';
 import {
   inTransaction,
   run,
@@ -102,10 +102,10 @@ const withMessage = ({
 
 /** The task of dead letters that are deliveries. */
 export const task = 'deliver-webhooks';
-/** SQL: `delivery` is pending, due by `now`, and not leased. */
-const isDue = (delivery: string, now: string, merchant: string): string =>
-  `${delivery}.status = 'pending' and ${delivery}.due_at <= ${now} and (${delivery}.lease_until is null or ${delivery}.lease_until <= statement_timestamp())
-            and ${notDeadLetter(task, merchant, `${delivery}.id::text`)}`;
+/** SQL: the delivery `waiting` of merchant `$1` is pending, due by `now`, and not leased. */
+const isDue = (now: string): string =>
+  `waiting.status = 'pending' and waiting.due_at <= ${now} and (waiting.lease_until is null or waiting.lease_until <= statement_timestamp())
+            and ${notDeadLetter(task, '$1', 'waiting.id::text')}`;
 
 // Lanes are locked in one order, so two processes never deadlock. The claim after the locks sees
 // what earlier holders claimed. A claim lost in a PostgreSQL crash is repeated, so the commit does
@@ -117,20 +117,20 @@ const lockLanes: Statement = {
 };
 
 /**
- * SQL: joins `endpoint` and `signing` to the deliveries called `delivery`. An endpoint's current
- * address, secret and format apply, so corrections and rotations reach pending deliveries. A
- * payment's own address is signed like the shop's oldest active endpoint, or else with the shop's
- * own secret.
+ * SQL: joins `endpoint` and `signing` to the deliveries of merchant `$1` called `delivery`. An
+ * endpoint's current address, secret and format apply, so corrections and rotations reach pending
+ * deliveries. A payment's own address is signed like the shop's oldest active endpoint, or else
+ * with the shop's own secret.
  */
-export const joinSigning = (delivery: string, merchant: string): string => `
-    left join shop on shop.merchant_id = ${merchant} and shop.id = ${delivery}.shop_id
-    left join webhook_endpoint as endpoint on endpoint.merchant_id = ${merchant} and endpoint.id = ${delivery}.endpoint_id and endpoint.active
+export const joinSigning = (delivery: string): string => `
+    left join shop on shop.merchant_id = $1 and shop.id = ${delivery}.shop_id
+    left join webhook_endpoint as endpoint on endpoint.merchant_id = $1 and endpoint.id = ${delivery}.endpoint_id and endpoint.active
     left join lateral (
       select endpoint.secret_sealed, endpoint.previous_secret_sealed as previous_sealed, endpoint.previous_until, endpoint.signature
       where endpoint.id is not null
       union all
       (select secret_sealed, previous_secret_sealed, previous_until, signature from webhook_endpoint as candidate
-      where ${delivery}.endpoint_id is null and candidate.merchant_id = ${merchant} and candidate.shop_id = ${delivery}.shop_id and candidate.active
+      where ${delivery}.endpoint_id is null and candidate.merchant_id = $1 and candidate.shop_id = ${delivery}.shop_id and candidate.active
       order by created_at, id limit 1)
       union all
       select shop.webhook_secret_sealed, shop.previous_webhook_secret_sealed, shop.previous_webhook_until, null where ${delivery}.endpoint_id is null
@@ -138,25 +138,27 @@ export const joinSigning = (delivery: string, merchant: string): string => `
     ) as signing on true`;
 
 /**
- * SQL: claims the oldest due deliveries of each lane in `asking`, within its room and with at most
- * `$5` in flight. The inner limit is a constant; otherwise the planner expects a tenth of the lane
- * and sorts all of it.
+ * Claims the oldest due deliveries of lanes of one merchant, within the room of each and with at
+ * most `$5` in flight. The inner limit is a constant; otherwise the planner expects a tenth of the
+ * lane and sorts all of it. The lanes come from subqueries, so the plan does not depend on them and
+ * is not made for each claim.
  */
-const claimText = (asking: string, merchant: { asked: string; due: string; claimed: string }) => `
-    with due as materialized (
-      select oldest.merchant_id, oldest.id, oldest.created_at from ${asking} cross join lateral (
-        select merchant_id, id, created_at from (
-          select waiting.merchant_id, waiting.id, waiting.created_at from webhook_delivery as waiting
-          where waiting.merchant_id = ${merchant.asked} and waiting.lane = asking.lane and ${isDue('waiting', '$4', merchant.asked)}
+const claimDue: Statement = {
+  name: 'webhook.claim_due',
+  text: `with due as materialized (
+      select oldest.id, oldest.created_at from unnest((select $2::text[]), (select $3::int[])) as asking (lane, room) cross join lateral (
+        select id, created_at from (
+          select waiting.id, waiting.created_at from webhook_delivery as waiting
+          where waiting.merchant_id = $1 and waiting.lane = asking.lane and ${isDue('$4')}
           order by waiting.due_at limit ${webhooksInFlightPerLane_max} for update skip locked
         ) as oldest_due
         limit greatest(0, least(asking.room, $5::int - (
           select count(*) from webhook_delivery as held
-          where held.merchant_id = ${merchant.asked} and held.lane = asking.lane and held.lease_until > statement_timestamp())))
+          where held.merchant_id = $1 and held.lane = asking.lane and held.lease_until > statement_timestamp())))
       ) as oldest
     ), claimed as (
       update webhook_delivery as delivery set lease_until = statement_timestamp() + $6::int * interval '1 millisecond'
-      from due where delivery.merchant_id = ${merchant.due} and delivery.id = due.id and delivery.created_at = due.created_at
+      from due where delivery.merchant_id = $1 and delivery.id = due.id and delivery.created_at = due.created_at
       returning delivery.*
     )
     select claimed.merchant_id as "merchantId", claimed.id, claimed.lane, claimed.shop_id as "shopId", event_id as "eventId",
@@ -164,29 +166,10 @@ const claimText = (asking: string, merchant: { asked: string; due: string; claim
       claimed.created_at as "createdAt", lease_until as "leaseUntil", event.webhook_body as body, signing.secret_sealed as "secretSealed",
       case when signing.previous_until > $4 then signing.previous_sealed end as "previousSealed", signing.signature,
       coalesce(event.mode = 'test', false) and exists (
-        select 1 from test_clock where test_clock.merchant_id = ${merchant.claimed} and test_clock.shop_id = claimed.shop_id) as "hasClock"
+        select 1 from test_clock where test_clock.merchant_id = $1 and test_clock.shop_id = claimed.shop_id) as "hasClock"
     from claimed
-    left join event on event.merchant_id = ${merchant.claimed} and event.id = claimed.event_id and event.created_at = claimed.created_at
-    ${joinSigning('claimed', merchant.claimed)}`;
-
-// The lanes come from subqueries, so the plan does not depend on them and is not made for each
-// claim.
-const claimDue: ShardedStatement = {
-  ofAll: {
-    name: 'webhook.claim_due',
-    text: claimText(
-      'unnest((select $1::uuid[]), (select $2::text[]), (select $3::int[])) as asking (merchant_id, lane, room)',
-      { asked: 'asking.merchant_id', due: 'due.merchant_id', claimed: 'claimed.merchant_id' },
-    ),
-  },
-  ofMerchant: {
-    name: 'webhook.claim_due_of_merchant',
-    text: claimText('unnest($2::text[], $3::int[]) as asking (lane, room)', {
-      asked: '$1',
-      due: '$1',
-      claimed: '$1',
-    }),
-  },
+    left join event on event.merchant_id = $1 and event.id = claimed.event_id and event.created_at = claimed.created_at
+    ${joinSigning('claimed')}`,
 };
 
 const claim = (
@@ -195,7 +178,7 @@ const claim = (
 ): Promise<ClaimedRow[]> =>
   inTransaction(pool, async (client) => {
     await run(client, lockLanes, [asking.map(({ lane }) => lane)]);
-    return runSharded<ClaimedRow, Asking>(client, claimDue, asking, (own) => [
+    return runByMerchant<ClaimedRow, Asking>(client, claimDue, asking, (own) => [
       own.map(({ lane }) => lane),
       own.map(({ room }) => room),
       now(),
@@ -207,7 +190,7 @@ const claim = (
 const firstDue: Statement = {
   name: 'webhook.first_due',
   text: `select merchant_id as "merchantId", id::text as "subjectId" from webhook_delivery as waiting
-    where waiting.merchant_id = $1 and lane = $2 and ${isDue('waiting', '$3', '$1')} order by due_at limit 1`,
+    where waiting.merchant_id = $1 and lane = $2 and ${isDue('$3')} order by due_at limit 1`,
 };
 
 /**

@@ -1,6 +1,6 @@
 /** Reads the health of deliveries to endpoints. */
-import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
-import type { Runner } from '../../platform/database/statement.ts';
+import { runByMerchant } from '../../platform/database/sharding.ts';
+import type { Runner, Statement } from '../../platform/database/statement.ts';
 import type { WebhookEndpoint } from '../entities.ts';
 
 export interface EndpointHealth {
@@ -19,14 +19,15 @@ const newest_h = 24;
 const pending_max = 10_000;
 
 // Both parts are bounded, whatever is pending: two index ranges each.
-const healthText = (wanted: string, merchants: string, merchant: string): string => `
-    with wanted as (select * from ${wanted}
+const health: Statement = {
+  name: 'endpoint.health',
+  text: `with wanted as (select * from unnest($2::uuid[]) as wanted (id)
     ), counted as (
       select newest.endpoint_id, count(*) filter (where newest.status = 'delivered')::int as delivered,
         count(*) filter (where newest.status = 'failed')::int as failed
-      from ${merchants}lateral (
+      from (
         select endpoint_id, status from webhook_delivery as delivery
-        where delivery.merchant_id = ${merchant} and delivery.created_at > $3::timestamptz - interval '${newest_h} hours'
+        where delivery.merchant_id = $1 and delivery.created_at > $3::timestamptz - interval '${newest_h} hours'
         order by delivery.created_at desc, delivery.id desc limit ${newest_max}) as newest
       group by newest.endpoint_id
     )
@@ -35,22 +36,9 @@ const healthText = (wanted: string, merchants: string, merchant: string): string
     from wanted left join counted on counted.endpoint_id = wanted.id cross join lateral (
       select count(*)::int as pending, count(*) filter (where attempts > attempts_before)::int as failing, min(created_at) as oldest, min(next_attempt_at) as next from (
         select created_at, next_attempt_at, attempts, attempts_before from webhook_delivery as delivery
-        where ${merchant === '$1' ? 'delivery.merchant_id = $1 and ' : ''}delivery.lane = wanted.id::text and delivery.status = 'pending'
+        where delivery.merchant_id = $1 and delivery.lane = wanted.id::text and delivery.status = 'pending'
         order by delivery.due_at limit ${pending_max}) as first
-    ) as waiting`;
-const health: ShardedStatement = {
-  ofAll: {
-    name: 'endpoint.health',
-    text: healthText(
-      'unnest($1::uuid[], $2::uuid[]) as wanted (merchant_id, id)',
-      '(select distinct merchant_id from wanted) as merchant cross join ',
-      'merchant.merchant_id',
-    ),
-  },
-  ofMerchant: {
-    name: 'endpoint.health_of_merchant',
-    text: healthText('unnest($2::uuid[]) as wanted (id)', '', '$1'),
-  },
+    ) as waiting`,
 };
 
 const nothing: EndpointHealth = {
@@ -69,7 +57,7 @@ export const findHealth = async (
   now: Temporal.Instant,
 ): Promise<EndpointHealth[]> => {
   type Row = EndpointHealth & { readonly id: string };
-  const rows = await runSharded<Row, WebhookEndpoint>(runner, health, endpoints, (own) => [
+  const rows = await runByMerchant<Row, WebhookEndpoint>(runner, health, endpoints, (own) => [
     own.map(({ id }) => id),
     now,
   ]);

@@ -1,7 +1,7 @@
 /** Shows the requests of deliveries: the event's frozen bytes and the headers. */
 import { type Keys, unseal } from '../../platform/access/keys.ts';
-import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
-import type { Runner } from '../../platform/database/statement.ts';
+import { runByMerchant } from '../../platform/database/sharding.ts';
+import type { Runner, Statement } from '../../platform/database/statement.ts';
 import { withMaskedRecipient } from '../../rules/recipient.ts';
 import type { WebhookDelivery } from '../entities.ts';
 import { joinSigning, type Message } from './deliveries.ts';
@@ -69,29 +69,13 @@ export interface WebhookRequest {
   readonly signature: SignatureFormat;
 }
 
-const requestsText = (given: string, merchant: string): string =>
-  `select delivery.event_id as "eventId", delivery.endpoint_id as "endpointId", event.webhook_body as body, signing.signature
-    from (select distinct * from ${given}) as delivery
-    join event on event.merchant_id = ${merchant} and event.id = delivery.event_id and event.created_at = delivery.created_at
-    ${joinSigning('delivery', merchant)}
-    where event.webhook_body is not null`;
-const requests: ShardedStatement = {
-  ofAll: {
-    name: 'delivery.requests',
-    text: requestsText(
-      `unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[])
-      as given (merchant_id, event_id, shop_id, endpoint_id, created_at)`,
-      'delivery.merchant_id',
-    ),
-  },
-  ofMerchant: {
-    name: 'delivery.requests_of_merchant',
-    text: requestsText(
-      `unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[])
-      as given (event_id, shop_id, endpoint_id, created_at)`,
-      '$1',
-    ),
-  },
+const requests: Statement = {
+  name: 'delivery.requests',
+  text: `select delivery.event_id as "eventId", delivery.endpoint_id as "endpointId", event.webhook_body as body, signing.signature
+    from (select distinct * from unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::timestamptz[]) as given (event_id, shop_id, endpoint_id, created_at)) as delivery
+    join event on event.merchant_id = $1 and event.id = delivery.event_id and event.created_at = delivery.created_at
+    ${joinSigning('delivery')}
+    where event.webhook_body is not null`,
 };
 
 /** A request as people see it: the recipient of a payout is masked. */
@@ -113,7 +97,7 @@ export const findRequests = async (
   runner: Runner,
   deliveries: readonly WebhookDelivery[],
 ): Promise<(WebhookRequest | null)[]> => {
-  const found = await runSharded<Found, WebhookDelivery>(runner, requests, deliveries, (own) => [
+  const found = await runByMerchant<Found, WebhookDelivery>(runner, requests, deliveries, (own) => [
     own.map(({ eventId }) => eventId),
     own.map(({ shopId }) => shopId),
     own.map(({ endpointId }) => endpointId),

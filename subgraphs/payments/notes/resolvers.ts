@@ -16,7 +16,7 @@ import {
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
-import { runSharded, shardedByKey } from '../../platform/database/sharding.ts';
+import { runByMerchant } from '../../platform/database/sharding.ts';
 import {
   columns,
   propertyNames,
@@ -34,11 +34,10 @@ const notes_max = 100;
 
 const noteColumns = columns(propertyNames(PaymentNoteEntity));
 
-const byPayments = shardedByKey(
-  'payment_note.of_payments',
-  'payment_id',
-  (ofKeys) => `select ${noteColumns} from payment_note where ${ofKeys} order by number limit $3`,
-);
+const byPayments: Statement = {
+  name: 'payment_note.of_payments',
+  text: `select ${noteColumns} from payment_note where merchant_id = $1 and payment_id = any ($2) order by number limit $3`,
+};
 
 /** The notes of payments, oldest first, at most so many of all together; null: all of them. */
 const findNotes = async (
@@ -47,7 +46,7 @@ const findNotes = async (
   limit: number | null = null,
 ): Promise<PaymentNote[]> => {
   type Key = (typeof payments)[number];
-  const notes = await runSharded<PaymentNote, Key>(runner, byPayments, payments, (own) => [
+  const notes = await runByMerchant<PaymentNote, Key>(runner, byPayments, payments, (own) => [
     own.map(({ id }) => id),
     limit,
   ]);

@@ -11,7 +11,7 @@ import {
   type ListRequest,
 } from '../../platform/database/lists.ts';
 import { registry, type RegistryTable } from '../../platform/database/registry.ts';
-import { runSharded, shardedByKey, eachMerchant } from '../../platform/database/sharding.ts';
+import { runByMerchant, eachMerchant } from '../../platform/database/sharding.ts';
 import {
   columns,
   propertyNames,
@@ -56,12 +56,10 @@ export const pageOfReceipts = async (
   });
 };
 
-const byPayments = shardedByKey(
-  'receipt.of_payments',
-  'payment_id',
-  (ofKeys) =>
-    `select ${receiptColumns} from receipt where ${ofKeys} order by created_at, id limit $3`,
-);
+const byPayments: Statement = {
+  name: 'receipt.of_payments',
+  text: `select ${receiptColumns} from receipt where merchant_id = $1 and payment_id = any ($2) order by created_at, id limit $3`,
+};
 
 /** The receipts of payments, oldest first, at most so many of all together; null: all of them. */
 export const findReceipts = async (
@@ -70,7 +68,7 @@ export const findReceipts = async (
   limit: number | null = null,
 ): Promise<Receipt[]> => {
   type Key = (typeof payments)[number];
-  const receipts = await runSharded<Receipt, Key>(runner, byPayments, payments, (own) => [
+  const receipts = await runByMerchant<Receipt, Key>(runner, byPayments, payments, (own) => [
     own.map(({ id }) => id),
     limit,
   ]);

@@ -226,7 +226,6 @@ const openTogether = (
 const openGathered = batched<RefundOpening, Answer>({
   name: 'refund.open',
   callerOf: ({ caller }) => caller.merchantId,
-  perCaller: true,
   run: unlessHeld(openTogether),
 });
 

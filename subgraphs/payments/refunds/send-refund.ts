@@ -257,7 +257,6 @@ const applyTogether = (
 const applyGathered = batched<Answered, Refund | 'left'>({
   name: 'refund.answer',
   callerOf: ({ refund }) => refund.merchantId,
-  perCaller: true,
   run: unlessHeld(applyTogether),
 });
 

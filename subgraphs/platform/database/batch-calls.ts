@@ -11,20 +11,18 @@ import { isInLane } from '../access/lane.ts';
 import { openBuffer, type Buffer } from '../bus/buffer.ts';
 import { isDatabaseLost } from '../tracing/error-code.ts';
 import { spanned } from '../tracing/tracing.ts';
-import { runSharded, shardedByKey } from './sharding.ts';
+import { runByMerchant } from './sharding.ts';
 import { spanOf, run, type Runner, type Statement } from './statement.ts';
 
 /** An operation whose calls may share a statement. */
 interface Batched<Call, Result> {
   /** The name of a call's span: the name of its statement. */
   readonly name: string;
-  /** The caller. Callers take turns when not all calls fit. */
-  readonly callerOf: (call: Call) => string;
   /**
-   * Whether a batch holds the calls of one caller alone: a transaction that moves money writes the
-   * rows of one merchant, so that merchants can be on different machines.
+   * The caller, mostly the merchant. A batch holds the calls of one: a statement names one merchant,
+   * so that merchants can be on different machines and nobody's batch waits for another's rows.
    */
-  readonly perCaller?: boolean;
+  readonly callerOf: (call: Call) => string;
   /** Concurrent statements, if not two: one, when they would only wait for each other. */
   readonly inFlight?: number;
   /** One result for each call, in their order. All calls take effect, or none. */
@@ -52,44 +50,6 @@ interface Waiting<Call, Result> {
 // A batch belongs to no call, so it runs in no call's trace.
 const outsideOfCalls = AsyncLocalStorage.snapshot();
 
-/** Waiting calls, with their callers in the order of their turns. */
-const openQueue = <One>() => {
-  const waiting = new Map<string, One[]>();
-  return {
-    isEmpty: () => waiting.size === 0,
-    add: (caller: string, one: One): void => {
-      const ofCaller = waiting.get(caller);
-      if (ofCaller) ofCaller.push(one);
-      else waiting.set(caller, [one]);
-    },
-    take: (): readonly One[] => {
-      const batch: One[] = [];
-      for (const [caller, ones] of waiting) {
-        if (batch.length === batch_max) break;
-        batch.push(...ones.splice(0, 1));
-        // A map iterates in insertion order: the caller's next turn is behind all others.
-        waiting.delete(caller);
-        if (ones.length > 0) waiting.set(caller, ones);
-      }
-      return batch;
-    },
-  };
-};
-
-/** Callers that made a batch fail, for a while. */
-const openFailing = () => {
-  const until_ms = new Map<string, number>();
-  return {
-    add: (caller: string): void => void until_ms.set(caller, performance.now() + failing_ms),
-    has: (caller: string): boolean => {
-      const until = until_ms.get(caller) ?? 0;
-      if (performance.now() < until) return true;
-      until_ms.delete(caller);
-      return false;
-    },
-  };
-};
-
 /** Runs one call by itself. */
 const runAlone = async <Call, Result>(
   operation: Pick<Batched<Call, Result>, 'run'>,
@@ -100,11 +60,11 @@ const runAlone = async <Call, Result>(
   throw new Error('a call has no result');
 };
 
-/** Runs the calls of a failed batch one by one. `failed`: what fails then, too. */
+/** Runs the calls of a failed batch one by one; `failed` is called for each that fails then, too. */
 const runEach = async <Call, Result>(
   batch: readonly Waiting<Call, Result>[],
   runOne: (call: Call) => Promise<Result>,
-  failed: (call: Call) => void,
+  failed: () => void,
 ): Promise<void> => {
   const left = batch.values();
   const runNext = async (): Promise<void> => {
@@ -112,7 +72,7 @@ const runEach = async <Call, Result>(
       try {
         answer.resolve(await runOne(call));
       } catch (error) {
-        if (!isDatabaseLost(error)) failed(call);
+        if (!isDatabaseLost(error)) failed();
         answer.reject(error);
       }
     }
@@ -120,15 +80,15 @@ const runEach = async <Call, Result>(
   await Promise.all(Array.from({ length: retries_max }, runNext));
 };
 
-/** The calls of one operation on one pool. */
+/** The calls of one caller of an operation on one pool. */
 const openBatcher = <Call, Result>(
   pool: pg.Pool,
   operation: Batched<Call, Result>,
 ): ((call: Call) => Promise<Result>) => {
-  const { callerOf, inFlight: slots_max = batchesInFlight_max } = operation;
+  const slots_max = operation.inFlight ?? batchesInFlight_max;
   const alone = (call: Call): Promise<Result> => runAlone(operation, pool, call);
-  const queue = openQueue<Waiting<Call, Result>>();
-  const failing = openFailing();
+  const queue: Waiting<Call, Result>[] = [];
+  let failingUntil_ms = 0;
   let inFlight = 0;
   let isDue = false;
 
@@ -141,14 +101,17 @@ const openBatcher = <Call, Result>(
       // A call sent on a lost connection may have taken effect: only its caller may repeat it.
       if (batch.length === 1 || isDatabaseLost(error))
         for (const { answer } of batch) answer.reject(error);
-      else await runEach(batch, alone, (call) => failing.add(callerOf(call)));
+      else
+        await runEach(batch, alone, () => {
+          failingUntil_ms = performance.now() + failing_ms;
+        });
     }
   };
 
   /** Processes batch after batch until no call waits. */
   const work = async (): Promise<void> => {
     inFlight += 1;
-    while (!queue.isEmpty()) await runBatch(queue.take());
+    while (queue.length > 0) await runBatch(queue.splice(0, batch_max));
     inFlight -= 1;
   };
 
@@ -158,10 +121,9 @@ const openBatcher = <Call, Result>(
   };
 
   return (call) => {
-    const caller = callerOf(call);
-    if (failing.has(caller)) return outsideOfCalls(alone, call);
+    if (performance.now() < failingUntil_ms) return outsideOfCalls(alone, call);
     const answer = Promise.withResolvers<Result>();
-    queue.add(caller, { call, answer });
+    queue.push({ call, answer });
     // Behind all that this turn of the event loop brings.
     if (!isDue && inFlight < slots_max) {
       isDue = true;
@@ -171,7 +133,7 @@ const openBatcher = <Call, Result>(
   };
 };
 
-/** The operation with its calls batched, separately for each pool. */
+/** The operation with its calls batched, separately for each pool and caller. */
 export const batched = <Call, Result>(
   operation: Batched<Call, Result>,
 ): ((pool: pg.Pool, call: Call) => Promise<Result>) => {
@@ -180,7 +142,7 @@ export const batched = <Call, Result>(
   const batcherOn = (pool: pg.Pool, call: Call): Batcher => {
     const ofPool = batchers.get(pool) ?? new LRUCache<string, Batcher>({ max: batchers_max });
     batchers.set(pool, ofPool);
-    const whose = operation.perCaller === true ? operation.callerOf(call) : '';
+    const whose = operation.callerOf(call);
     const batcher = ofPool.get(whose) ?? openBatcher(pool, operation);
     ofPool.set(whose, batcher);
     return batcher;
@@ -209,36 +171,26 @@ const nameOf = ({ merchantId, id }: RowKey): string => `${merchantId}/${id}`.toL
  * makes, without an alias.
  */
 export const loadByKey = <Found extends RowKey>(table: string, columns: string) => {
-  const one: Statement = {
-    name: `${table}.load_one`,
-    text: `select ${columns} from ${table} where merchant_id = $1 and id = $2`,
+  const load: Statement = {
+    name: `${table}.load`,
+    text: `select ${columns} from ${table} where merchant_id = $1 and id = any ($2)`,
   };
-  const many = shardedByKey(
-    `${table}.load`,
-    'id',
-    (ofKeys) => `select ${columns} from ${table} where ${ofKeys}`,
-  );
-  const findOne = async (runner: Runner, { merchantId, id }: RowKey): Promise<Found | null> =>
-    (await run<Found>(runner, one, [merchantId, id]))[0] ?? null;
   const findMany = async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
     const sane = keys.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
-    const rows = await runSharded<Found, RowKey>(runner, many, sane, idsOf);
+    const rows = await runByMerchant<Found, RowKey>(runner, load, sane, idsOf);
     const found = new Map(rows.map((row) => [nameOf(row), row]));
     return keys.map((key) => found.get(nameOf(key)) ?? null);
   };
-  const findGathered = batched<RowKey, Found | null>({
-    name: one.name,
+  const findBatched = batched<RowKey, Found | null>({
+    name: load.name,
     callerOf: ({ merchantId }) => merchantId,
-    run: async (pool, keys) => {
-      const [key] = keys;
-      return key && keys.length === 1 ? [await findOne(pool, key)] : findMany(pool, keys);
-    },
+    run: findMany,
   });
   return async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
     const [key] = keys;
-    if (!key || keys.length > 1) return findMany(runner, keys);
-    if (!isUuid(key.merchantId) || !isUuid(key.id)) return [null];
-    return [await (runner instanceof pg.Pool ? findGathered(runner, key) : findOne(runner, key))];
+    return key && keys.length === 1 && runner instanceof pg.Pool
+      ? [await findBatched(runner, key)]
+      : findMany(runner, keys);
   };
 };
 

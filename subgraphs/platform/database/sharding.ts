@@ -28,36 +28,6 @@ export const isSharded = (runner: Runner): Promise<boolean> => {
   return found;
 };
 
-/** A statement for rows of any merchants, and the one for those of one merchant. */
-export interface ShardedStatement {
-  /** For one database alone: `$1` is a list of the rows' merchants. */
-  readonly ofAll: Statement;
-  /** The same where `$1` is the merchant of all rows. */
-  readonly ofMerchant: Statement;
-}
-
-/**
- * Variants that find rows by their merchants and by a column, whose values are `$2`; `textOf` makes
- * the statement around the condition.
- */
-export const shardedByKey = (
-  name: string,
-  column: string,
-  textOf: (ofKeys: string) => string,
-): ShardedStatement => ({
-  ofAll: {
-    name,
-    // As subqueries the arrays tell the planner nothing, so the plan is made once.
-    text: textOf(
-      `(merchant_id, ${column}) in (select * from unnest((select $1::uuid[]), (select $2::uuid[])))`,
-    ),
-  },
-  ofMerchant: {
-    name: `${name}_of_merchant`,
-    text: textOf(`merchant_id = $1 and ${column} = any ($2)`),
-  },
-});
-
 /**
  * Calls `work` for the rows of each merchant, one merchant after another, so that a statement names
  * one merchant and runs on one shard. Returns all results in the order of the merchants' first rows.
@@ -73,20 +43,18 @@ export const eachMerchant = async <Row extends { readonly merchantId: string }, 
 };
 
 /**
- * Runs a statement for rows of several merchants: at once in one database; merchant by merchant
- * where the tables are sharded. `valuesOf` returns the values after `$1`.
+ * Runs a statement, whose `$1` is the merchant, for rows of several merchants. `valuesOf` returns
+ * the values after `$1`.
  */
-export const runSharded = async <Found extends object, Row extends { readonly merchantId: string }>(
+export const runByMerchant = <Found extends object, Row extends { readonly merchantId: string }>(
   runner: Runner,
-  { ofAll, ofMerchant }: ShardedStatement,
+  statement: Statement,
   rows: readonly Row[],
   valuesOf: (rows: readonly Row[]) => readonly unknown[],
 ): Promise<Found[]> =>
-  (await isSharded(runner))
-    ? eachMerchant(rows, (own, merchantId) =>
-        run<Found>(runner, ofMerchant, [merchantId, ...valuesOf(own)]),
-      )
-    : run<Found>(runner, ofAll, [rows.map(({ merchantId }) => merchantId), ...valuesOf(rows)]);
+  eachMerchant(rows, (own, merchantId) =>
+    run<Found>(runner, statement, [merchantId, ...valuesOf(own)]),
+  );
 
 const inDoubt: Statement = {
   name: 'database.in_doubt',

@@ -49,7 +49,7 @@ export const sqlFile = (folder: string, file: string): SqlFile => {
  * Rows as JSON. Half of a surrogate pair, which PostgreSQL refuses in JSON, becomes U+FFFD, as it
  * does in a parameter.
  */
-const sentJson = (rows: readonly object[]): string => {
+export const sentJson = (rows: readonly object[]): string => {
   const text = JSON.stringify(rows);
   return text.includes(String.raw`\ud`)
     ? text.replaceAll(/(?<!\\)((?:\\\\)*)\\ud[0-9a-f]{3}/g, '$1\ufffd')

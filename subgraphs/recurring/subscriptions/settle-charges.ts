@@ -2,8 +2,8 @@
  * Applies the outcomes of charges' payments to their subscriptions, from the answer of payments or
  * from a payment's event. A charge is settled once: a second report finds it settled.
  */
-import { runSharded, type ShardedStatement } from '../../platform/database/sharding.ts';
-import { columns, type Runner } from '../../platform/database/statement.ts';
+import { runByMerchant } from '../../platform/database/sharding.ts';
+import { columns, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { chargeNames, loadSubscriptions } from '../find-recurring.ts';
 import { bindingSettled, settled, chargeEnd, type PaymentStatus } from '../rules/subscription.ts';
@@ -61,17 +61,10 @@ const changeOf = (
   };
 };
 
-const load: ShardedStatement = {
-  ofAll: {
-    name: 'subscription_charge.load',
-    text: `select ${columns(chargeNames, 'charge')} from unnest($1::uuid[], $2::uuid[], $3::int[], $4::int[]) as wanted(merchant_id, subscription_id, period, attempt)
-    join subscription_charge as charge using (merchant_id, subscription_id, period, attempt)`,
-  },
-  ofMerchant: {
-    name: 'subscription_charge.load_of_merchant',
-    text: `select ${columns(chargeNames, 'charge')} from unnest($2::uuid[], $3::int[], $4::int[]) as wanted(subscription_id, period, attempt)
+const load: Statement = {
+  name: 'subscription_charge.load',
+  text: `select ${columns(chargeNames, 'charge')} from unnest($2::uuid[], $3::int[], $4::int[]) as wanted(subscription_id, period, attempt)
     join subscription_charge as charge using (subscription_id, period, attempt) where charge.merchant_id = $1`,
-  },
 };
 
 const nameOf = ({ subscriptionId, period, attempt }: SubscriptionCharge): string =>
@@ -96,7 +89,7 @@ export const settleCharges = async (runner: Runner, news: readonly ChargeNews[])
       runner,
       unsettled.map(({ merchantId, subscriptionId }) => ({ merchantId, id: subscriptionId })),
     );
-    const charges = await runSharded<SubscriptionCharge, SubscriptionCharge>(
+    const charges = await runByMerchant<SubscriptionCharge, SubscriptionCharge>(
       runner,
       load,
       unsettled,
