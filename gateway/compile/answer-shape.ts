@@ -21,10 +21,10 @@ import {
   Kind,
   TypeNameMetaFieldDef,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLSchema,
 } from 'graphql';
 import { valueSize, type AnswerMeter } from '../../subgraphs/platform/access/answer-meter.ts';
+import type { Fragments } from '../graphql/fragments.ts';
 import { shortScalars } from '../../subgraphs/platform/graph/measure-answers.ts';
 
 /* The fields that an operation selects on a type, in the order of the answer. */
@@ -39,7 +39,7 @@ interface AnswerField {
 
 interface OperationDeps {
   readonly schema: GraphQLSchema;
-  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly fragments: Fragments;
 }
 
 /**

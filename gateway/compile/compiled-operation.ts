@@ -11,7 +11,6 @@ import {
   OperationTypeNode,
   type DocumentNode,
   type ExecutionResult,
-  type FragmentDefinitionNode,
   type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
@@ -23,6 +22,7 @@ import type {
   PreparedDocument,
   SubgraphExecutor,
 } from '../../subgraphs/platform/graph/subgraph.ts';
+import { fragmentsOf, type Fragments } from '../graphql/fragments.ts';
 import { writeAnswerShape, type AnswerShape, CannotCompile } from './answer-shape.ts';
 import {
   compileStep,
@@ -77,15 +77,6 @@ export const compileOperation = ({
     ? runFetch(plan.node, parts, shape)
     : runPlan(plan.node, parts, shape);
 };
-
-const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
-  new Map(
-    document.definitions.flatMap((definition) =>
-      definition.kind === Kind.FRAGMENT_DEFINITION
-        ? [[definition.name.value, definition] as const]
-        : [],
-    ),
-  );
 
 const rootType = (
   schema: GraphQLSchema,
@@ -183,7 +174,7 @@ export const fetchesOf = (
 const noteTypeNames = (
   { selections }: SelectionSetNode,
   path: string,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  fragments: Fragments,
   paths: Set<string>,
 ): void => {
   for (const selection of selections) {

@@ -13,9 +13,9 @@ import {
   type DirectiveNode,
   type DocumentNode,
   type ExecutionResult,
-  type FragmentDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { fragmentsOf } from '../graphql/fragments.ts';
 import type { GatewayExecutor } from '../graphql/run-documents.ts';
 
 /**
@@ -171,10 +171,7 @@ const restorer = (document: DocumentNode, prefix: string): RenamedDocument['rest
  * the type.
  */
 const namesIn = (document: DocumentNode, prefix: string): Names['below'] => {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions)
-    if (definition.kind === Kind.FRAGMENT_DEFINITION)
-      fragments.set(definition.name.value, definition);
+  const fragments = fragmentsOf(document);
   const collect = ({ selections }: SelectionSetNode, into: Names['below']): void => {
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {

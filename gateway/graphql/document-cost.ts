@@ -11,7 +11,6 @@ import {
   isCompositeType,
   isListType,
   isIntrospectionType,
-  Kind,
   OperationTypeNode,
   visit,
 } from 'graphql';
@@ -22,10 +21,10 @@ import type {
   GraphQLOutputType,
   GraphQLSchema,
   OperationDefinitionNode,
-  SelectionSetNode,
 } from 'graphql';
 import { getComplexity, type ComplexityEstimator } from 'graphql-query-complexity';
 import { exceeded } from './document-limits.ts';
+import { fieldsIn, fragmentsOf } from './fragments.ts';
 
 /**
  * A page of 200 payments, each with its shop, merchant, refunds, and deliveries with their
@@ -115,7 +114,7 @@ export const costOf = (schema: GraphQLSchema, run: OperationToRun): Cost => {
   const { objects, introspection } = estimateOf(schema, operation, run);
   const mutations =
     operation.operation === OperationTypeNode.MUTATION
-      ? rootFieldsOf(operation.selectionSet, run.document)
+      ? fieldsIn(operation.selectionSet, fragmentsOf(run.document)).length
       : 0;
   const tokens = Math.max(1, mutations, Math.ceil((objects + introspection) / objectsPerToken));
   if (objects > operationCost_max)
@@ -165,19 +164,3 @@ const usesIntrospection = (document: DocumentNode): boolean => {
   });
   return found;
 };
-
-/** The number of root fields, including those of fragments. */
-const rootFieldsOf = ({ selections }: SelectionSetNode, document: DocumentNode): number =>
-  selections.reduce((sum, selection) => {
-    if (selection.kind === Kind.FIELD) return sum + 1;
-    if (selection.kind === Kind.INLINE_FRAGMENT)
-      return sum + rootFieldsOf(selection.selectionSet, document);
-    const fragment = document.definitions.find(
-      (definition) =>
-        definition.kind === Kind.FRAGMENT_DEFINITION &&
-        definition.name.value === selection.name.value,
-    );
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION
-      ? sum + rootFieldsOf(fragment.selectionSet, document)
-      : sum;
-  }, 0);

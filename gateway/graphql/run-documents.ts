@@ -22,10 +22,8 @@ import {
   Kind,
   visit,
   type FieldNode,
-  type FragmentDefinitionNode,
   type FragmentSpreadNode,
   type InlineFragmentNode,
-  type SelectionSetNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import {
@@ -38,6 +36,7 @@ import { presentInputError } from '../../subgraphs/platform/graph/present-errors
 import type { PreparedDocument } from '../../subgraphs/platform/graph/subgraph.ts';
 import { rateOwner } from '../callers/limits.ts';
 import { CannotCompile } from '../compile/answer-shape.ts';
+import { fieldsIn, fragmentsOf } from './fragments.ts';
 import type { DocumentPlanner } from './plan-documents.ts';
 
 /*
@@ -82,23 +81,18 @@ const resolveDocument = (
   operation: OperationDefinitionNode,
   values: Readonly<Record<string, unknown>>,
 ): ResolvedDocument => {
-  const fragments = document.definitions.filter(
-    (definition) => definition.kind === Kind.FRAGMENT_DEFINITION,
-  );
   // The planner would copy the name into each fetch, and equal fetches would differ.
   const nameless = withoutName(operation);
-  const whole: DocumentNode = { kind: Kind.DOCUMENT, definitions: [nameless, ...fragments] };
+  const whole: DocumentNode = {
+    kind: Kind.DOCUMENT,
+    definitions: [nameless, ...fragmentsOf(document).values()],
+  };
   const resolved = withoutConditions(whole, values);
   const chosen = resolved ?? whole;
   const [root] = chosen.definitions;
   if (root?.kind !== Kind.OPERATION_DEFINITION) throw new Error('the operation comes first');
-  const left = chosen.definitions.filter(
-    (definition) => definition.kind === Kind.FRAGMENT_DEFINITION,
-  );
-  const fields = rootFields(
-    root.selectionSet,
-    new Map(left.map((fragment) => [fragment.name.value, fragment])),
-  );
+  const left = fragmentsOf(chosen);
+  const fields = fieldsIn(root.selectionSet, left);
   const names = [...new Set(fields.map((field) => field.alias?.value ?? field.name.value))];
   const ofSchema = fields.filter(
     ({ name }) => name.value === '__schema' || name.value === '__type',
@@ -109,7 +103,10 @@ const resolveDocument = (
     return { planned: whole, introspection: null, names, unresolved: true };
   const asking = (selections: readonly FieldNode[]): DocumentNode => ({
     kind: Kind.DOCUMENT,
-    definitions: [{ ...root, selectionSet: { kind: Kind.SELECTION_SET, selections } }, ...left],
+    definitions: [
+      { ...root, selectionSet: { kind: Kind.SELECTION_SET, selections } },
+      ...left.values(),
+    ],
   });
   if (onlyTypeNames)
     return { planned: null, introspection: asking(fields), names, unresolved: false };
@@ -159,18 +156,6 @@ const withoutConditions = (
   });
   return empty ? null : resolved;
 };
-
-const rootFields = (
-  { selections }: SelectionSetNode,
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
-): readonly FieldNode[] =>
-  selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return [selection];
-    if (selection.kind === Kind.INLINE_FRAGMENT)
-      return rootFields(selection.selectionSet, fragments);
-    const fragment = fragments.get(selection.name.value);
-    return fragment ? rootFields(fragment.selectionSet, fragments) : [];
-  });
 
 /** The gateway's executor, as Apollo Server calls it; its context value is the `Call`. */
 export type GatewayExecutor = (context: GatewayGraphQLRequestContext) => Promise<ExecutionResult>;

@@ -21,6 +21,7 @@ import {
   type SelectionSetNode,
   type VariableDefinitionNode,
 } from 'graphql';
+import { fragmentsOf, type Fragments } from '../graphql/fragments.ts';
 import type { GraphRequest } from '../graphql/run-documents.ts';
 import { codedError } from '../graphql/errors.ts';
 
@@ -83,17 +84,6 @@ export const readSelection = (
     ...queryForEvent(operation, typeName, selectionSet, fragments, request.variables),
   };
 };
-
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
-
-const fragmentsOf = (document: DocumentNode): Fragments =>
-  new Map(
-    document.definitions.flatMap((definition) =>
-      definition.kind === Kind.FRAGMENT_DEFINITION
-        ? [[definition.name.value, definition] as const]
-        : [],
-    ),
-  );
 
 /**
  * The nodes of the root field, which validation has made the only one; null when a condition

@@ -6,6 +6,7 @@
 import {
   getNamedType,
   getNullableType,
+  getOperationAST,
   isCompositeType,
   isListType,
   isObjectType,
@@ -15,13 +16,13 @@ import {
   visit,
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLNamedType,
   type GraphQLSchema,
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { fragmentsOf, type Fragments } from '../../gateway/graphql/fragments.ts';
 
 /** One column: its name, and where its value is in a row. */
 export interface ExportColumn {
@@ -59,8 +60,6 @@ export const pageOf = (
   'nodes' in answer
     ? { rows: answer.nodes, after: answer.pageInfo.hasNextPage ? answer.pageInfo.endCursor : null }
     : { rows: answer.items, after: answer.hasMore ? answer.lastId : null };
-
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /** `amountRefunded` as `amount_refunded`. */
 const columnName = (path: readonly string[]): string =>
@@ -175,15 +174,15 @@ const operationOver = (
 /** The list that an operation asks for: its one field, which has `first`, `after` and rows. */
 const listIn = (
   schema: GraphQLSchema,
-  operation: OperationDefinitionNode | undefined,
+  operation: OperationDefinitionNode,
 ): {
   readonly field: FieldNode;
   readonly shape: (typeof listShapes)[number];
   readonly nodes: FieldNode;
   readonly row: GraphQLNamedType;
 } | null => {
-  const [field, ...others] = operation?.selectionSet.selections ?? [];
-  if (operation?.operation !== OperationTypeNode.QUERY || others.length > 0) return null;
+  const [field, ...others] = operation.selectionSet.selections;
+  if (operation.operation !== OperationTypeNode.QUERY || others.length > 0) return null;
   if (field?.kind !== Kind.FIELD) return null;
   const asked = new Set((field.arguments ?? []).map(({ name }) => name.value));
   const connection = schema.getQueryType()?.getFields()[field.name.value]?.type;
@@ -201,16 +200,10 @@ const listIn = (
 
 /** The plan of an operation's export; null when the operation is not one list. */
 export const planExport = (schema: GraphQLSchema, text: string): ExportPlan | null => {
-  const { definitions } = parse(text, { noLocation: true });
-  const operation = definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION) as
-    | OperationDefinitionNode
-    | undefined;
-  const fragments: Fragments = new Map(
-    definitions.flatMap((definition) =>
-      definition.kind === Kind.FRAGMENT_DEFINITION ? [[definition.name.value, definition]] : [],
-    ),
-  );
-  const found = listIn(schema, operation);
+  const parsed = parse(text, { noLocation: true });
+  const operation = getOperationAST(parsed);
+  const fragments = fragmentsOf(parsed);
+  const found = operation && listIn(schema, operation);
   if (!operation || !found?.nodes.selectionSet) return null;
   const { field, shape, nodes, row } = found;
   const { selections, columns: all } = keepLeaves(found.nodes.selectionSet, row, fragments);
