@@ -10,7 +10,7 @@ import {
   print,
   type ExecutionResult,
 } from 'graphql';
-import { Pool, type Dispatcher } from 'undici';
+import { Pool } from 'undici';
 import {
   array,
   check,
@@ -136,8 +136,12 @@ const openSender = (
   path: string,
   answerTimeout_ms: number,
 ): ((operation: SharedOperation, call: Call) => Promise<unknown>) => {
-  const ask = async (body: string, headers: Readonly<Record<string, string>>): Promise<unknown> =>
-    JSON.parse(await textOf(pool, { method: 'POST', path, headers, body }));
+  const ask = async (body: string, headers: Readonly<Record<string, string>>): Promise<unknown> => {
+    const answer = await pool.request({ method: 'POST', path, headers, body });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) throw new AnsweredOtherwise(answer.statusCode);
+    return JSON.parse(text);
+  };
   const share = shareRequests({
     dispatcher: pool,
     path: `${path}${batchPath}`,
@@ -163,49 +167,6 @@ const headersOf = (operation: SharedOperation): Record<string, string> => ({
   [requestIdHeader]: operation.requestId,
   ...(operation.traceparent === undefined ? {} : { traceparent: operation.traceparent }),
 });
-
-/**
- * Sends a request and gives the text of its answer. Rejects without one, or on another status than
- * 200.
- */
-const textOf = (pool: Pool, request: Dispatcher.DispatchOptions): Promise<string> => {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  pool.dispatch(request, new Answer(resolve, reject));
-  return promise;
-};
-
-/** An answer as undici delivers it. It is collected whole, so that no stream is made of it. */
-class Answer implements Dispatcher.DispatchHandler {
-  readonly #resolve: (text: string) => void;
-  readonly #reject: (reason: Error) => void;
-  readonly #chunks: Buffer[] = [];
-  #status = 0;
-
-  constructor(resolve: (text: string) => void, reject: (reason: Error) => void) {
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  // undici requires this method.
-  onRequestStart(): void {}
-
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
-    this.#status = status;
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
-  }
-
-  onResponseEnd(): void {
-    if (this.#status === 200) this.#resolve(Buffer.concat(this.#chunks).toString('utf8'));
-    else this.#reject(new AnsweredOtherwise(this.#status));
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#reject(error);
-  }
-}
 
 const errorSchema = pipe(
   object({

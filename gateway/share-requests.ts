@@ -91,22 +91,40 @@ export const shareRequests = (
 };
 
 /** Sends operations in one request, and answers each as its line comes; fulfils at its end. */
-const sendTogether = (
+const sendTogether = async (
   { dispatcher, path, answerTimeout_ms }: SharingDeps,
   batch: readonly Waiting[],
 ): Promise<void> => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const request = {
-    method: 'POST',
-    path,
-    headers: { 'content-type': linesType },
-    body: bodyOf(batch),
-    // The whole request has a deadline, of all its operations.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  } as const;
-  dispatcher.dispatch(request, new BatchAnswer(batch, answerTimeout_ms, resolve));
-  return promise;
+  try {
+    const { statusCode, body } = await dispatcher.request({
+      method: 'POST',
+      path,
+      headers: { 'content-type': linesType },
+      body: bodyOf(batch),
+      // The whole request has a deadline, of all its operations.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      signal: AbortSignal.timeout(answerTimeout_ms),
+    });
+    let rest = '';
+    for await (const text of body.setEncoding('utf8')) {
+      if (statusCode !== 200) continue;
+      const lines = `${rest}${text}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) answerTo(batch, line);
+    }
+    throw new AnsweredOtherwise(statusCode);
+  } catch (error) {
+    // The operations that have had no answer get none.
+    for (const { answer } of batch) answer.reject(error);
+  }
+};
+
+const answerTo = (batch: readonly Waiting[], line: string): void => {
+  const { operation, status, answer } = readAs(batchAnswerSchema, JSON.parse(line), 'a batch');
+  const answered = batch[operation]?.answer;
+  if (status === 200) answered?.resolve(answer);
+  else answered?.reject(new AnsweredOtherwise(status));
 };
 
 /** The place of a text among those that the operations share. */
@@ -135,8 +153,6 @@ const bodyOf = (batch: readonly Waiting[]): string => {
   return `{"documents":[${documents.all().join(',')}],"principals":${JSON.stringify(principals.all())}}${lines}`;
 };
 
-const lineEnd = 0x0a;
-
 /** Another status than 200: a balancer's word, or that of a subgraph that could not run it. */
 export class AnsweredOtherwise extends Error {
   readonly status: number;
@@ -158,77 +174,3 @@ export const isLost = (thrown: unknown): boolean => {
   if (thrown instanceof AnsweredOtherwise) return thrown.status === 502 || thrown.status === 503;
   return thrown instanceof Error && 'code' in thrown && broken.includes(thrown.code);
 };
-
-/** The answer to a batch as undici delivers it: each operation is answered by its line. */
-class BatchAnswer implements Dispatcher.DispatchHandler {
-  readonly #batch: readonly Waiting[];
-  readonly #ended: () => void;
-  readonly #deadline: NodeJS.Timeout;
-  #controller: Dispatcher.DispatchController | null = null;
-  #isLate = false;
-  #status = 0;
-  #rest: Buffer[] = [];
-
-  constructor(batch: readonly Waiting[], answerTimeout_ms: number, ended: () => void) {
-    this.#batch = batch;
-    this.#ended = ended;
-    this.#deadline = setTimeout(() => this.#giveUp(), answerTimeout_ms);
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#isLate) controller.abort(late());
-    this.#controller = controller;
-  }
-
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
-    this.#status = status;
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#status !== 200) return;
-    const end = chunk.lastIndexOf(lineEnd);
-    this.#rest.push(end < 0 ? chunk : chunk.subarray(0, end));
-    if (end < 0) return;
-    const lines = Buffer.concat(this.#rest).toString('utf8');
-    this.#rest = [chunk.subarray(end + 1)];
-    try {
-      for (const line of lines.split('\n')) this.#answer(line);
-    } catch (thrown) {
-      controller.abort(thrown instanceof Error ? thrown : new Error(String(thrown)));
-    }
-  }
-
-  onResponseEnd(): void {
-    this.#fail(new AnsweredOtherwise(this.#status));
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(error);
-  }
-
-  #answer(line: string): void {
-    const { operation, status, answer } = readAs(batchAnswerSchema, JSON.parse(line), 'a batch');
-    const answered = this.#batch[operation]?.answer;
-    if (status === 200) answered?.resolve(answer);
-    else answered?.reject(new AnsweredOtherwise(status));
-  }
-
-  /** The operations that have had no answer get none. */
-  #fail(error: Error): void {
-    for (const { answer } of this.#batch) answer.reject(error);
-    this.#end();
-  }
-
-  #giveUp(): void {
-    this.#isLate = true;
-    this.#controller?.abort(late());
-    this.#fail(late());
-  }
-
-  #end(): void {
-    clearTimeout(this.#deadline);
-    this.#ended();
-  }
-}
-
-const late = (): Error => new Error('no answer in time');
