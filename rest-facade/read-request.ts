@@ -169,7 +169,7 @@ export const readBody = (bytes: Buffer): ReadBody => {
   try {
     const careful = mayBeInexact(text) || maybeUnsafe.test(text);
     const value: unknown = careful ? JSON.parse(text, exactly) : JSON.parse(text);
-    const mistake = duplicateMistake(text, value);
+    const mistake = duplicateMistake(text);
     return mistake === null ? { value } : { mistake };
   } catch (error) {
     // The parser's own message repeats the text, which may hold a card number.

@@ -140,31 +140,6 @@ const pastSpaces = (text: string, from: number): number => {
 
 const colon = 0x3a;
 
-/** How many names of fields are written in a valid JSON text. */
-const namesIn = (text: string): number => {
-  let names = 0;
-  for (let start = text.indexOf('"'); start >= 0;) {
-    const behind = endOfString(text, start) + 1;
-    if (text.charCodeAt(pastSpaces(text, behind)) === colon) names += 1;
-    start = text.indexOf('"', behind);
-  }
-  return names;
-};
-
-/** How many fields the objects of a value have together. */
-const fieldsOf = (value: unknown): number => {
-  let fields = 0;
-  const left: unknown[] = [value];
-  while (left.length > 0) {
-    const next = left.pop();
-    if (typeof next !== 'object' || next === null) continue;
-    const items: unknown[] = Object.values(next);
-    if (!Array.isArray(next)) fields += items.length;
-    for (const item of items) if (typeof item === 'object') left.push(item);
-  }
-  return fields;
-};
-
 /** An object or a list whose end has not been seen. */
 interface Open {
   /** Null: a list. */
@@ -173,8 +148,8 @@ interface Open {
   step: string | number;
 }
 
-/** Walks a valid JSON text up to the first name that its object has already. */
-const findDuplicate = (text: string): readonly (string | number)[] | null => {
+/** The path to the first field of a valid JSON text that its object has already; null without one. */
+export const duplicateField = (text: string): readonly (string | number)[] | null => {
   const open: Open[] = [];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -196,25 +171,11 @@ const findDuplicate = (text: string): readonly (string | number)[] | null => {
   return null;
 };
 
-/**
- * The path to the first duplicate field; null if there is none. `value` is the result of
- * JSON.parse, in which a duplicate is one field, so a difference in the number of fields reveals it
- * without remembering names.
- */
-export const duplicateField = (text: string, value: unknown): readonly (string | number)[] | null =>
-  typeof value !== 'object' || value === null || namesIn(text) === fieldsOf(value)
-    ? null
-    : findDuplicate(text);
-
 /** The mistake in a JSON text with a duplicate field; null without one. */
-export const duplicateMistake = (text: string, value: unknown): string | null => {
-  const twice = duplicateField(text, value);
+export const duplicateMistake = (text: string): string | null => {
+  const twice = duplicateField(text);
   return twice && `${fieldAt(twice)}: expected once, got several`;
 };
-
-/** What is wrong with a text that the framework has parsed; null when nothing is. */
-const mistakeIn = (text: string, value: unknown): string | null =>
-  duplicateMistake(text, value) ?? numberMistake(text);
 
 /** Opens the parser for a scope. It fails with the framework's error, or with BodyMistake. */
 export const openJsonParser = (
@@ -224,7 +185,7 @@ export const openJsonParser = (
   return (request, sent, done) => {
     const text = withoutMark(sent);
     void parse(request, text, (error, value: unknown) => {
-      const mistake = error ? null : mistakeIn(text, value);
+      const mistake = error ? null : (duplicateMistake(text) ?? numberMistake(text));
       if (mistake === null) done(error, value);
       else done(new BodyMistake(mistake));
     });

@@ -51,10 +51,10 @@ describe('a field that comes twice in a body', () => {
     fc.assert(
       fc.property(fc.jsonValue(), holder, fc.jsonValue(), (around, object, again) => {
         const plain = JSON.stringify([around, object]);
-        assert.equal(duplicateField(plain, JSON.parse(plain)), null);
+        assert.equal(duplicateField(plain), null);
         const [name = ''] = Object.keys(object);
         const twice = `[${JSON.stringify(around)}, ${JSON.stringify(object).slice(0, -1)} ,${JSON.stringify(name)} : ${JSON.stringify(again)}}]`;
-        assert.deepEqual(duplicateField(twice, JSON.parse(twice)), [1, name]);
+        assert.deepEqual(duplicateField(twice), [1, name]);
       }),
       { numRuns: size(500, 5_000), ...(isLong ? {} : { seed: 20_261_126 }) },
     );
@@ -66,10 +66,10 @@ describe('a field that comes twice in a body', () => {
       JSON.stringify('\\"'.repeat(120_000)),
       `{"a":"${'\\\\'.repeat(100_000)}"}`,
     ]) {
-      assert.equal(duplicateField(text, JSON.parse(text)), null);
+      assert.equal(duplicateField(text), null);
     }
     const many = `{${Array.from({ length: 20_000 }, (_, index) => `"k${index}":0`).join(',')},"k7":1}`;
-    assert.deepEqual(duplicateField(many, JSON.parse(many)), ['k7']);
+    assert.deepEqual(duplicateField(many), ['k7']);
   });
 });
 
