@@ -35,6 +35,25 @@ export const openNamedQuota = (limit: number): NamedQuota => {
   };
 };
 
+/** Runs so many at a time for each name; further ones wait, first come, first served. */
+export const openTurns = (atOnce: number) => {
+  const turns = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+  return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+    const own = turns.get(name) ?? { running: 0, waiting: [] };
+    turns.set(name, own);
+    if (own.running < atOnce) own.running += 1;
+    else await new Promise<void>((resolve) => own.waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      // The place is passed on directly, so that a newcomer cannot overtake one that waits.
+      const next = own.waiting.shift();
+      if (next) next();
+      else if (--own.running === 0) turns.delete(name);
+    }
+  };
+};
+
 /** Opens a limit of `limit` for each caller. */
 export const openQuota = (limit: number): Quota => {
   const counts = openNamedQuota(limit);

@@ -25,7 +25,7 @@ import {
   type StreamedEvent,
 } from '../../subgraphs/rules/event.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
-import { openNamedQuota } from '../callers/limits.ts';
+import { openNamedQuota, openTurns } from '../callers/limits.ts';
 import { codedError } from '../graphql/errors.ts';
 import type { GraphRequest } from '../graphql/run-documents.ts';
 import type { Supergraph } from '../supergraph.ts';
@@ -77,25 +77,6 @@ const tooMany = (): GraphQLError =>
     'rate_limited',
     `Your subscriptions may select ${selections_max} different things at a time.`,
   );
-
-/** Runs so many at a time for each name; further ones wait, first come, first served. */
-const openTurns = (atOnce: number) => {
-  const turns = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
-  return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
-    const own = turns.get(name) ?? { running: 0, waiting: [] };
-    turns.set(name, own);
-    if (own.running < atOnce) own.running += 1;
-    else await new Promise<void>((resolve) => own.waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      // The place is passed on directly, so that a newcomer cannot overtake a waiting read.
-      const next = own.waiting.shift();
-      if (next) next();
-      else if (--own.running === 0) turns.delete(name);
-    }
-  };
-};
 
 /** Opens the sharing of reads. */
 const openSharedReads = (supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>): SharedReads => {

@@ -12,7 +12,7 @@ import { admitCaller, takeToken, type AdmissionDeps } from '../../gateway/caller
 import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
 import type { Authenticated } from '../../gateway/callers/caller.ts';
 import { emptyBody, signaturesOf } from '../../gateway/callers/check-caller.ts';
-import { openNamedQuota, personName } from '../../gateway/callers/limits.ts';
+import { openNamedQuota, openTurns, personName } from '../../gateway/callers/limits.ts';
 import { blockedMessage, rateMessage } from '../../gateway/callers/rate-limit.ts';
 import { presentError } from '../../gateway/graphql/errors.ts';
 import { consoleOperation } from '../../gateway/graphql/read-document.ts';
@@ -53,31 +53,11 @@ interface ExportLimits {
   readonly inTurn: <Page>(read: () => Promise<Page>) => Promise<Page>;
 }
 
-/** Runs reads in their order, with limited concurrency. */
-const openTurns = (): ExportLimits['inTurn'] => {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (read) => {
-    if (running >= pagesAtOnce_max) {
-      // The call that ends a turn passes it on, so it stays counted.
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiting.push(resolve);
-      await promise;
-    } else running += 1;
-    try {
-      return await read();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running -= 1;
-    }
-  };
-};
-
 /** Opens the limits of this process. */
 const openExportLimits = (): ExportLimits => {
   const people = openNamedQuota(exportsPerPerson_max);
   const merchants = openNamedQuota(exportsPerMerchant_max);
+  const inTurn = openTurns(pagesAtOnce_max);
   return {
     take: (person) => {
       const { merchantId } = person;
@@ -93,7 +73,7 @@ const openExportLimits = (): ExportLimits => {
         ofMerchant();
       };
     },
-    inTurn: openTurns(),
+    inTurn: (read) => inTurn('export', read),
   };
 };
 
