@@ -9,6 +9,7 @@ import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
 import type { Call, Principal } from '../../subgraphs/platform/access/principal.ts';
 import {
   type Bus,
+  type BusMessages,
   type PublishedAlert,
   changedLists,
   type ChangedList,
@@ -33,13 +34,14 @@ interface HintDeps {
   readonly bus: Pick<Bus, 'subscribe'>;
 }
 
-type Answer<Hint> = (hint: Hint) => ExecutionResult | Promise<ExecutionResult>;
+/** Applies the client's selection to what the root holds. */
+type Answer = (root: object) => ExecutionResult | Promise<ExecutionResult>;
 
-/** Opens a subscription for its caller; `answer` applies the client's selection to what the root holds. */
+/** Opens a subscription for its caller. */
 type OpenHints = (
   call: Call,
   named: Readonly<Record<string, unknown>>,
-  answer: Answer<object>,
+  answer: Answer,
 ) => LiveResults | readonly GraphQLError[];
 
 /** Adds a subscription of the root to others, for those who may call it. */
@@ -80,56 +82,44 @@ const raised = (alert: PublishedAlert) => ({
   note: null,
 });
 
-/** Adds `alertRaised`, for the platform's operators, to other subscriptions. */
-export const withAlertSubscription = (
-  others: LiveSubscriptions,
-  { supergraph, bus }: HintDeps,
-): LiveSubscriptions =>
-  withHints(
-    'alertRaised',
-    others,
-    supergraph,
-    (_call, _named, answer) =>
-      new AlertResults(bus, (alert) => answer({ alertRaised: raised(alert) })),
-  );
+/** What waits for a subscriber. */
+interface Waiting<Topic extends 'alerts' | 'lists'> {
+  readonly add: (message: BusMessages[Topic]) => void;
+  readonly isEmpty: () => boolean;
+  /** The next result; the end of the subscription ends the wait for it, too. */
+  readonly take: (ending: AbortSignal) => Promise<ExecutionResult>;
+}
 
 /** Subscribed to the bus from its construction until `return`. */
-class AlertResults implements LiveResults {
-  readonly #toResult: Answer<PublishedAlert>;
+class HintResults<Topic extends 'alerts' | 'lists'> implements LiveResults {
+  readonly #waiting: Waiting<Topic>;
   readonly #unsubscribe: () => void;
-  readonly #waiting: PublishedAlert[] = [];
-  #missed = 0;
-  #ended = false;
+  readonly #ended = new AbortController();
   #wake: () => void = () => {};
 
-  constructor(bus: Pick<Bus, 'subscribe'>, toResult: Answer<PublishedAlert>) {
-    this.#toResult = toResult;
-    this.#unsubscribe = bus.subscribe('alerts', (alerts) => {
-      this.#waiting.push(...alerts);
-      this.#missed += this.#waiting.splice(
-        0,
-        Math.max(0, this.#waiting.length - alertsWaiting_max),
-      ).length;
+  constructor(bus: HintDeps['bus'], topic: Topic, waiting: Waiting<Topic>) {
+    this.#waiting = waiting;
+    this.#unsubscribe = bus.subscribe(topic, (message) => {
+      waiting.add(message);
       this.#wake();
     });
   }
 
   async next(): Promise<IteratorResult<ExecutionResult, undefined>> {
-    while (this.#waiting.length === 0 && !this.#ended) {
+    const { signal } = this.#ended;
+    while (this.#waiting.isEmpty() && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
       await promise;
     }
-    const alert = this.#waiting.shift();
-    if (!alert || this.#ended) return { done: true, value: undefined };
-    const missed = this.#missed;
-    this.#missed = 0;
-    const result = await this.#toResult(alert);
-    return { done: false, value: missed > 0 ? { ...result, extensions: { missed } } : result };
+    const result = signal.aborted ? null : await this.#waiting.take(signal);
+    return result && !signal.aborted
+      ? { done: false, value: result }
+      : { done: true, value: undefined };
   }
 
   async return(): Promise<IteratorResult<ExecutionResult, undefined>> {
-    this.#ended = true;
+    this.#ended.abort();
     this.#unsubscribe();
     this.#wake();
     return { done: true, value: undefined };
@@ -139,6 +129,36 @@ class AlertResults implements LiveResults {
     return this;
   }
 }
+
+const waitingAlerts = (answer: Answer): Waiting<'alerts'> => {
+  const waiting: PublishedAlert[] = [];
+  let missed = 0;
+  return {
+    add: (alerts) => {
+      waiting.push(...alerts);
+      missed += waiting.splice(0, Math.max(0, waiting.length - alertsWaiting_max)).length;
+    },
+    isEmpty: () => waiting.length === 0,
+    take: async () => {
+      const extensions = missed > 0 ? { extensions: { missed } } : {};
+      missed = 0;
+      const alert = waiting.shift();
+      return { ...(await answer({ alertRaised: alert && raised(alert) })), ...extensions };
+    },
+  };
+};
+
+/** Adds `alertRaised`, for the platform's operators, to other subscriptions. */
+export const withAlertSubscription = (
+  others: LiveSubscriptions,
+  { supergraph, bus }: HintDeps,
+): LiveSubscriptions =>
+  withHints(
+    'alertRaised',
+    others,
+    supergraph,
+    (_call, _named, answer) => new HintResults(bus, 'alerts', waitingAlerts(answer)),
+  );
 
 // `listsChanged`: that lists of people have changed, by name alone. However many changes there are, a
 // subscriber gets one result a second, so that one merchant's rush has no console read its lists more
@@ -159,6 +179,28 @@ const readBy: Readonly<Record<ChangedList, string>> = {
   webhook_failures: 'Query.webhookFailures',
 };
 
+const waitingLists = (
+  concerns: (change: ListChange) => boolean,
+  answer: Answer,
+): Waiting<'lists'> => {
+  const changed = new Set<ChangedList>();
+  let restsUntil_ms = -Infinity;
+  return {
+    add: (changes) => {
+      for (const change of changes) if (concerns(change)) changed.add(change.list);
+    },
+    isEmpty: () => changed.size === 0,
+    take: async (signal) => {
+      const rest_ms = restsUntil_ms - performance.now();
+      if (rest_ms > 0) await sleep(rest_ms, undefined, { signal }).catch(() => {});
+      const lists = [...changed];
+      changed.clear();
+      restsUntil_ms = performance.now() + listsRest_ms;
+      return answer({ listsChanged: { lists } });
+    },
+  };
+};
+
 /** Adds `listsChanged`, for people, to other subscriptions. */
 export const withListSubscription = (
   others: LiveSubscriptions,
@@ -168,7 +210,7 @@ export const withListSubscription = (
     const audience = audienceOf(principal, typeof merchantId === 'string' ? merchantId : null);
     if (isRefusal(audience)) return [codedError(audience.code, audience.message)];
     const concerns = concernsOf(principal, audience.merchantId ?? null);
-    return new ListResults(bus, concerns, (lists) => answer({ listsChanged: { lists } }));
+    return new HintResults(bus, 'lists', waitingLists(concerns, answer));
   });
 
 /**
@@ -186,53 +228,3 @@ const concernsOf = (principal: Principal, merchantId: string | null) => {
       ? isOfPlatform
       : merchantId === null || change.merchantId === merchantId);
 };
-
-/** Subscribed to the bus from its construction until `return`. */
-class ListResults implements LiveResults {
-  readonly #toResult: Answer<readonly ChangedList[]>;
-  readonly #unsubscribe: () => void;
-  readonly #changed = new Set<ChangedList>();
-  readonly #ended = new AbortController();
-  #restsUntil_ms = -Infinity;
-  #wake: () => void = () => {};
-
-  constructor(
-    bus: Pick<Bus, 'subscribe'>,
-    concerns: (change: ListChange) => boolean,
-    toResult: Answer<readonly ChangedList[]>,
-  ) {
-    this.#toResult = toResult;
-    this.#unsubscribe = bus.subscribe('lists', (changes) => {
-      for (const change of changes) if (concerns(change)) this.#changed.add(change.list);
-      if (this.#changed.size > 0) this.#wake();
-    });
-  }
-
-  async next(): Promise<IteratorResult<ExecutionResult, undefined>> {
-    while (this.#changed.size === 0 && !this.#ended.signal.aborted) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#wake = resolve;
-      await promise;
-    }
-    const rest_ms = this.#restsUntil_ms - performance.now();
-    if (rest_ms > 0)
-      // The end of the subscription ends the wait, too.
-      await sleep(rest_ms, undefined, { signal: this.#ended.signal }).catch(() => {});
-    if (this.#ended.signal.aborted) return { done: true, value: undefined };
-    const lists = [...this.#changed];
-    this.#changed.clear();
-    this.#restsUntil_ms = performance.now() + listsRest_ms;
-    return { done: false, value: await this.#toResult(lists) };
-  }
-
-  async return(): Promise<IteratorResult<ExecutionResult, undefined>> {
-    this.#ended.abort();
-    this.#unsubscribe();
-    this.#wake();
-    return { done: true, value: undefined };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-}
