@@ -3,9 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import {
   getOperationAST,
-  GraphQLError,
   OperationTypeNode,
-  type DocumentNode,
+  type GraphQLError,
   type ExecutionArgs,
   type FormattedExecutionResult,
 } from 'graphql';
@@ -193,7 +192,7 @@ const preparation = ({
     if (mistake !== undefined) return [codedError('bad_request', mistake)];
     const query = caller.session === undefined ? payload.query : consoleDocument(payload);
     if (typeof query !== 'string') return [query];
-    const document = await readOrRefuse(documents, query, caller);
+    const document = await documents.read(query, caller.principal);
     if (!('kind' in document)) return document;
     const operation = getOperationAST(document, operationName);
     if (!operation) return [codedError('bad_request', 'Name the operation to run.')];
@@ -218,20 +217,6 @@ const preparation = ({
     const results = liveSubscriptions.subscribe(request, call);
     return 'next' in results ? { ...args, contextValue: () => results } : results;
   };
-};
-
-/** The document, or the errors in it. */
-const readOrRefuse = async (
-  documents: DocumentReader,
-  query: string,
-  { principal }: Authenticated,
-): Promise<DocumentNode | readonly GraphQLError[]> => {
-  try {
-    return await documents.read(query, principal);
-  } catch (thrown) {
-    if (thrown instanceof GraphQLError) return [thrown];
-    throw thrown;
-  }
 };
 
 /** A socket's messages carry no signatures, and a mutation's signature covers its body. */

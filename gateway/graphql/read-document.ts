@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, type DocumentNode, type GraphQLError } from 'graphql';
+import { parse, GraphQLError, type DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { object, parse as parseBy, record, string } from 'valibot';
 import type { Principal } from '../../subgraphs/platform/access/principal.ts';
@@ -24,7 +24,7 @@ interface ReadText {
 }
 
 export interface DocumentReader {
-  /** The document, or the errors in it. Rejects with a GraphQLError when it cannot be read now. */
+  /** The document, or the errors in it, and why it cannot be read now. */
   read(text: string, principal: Principal): Promise<DocumentNode | readonly GraphQLError[]>;
   /** A cached document by the SHA-256 of its text in hex. */
   byHash(hash: string): ReadText | undefined;
@@ -41,7 +41,12 @@ export const openDocumentReader = (
       const hash = createHash('sha256').update(text).digest('hex');
       const before = known.get(hash);
       if (before) return before.document;
-      const mistakes = await mistakesIn(text, rateOwner(principal), introspection);
+      const mistakes = await mistakesIn(text, rateOwner(principal), introspection).catch(
+        (thrown: unknown) => {
+          if (thrown instanceof GraphQLError) return [thrown];
+          throw thrown;
+        },
+      );
       if (mistakes.length > 0) return mistakes;
       const document = parse(text);
       if (text.length <= rememberedText_max) known.set(hash, { text, document });
