@@ -77,23 +77,33 @@ export const exists = async (client: pg.Pool | pg.PoolClient, query: string): Pr
 const isMade = (partition: string): string =>
   `select 1 from pg_class where oid = to_regclass('${partition}')`;
 
+interface NewPartition {
+  readonly table: string;
+  readonly partition: string;
+  /** The column that decides a row's partition, with its bounds. */
+  readonly column: string;
+  readonly since: string;
+  readonly until: string;
+  /** False: rows that are in the default partition already stay there, and so do later ones. */
+  readonly movesRows: boolean;
+  /** SQL that the partition needs besides. */
+  readonly also?: string;
+}
+
 /**
- * Makes one partition and moves its rows there from the default one. The moved rows are locked
- * against reads meanwhile: a reader that had looked up the partitions before would find the rows in
- * neither.
+ * Makes one partition unless it exists, and moves its rows there from the default one. The moved
+ * rows are locked against reads meanwhile: a reader that had looked up the partitions before would
+ * find the rows in neither.
  */
-const makePartition = async (
+export const makePartition = async (
   pool: pg.Pool,
-  table: MonthlyTable,
-  month: Temporal.PlainYearMonth,
+  { table, partition, column, since, until, movesRows, also }: NewPartition,
 ): Promise<boolean> => {
-  const isKept = table === kept;
-  const column = isKept ? 'written_at' : 'created_at';
-  const [partition, fallback] = [partitionOf(table, month), `partitions.${table}_default`];
-  const [since, until] = [startOf(month).toString(), startOf(month.add({ months: 1 })).toString()];
+  const fallback = `partitions.${table}_default`;
   const within = `from ${fallback} where ${column} >= '${since}' and ${column} < '${until}'`;
+  if (await exists(pool, isMade(partition))) return false;
   const hasRows = await exists(pool, `select 1 ${within}`);
-  if (isKept && hasRows) return false;
+  if (hasRows && !movesRows) return false;
   return withLockTimeout(pool, async (client) => {
     await client.query(
       `lock table only ${table} in ${hasRows ? 'access' : 'share update'} exclusive mode`,
@@ -103,7 +113,7 @@ const makePartition = async (
     if (await exists(client, `select 1 ${within} offset ${hasRows ? moved_max : 0}`)) return false;
     await client.query(`create table ${partition} (like ${table} including defaults including constraints)
       with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)`);
-    if (isKept) await client.query(refusesChanges(partition));
+    if (also) await client.query(also);
     if (hasRows)
       await client.query(
         `with moved as (delete ${within} returning *) insert into ${partition} select * from moved`,
@@ -121,8 +131,17 @@ export const makePartitions = async (pool: pg.Pool, now: Temporal.Instant): Prom
   for (const table of [...partitionedTables, kept] as const) {
     for (let ahead = 0; ahead <= monthsAhead; ahead += 1) {
       const month = monthOf(now).add({ months: ahead });
-      const isThere = await exists(pool, isMade(partitionOf(table, month)));
-      if (!isThere && (await makePartition(pool, table, month))) made += 1;
+      const partition = partitionOf(table, month);
+      const isMadeNow = await makePartition(pool, {
+        table,
+        partition,
+        since: startOf(month).toString(),
+        until: startOf(month.add({ months: 1 })).toString(),
+        ...(table === kept
+          ? { column: 'written_at', movesRows: false, also: refusesChanges(partition) }
+          : { column: 'created_at', movesRows: true }),
+      });
+      if (isMadeNow) made += 1;
     }
   }
   return made;

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { requestsKept_days } from '../../rules/retention.ts';
 import {
   exists,
+  makePartition,
   monthOf,
   partitionedTables,
   partitionOf,
@@ -27,20 +28,19 @@ const stillNeeded: Readonly<Record<PartitionedTable, (partition: string) => read
 };
 
 /**
- * The partitions whose whole month is before `cutoff`, oldest first, with how many rows PostgreSQL
- * thinks they have.
+ * The partitions of a table before one of them, oldest first, with how many rows PostgreSQL thinks
+ * they have.
  */
-const agedPartitions = async (
+const partitionsBefore = async (
   pool: pg.Pool,
-  table: PartitionedTable,
-  cutoff: Temporal.Instant,
+  table: string,
+  partition: string,
 ): Promise<readonly { name: string; rows: number }[]> => {
   const { rows } = await pool.query<{ name: string; rows: number }>(
     `select 'partitions.' || child.relname as name, greatest(child.reltuples, 0)::float8 as rows
      from pg_inherits join pg_class as child on child.oid = inhrelid
-     where inhparent = '${table}'::regclass and child.relname ~ '^${table}_[0-9]{4}_[0-9]{2}$' and child.relname < $1 order by 1`,
-    // A month is over at the beginning of the month of the cutoff.
-    [partitionOf(table, monthOf(cutoff)).replace('partitions.', '')],
+     where inhparent = '${table}'::regclass and child.relname ~ '^${table}_[0-9_]+$' and child.relname < $1 order by 1`,
+    [partition.replace('partitions.', '')],
   );
   return rows;
 };
@@ -48,13 +48,13 @@ const agedPartitions = async (
 // The table before its partition, as every statement takes them.
 const dropPartition = (
   pool: pg.Pool,
-  table: PartitionedTable,
+  table: string,
   partition: string,
+  needs: readonly string[],
 ): Promise<boolean> =>
   withLockTimeout(pool, async (client) => {
     await client.query(`lock table only ${table} in access exclusive mode`);
-    for (const needed of stillNeeded[table](partition))
-      if (await exists(client, needed)) return false;
+    for (const needed of needs) if (await exists(client, needed)) return false;
     await client.query(`drop table ${partition}`);
     return true;
   });
@@ -69,9 +69,10 @@ export const dropPartitions = async (
   dropped: (table: PartitionedTable, rows: number) => void,
 ): Promise<void> => {
   for (const table of partitionedTables) {
-    for (const { name, rows } of await agedPartitions(pool, table, cutoff)) {
-      if (await dropPartition(pool, table, name)) dropped(table, rows);
-    }
+    // A month is over at the beginning of the month of the cutoff.
+    const first = partitionOf(table, monthOf(cutoff));
+    for (const { name, rows } of await partitionsBefore(pool, table, first))
+      if (await dropPartition(pool, table, name, stillNeeded[table](name))) dropped(table, rows);
   }
 };
 
@@ -88,54 +89,24 @@ const partitionOfDay = (day: Temporal.PlainDate): string =>
 const dayOf = (at: Temporal.Instant): Temporal.PlainDate =>
   at.toZonedDateTimeISO('UTC').toPlainDate();
 
-const makeDay = async (pool: pg.Pool, day: Temporal.PlainDate): Promise<void> => {
-  const partition = partitionOfDay(day);
-  const isMade = `select 1 from pg_class where oid = to_regclass('${partition}')`;
-  const [since, until] = [day, day.add({ days: 1 })].map(
-    (start) => `${start.toString()}T00:00:00Z`,
-  );
-  const strays = `select 1 from partitions.api_request_default where created_at >= '${since}' and created_at < '${until}'`;
-  // A day that has begun without its partition stays in the default one.
-  if ((await exists(pool, isMade)) || (await exists(pool, strays))) return;
-  await withLockTimeout(pool, async (client) => {
-    await client.query('lock table only api_request in share update exclusive mode');
-    if (await exists(client, isMade)) return false;
-    await client.query('lock table partitions.api_request_default in access exclusive mode');
-    if (await exists(client, strays)) return false;
-    await client.query(`create table ${partition} (like api_request including defaults including constraints)
-      with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000)`);
-    await client.query(
-      `alter table api_request attach partition ${partition} for values from ('${since}') to ('${until}')`,
-    );
-    return true;
-  });
-};
-
-/** The partitions of days before the cutoff's, with how many rows PostgreSQL thinks they have. */
-const agedDays = async (pool: pg.Pool, cutoff: Temporal.Instant) => {
-  const { rows } = await pool.query<{ name: string; rows: number }>(
-    `select 'partitions.' || child.relname as name, greatest(child.reltuples, 0)::float8 as rows
-     from pg_inherits join pg_class as child on child.oid = inhrelid
-     where inhparent = 'api_request'::regclass and child.relname ~ '^api_request_[0-9]{4}_[0-9]{2}_[0-9]{2}$' and child.relname < $1 order by 1`,
-    [partitionOfDay(dayOf(cutoff)).replace('partitions.', '')],
-  );
-  return rows;
-};
-
 /** Makes the coming days and drops the old ones; returns about how many rows were deleted. */
 export const keepRequests = async (pool: pg.Pool, now: Temporal.Instant): Promise<number> => {
-  for (let ahead = 0; ahead <= daysAhead; ahead += 1)
-    await makeDay(pool, dayOf(now).add({ days: ahead }));
+  for (let ahead = 0; ahead <= daysAhead; ahead += 1) {
+    const day = dayOf(now).add({ days: ahead });
+    await makePartition(pool, {
+      table: 'api_request',
+      partition: partitionOfDay(day),
+      column: 'created_at',
+      since: `${day.toString()}T00:00:00Z`,
+      until: `${day.add({ days: 1 }).toString()}T00:00:00Z`,
+      movesRows: false,
+    });
+  }
   const cutoff = now.subtract({ hours: 24 * requestsKept_days });
   let removed = 0;
-  for (const { name, rows } of await agedDays(pool, cutoff)) {
-    const isDropped = await withLockTimeout(pool, async (client) => {
-      await client.query('lock table only api_request in access exclusive mode');
-      await client.query(`drop table ${name}`);
-      return true;
-    });
-    if (isDropped) removed += rows;
-  }
+  const first = partitionOfDay(dayOf(cutoff));
+  for (const { name, rows } of await partitionsBefore(pool, 'api_request', first))
+    if (await dropPartition(pool, 'api_request', name, [])) removed += rows;
   const { rowCount } = await pool.query(
     'delete from partitions.api_request_default where created_at < $1',
     [cutoff.toString()],

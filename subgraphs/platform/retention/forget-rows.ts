@@ -31,6 +31,7 @@ interface ForgottenSharded {
 
 /** Rows that are removed when they are old. */
 export interface Forgotten {
+  readonly name: string;
   /** The task under which a row is set aside that cannot be removed. */
   readonly task: string;
   /** Removes up to `$2` rows that are older than `$1`; gives their `count`. For one database. */
@@ -42,9 +43,10 @@ export interface Forgotten {
 }
 
 interface OldRows {
-  readonly name: string;
-  /** The rows, with the alias `old`. */
-  readonly from: string;
+  /** Absent: the name of the table. */
+  readonly name?: string;
+  /** The rows, with the alias `old`. Absent: those of the table. */
+  readonly from?: string;
   readonly age: string;
   readonly fits?: string;
   /** The same where the tables are sharded, with numbers of the coordinator in `$4` and `$5`. */
@@ -61,7 +63,15 @@ interface OldRows {
  */
 const forgotten = (
   table: string,
-  { name, from, age, fits = 'true', fitsMerchant, subject, isPlatforms = false }: OldRows,
+  {
+    name = table,
+    from = `${table} as old`,
+    age,
+    fits = 'true',
+    fitsMerchant,
+    subject,
+    isPlatforms = false,
+  }: OldRows,
 ): Forgotten => {
   const task = `forget-${name}`;
   const merchant = isPlatforms ? `'${platformMerchantId}'` : 'old.merchant_id';
@@ -79,6 +89,7 @@ const forgotten = (
   const ofMerchant = `old.merchant_id = $3 and ${fitsOne} and ${notDeadLetter(task, '$3', subject)}`;
   const ofPlatform = `${fits} and not (array[${subject}, '*'] && $3::text[])`;
   return {
+    name,
     task,
     remove: { name: `retention.${name}`, text: removing('', rows) },
     perMerchant: {
@@ -103,17 +114,13 @@ const forgotten = (
   };
 };
 
-const stray = (table: string, subject: string, fits: string, fitsMerchant?: string): Forgotten => {
-  const place = `partitions.${table}_default`;
-  return forgotten(place, {
-    name: table,
-    from: `${place} as old`,
-    age: 'old.created_at',
-    fits,
-    ...(fitsMerchant === undefined ? {} : { fitsMerchant }),
-    subject,
-  });
-};
+const stray = (
+  name: string,
+  subject: string,
+  fits: string,
+  more: Pick<OldRows, 'fitsMerchant'> = {},
+): Forgotten =>
+  forgotten(`partitions.${name}_default`, { name, age: 'old.created_at', fits, subject, ...more });
 
 /** SQL: an event that the totals have counted, and that its consumers have consumed. */
 const isPassed = (consumed: string, counted: string): string =>
@@ -135,7 +142,7 @@ export const forgetDefaultPartitions = {
       '(select min(sequence) from consumer_offset)',
       `(select sequence from consumer_offset where consumer = 'totals')`,
     ),
-    isPassed('$4', '$5'),
+    { fitsMerchant: isPassed('$4', '$5') },
   ),
   webhook_delivery: stray(
     'webhook_delivery',
@@ -153,8 +160,6 @@ export const forgetDefaultPartitions = {
 
 /** Resolved alerts. A problem that persists is found and raised again. */
 export const forgetAlerts = forgotten('alert', {
-  name: 'alert',
-  from: 'alert as old',
   age: 'old.raised_at',
   fits: 'resolved_at < $1',
   subject: 'old.id::text',
@@ -162,7 +167,6 @@ export const forgetAlerts = forgotten('alert', {
 
 /** Lines of registries; the run and its differences stay. */
 export const forgetLines = forgotten('reconciliation_line', {
-  name: 'reconciliation_line',
   from: 'reconciliation_run as run join reconciliation_line as old on old.run_id = run.id',
   age: 'run.created_at',
   fits: `run.status = 'matched'`,
@@ -172,7 +176,6 @@ export const forgetLines = forgotten('reconciliation_line', {
 
 /** Digests of a report's parts, with its lines. */
 export const forgetParts = forgotten('reconciliation_part', {
-  name: 'reconciliation_part',
   from: 'reconciliation_run as run join reconciliation_part as old on old.run_id = run.id',
   age: 'run.created_at',
   fits: `run.status = 'matched'`,
@@ -182,8 +185,6 @@ export const forgetParts = forgotten('reconciliation_part', {
 
 /** Resolved differences; unresolved ones stay. */
 export const forgetDifferences = forgotten('reconciliation_difference', {
-  name: 'reconciliation_difference',
-  from: 'reconciliation_difference as old',
   age: 'old.found_at',
   fits: 'old.resolved_at < $1',
   subject: 'old.id::text',
@@ -194,8 +195,6 @@ export const forgetDifferences = forgotten('reconciliation_difference', {
  * operation. An operation that saved a card stays, because charges of the card use it.
  */
 export const forgetTestOperations = forgotten('simulator_operation', {
-  name: 'simulator_operation',
-  from: 'simulator_operation as old',
   age: 'old.created_at',
   fits: `(exists (select 1 from payment where payment.merchant_id = old.merchant_id and payment.id = old.operation_id
         and payment.status not in ('pending', 'processing', 'authorized') and payment.kind is null)
@@ -206,8 +205,6 @@ export const forgetTestOperations = forgotten('simulator_operation', {
 
 /** Orders of holds, after the operation that they belong to. */
 export const forgetHoldOrders = forgotten('simulator_hold_order', {
-  name: 'simulator_hold_order',
-  from: 'simulator_hold_order as old',
   age: 'old.created_at',
   fits: `not exists (select 1 from simulator_operation as held where held.merchant_id = old.merchant_id and held.operation_id = old.payment_id)`,
   subject: 'old.operation_id::text',
@@ -215,8 +212,6 @@ export const forgetHoldOrders = forgotten('simulator_hold_order', {
 
 /** How calls to banks went. */
 export const forgetBankHealth = forgotten('bank_health', {
-  name: 'bank_health',
-  from: 'bank_health as old',
   age: 'old.at',
   subject: `old.connector || '/' || old.operation || '/' || old.method || '/' || old.process`,
   isPlatforms: true,
@@ -228,16 +223,12 @@ export const forgetBankHealth = forgotten('bank_health', {
  * key's digest.
  */
 export const forgetKeys = forgotten('idempotency_key', {
-  name: 'idempotency_key',
-  from: 'idempotency_key as old',
   age: 'old.created_at',
   fits: inRealTime('old'),
   subject: `old.mode || '/' || md5(old.key)`,
 });
 
 export const forgetTraces = forgotten('subject_trace', {
-  name: 'subject_trace',
-  from: 'subject_trace as old',
   age: 'old.created_at',
   subject: 'old.subject_id::text',
 });

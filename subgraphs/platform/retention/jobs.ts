@@ -68,10 +68,7 @@ export const keepEvents = async ({
   const cutoff = before(now(), eventsKept_days);
   await dropPartitions(pool, cutoff, (table, rows) => removedRows.inc({ table }, rows));
   for (const table of partitionedTables)
-    removedRows.inc(
-      { table },
-      await forgetOlder(pool, forgetDefaultPartitions[table], cutoff, stopping),
-    );
+    await forgetTable({ pool, now, stopping }, forgetDefaultPartitions[table], eventsKept_days);
 };
 
 type Batches = Omit<RetentionJobs, 'eventsKept_days'>;
@@ -79,25 +76,26 @@ type Batches = Omit<RetentionJobs, 'eventsKept_days'>;
 /** Removes the rows of a table that are older than so many days. */
 const forgetTable = async (
   { pool, now, stopping }: Batches,
-  table: string,
   rows: Forgotten,
   kept_days: number,
 ): Promise<void> =>
-  removedRows.inc({ table }, await forgetOlder(pool, rows, before(now(), kept_days), stopping));
+  removedRows.inc(
+    { table: rows.name },
+    await forgetOlder(pool, rows, before(now(), kept_days), stopping),
+  );
 
 /**
  * Removes what is old: lines, parts and resolved differences of settlement reports, operations of
  * the simulated bank, resolved alerts, how calls to banks went.
  */
 export const forgetReports = async (deps: Batches): Promise<void> => {
-  await forgetTable(deps, 'reconciliation_line', forgetLines, registriesKept_days);
-  await forgetTable(deps, 'reconciliation_part', forgetParts, registriesKept_days);
-  await forgetTable(deps, 'reconciliation_difference', forgetDifferences, differencesKept_days);
-  const kept_days = testOperationsKept_days;
-  await forgetTable(deps, 'simulator_operation', forgetTestOperations, kept_days);
-  await forgetTable(deps, 'simulator_hold_order', forgetHoldOrders, kept_days);
-  await forgetTable(deps, 'alert', forgetAlerts, alertsKept_days);
-  await forgetTable(deps, 'bank_health', forgetBankHealth, bankHealthKept_days);
+  await forgetTable(deps, forgetLines, registriesKept_days);
+  await forgetTable(deps, forgetParts, registriesKept_days);
+  await forgetTable(deps, forgetDifferences, differencesKept_days);
+  await forgetTable(deps, forgetTestOperations, testOperationsKept_days);
+  await forgetTable(deps, forgetHoldOrders, testOperationsKept_days);
+  await forgetTable(deps, forgetAlerts, alertsKept_days);
+  await forgetTable(deps, forgetBankHealth, bankHealthKept_days);
 };
 
 /** Small enough that a batch is over in milliseconds and never in the way of a payment. */
@@ -133,12 +131,8 @@ export const retentionJobs = (deps: RetentionJobs): readonly Job[] => {
       removedRows.inc({ table: 'api_request' }, await keepRequests(deps.pool, deps.now()));
     }),
     job('forget-reports', 3_600_000, () => forgetReports(deps)),
-    job('forget-idempotency-keys', 60_000, () =>
-      forgetTable(deps, 'idempotency_key', forgetKeys, keysKept_days),
-    ),
+    job('forget-idempotency-keys', 60_000, () => forgetTable(deps, forgetKeys, keysKept_days)),
     job('forget-dead-letters', 3_600_000, () => forgetAllDeadLetters(deps)),
-    job('forget-subject-traces', 3_600_000, () =>
-      forgetTable(deps, 'subject_trace', forgetTraces, tracesKept_days),
-    ),
+    job('forget-subject-traces', 3_600_000, () => forgetTable(deps, forgetTraces, tracesKept_days)),
   ];
 };
