@@ -1,11 +1,9 @@
 /** Alerts as rows. The zero merchant stands for the platform itself. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../database/instant.ts';
+import { instant } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';
 import type { AlertFields, AlertKind } from '../../rules/alert.ts';
 import type { Mode } from '../../rules/mode.ts';
-
-const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const AlertEntity = defineEntity({
   name: 'Alert',

@@ -8,7 +8,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { Mode } from '../../rules/mode.ts';
 import { outsideOfLane } from '../access/lane.ts';
 import type { Bus } from '../bus/bus.ts';
-import { InstantType } from '../database/instant.ts';
+import { instant } from '../database/instant.ts';
 import { run, type Runner, type Statement, type Row } from '../database/statement.ts';
 
 /** Something of a merchant whose time is asked for. */
@@ -197,8 +197,6 @@ class KnownClocks implements TestClocks {
 export const openTestClocks = (deps: TestClocksDeps): TestClocks => new KnownClocks(deps);
 
 // A small table; live mode never reads it.
-
-const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const TestClockEntity = defineEntity({
   name: 'TestClock',

@@ -3,7 +3,7 @@
  * the merchant, so that a merchant's rows share a shard.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from './instant.ts';
+import { instant } from './instant.ts';
 import type { Row } from './statement.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { LiveKind, WebhookEvent, Consumer } from '../../rules/event.ts';
@@ -34,7 +34,7 @@ export const EventEntity = defineEntity({
     /** The part of the service that must process it; null for most. */
     consumer: p.text().$type<Consumer>().fieldName('follower').nullable(),
     /** Its partition: a part of the key, though the id alone is unique. */
-    createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
+    createdAt: instant().primary(),
   },
   indexes: [
     { name: 'event_outbox', properties: ['position'], where: 'sequence is null' },
@@ -72,7 +72,7 @@ const ConsumerRetry = defineEntity({
     sequence: p.bigint().primary(),
     subjectId: p.uuid(),
     tries: p.integer(),
-    dueAt: p.type(InstantType).$type<Temporal.Instant>(),
+    dueAt: instant(),
   },
   indexes: [{ name: 'consumer_retry_due', properties: ['consumer', 'dueAt'] }],
 });
@@ -87,7 +87,7 @@ const DeadLetter = defineEntity({
     /** The row's id, or another identifier of it, within the merchant. */
     subjectId: p.text().primary(),
     tries: p.integer(),
-    dueAt: p.type(InstantType).$type<Temporal.Instant>(),
+    dueAt: instant(),
   },
   indexes: [{ name: 'dead_letter_age', properties: ['dueAt'] }],
 });
@@ -104,11 +104,11 @@ const IdempotencyKey = defineEntity({
     fingerprint: p.text(),
     shopId: p.uuid(),
     resourceId: p.uuid(),
-    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+    createdAt: instant(),
     /** The request: the method and the path, or the mutation. */
     request: p.text(),
     /** In real time: while the claiming call is still getting its answer. Null: it has it. */
-    askingUntil: p.type(InstantType).$type<Temporal.Instant>().nullable(),
+    askingUntil: instant().nullable(),
   },
   indexes: [{ name: 'idempotency_key_age', properties: ['createdAt'] }],
 });
@@ -145,9 +145,7 @@ export const ShopEntity = defineEntity({
      * without an overlap.
      */
     previousWebhookSecretSealed: p.text().strictNullable().hidden(),
-    previousWebhookUntil: p
-      .type(InstantType)
-      .$type<Temporal.Instant>()
+    previousWebhookUntil: instant()
       .strictNullable()
       .groups('rotation')
       .serializedName('previousUntil'),
@@ -168,7 +166,7 @@ export const ShopEntity = defineEntity({
     allowList: p.array().columnType('text[]').defaultRaw("'{}'").groups('protection'),
     /** Whether nothing is sold without a receipt. */
     receiptsRequired: p.boolean().default(false).groups('receipts'),
-    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+    createdAt: instant(),
   },
   checks: [
     {
@@ -187,7 +185,7 @@ const SubjectTrace = defineEntity({
     merchantId: p.uuid().primary(),
     subjectId: p.uuid().primary(),
     traceparent: p.text(),
-    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+    createdAt: instant(),
   },
   indexes: [{ name: 'subject_trace_age', properties: ['createdAt'] }],
 });

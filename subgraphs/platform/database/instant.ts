@@ -2,7 +2,7 @@
  * A moment in the database: `timestamptz(3)` there, Temporal.Instant here. Milliseconds on both
  * sides, so that a keyset cursor skips nothing.
  */
-import { Type } from '@mikro-orm/core';
+import { p, Type } from '@mikro-orm/core';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 
 /** The type of a column that holds such a moment; null stays null. */
@@ -34,3 +34,6 @@ export class InstantType extends Type<Temporal.Instant | null, string | null> {
     return 'Temporal.Instant';
   }
 }
+
+/** A column that holds a moment. */
+export const instant = () => p.type(InstantType).$type<Temporal.Instant>();

@@ -10,7 +10,7 @@ import { dueOn, type Due, type Timeline } from '../clock/due.ts';
 import { writeEntries, type Acting } from '../database/audit.ts';
 import type { AuditedState } from '../database/audited.ts';
 import { loadByKey, type RowKey } from '../database/batch-calls.ts';
-import { InstantType } from '../database/instant.ts';
+import { instant } from '../database/instant.ts';
 import { type ListedPage, openList, type ListRequest } from '../database/lists.ts';
 import type { Database } from '../database/orm.ts';
 import { registry, type RegistryTable } from '../database/registry.ts';
@@ -220,8 +220,6 @@ export const expireDrafts = async <Row extends Draft>(
 };
 
 // What the tables of drafts have in common: who proposed and decided, their lists, their checks.
-
-const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 /** The columns of a proposal and its decision. */
 export const draftColumns = () => ({

@@ -3,12 +3,10 @@
  * every process caches in memory.
  */
 import { defineEntity, p, Type, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../database/instant.ts';
+import { instant } from '../database/instant.ts';
 import type { Row } from '../database/statement.ts';
 import type { BlockKind } from '../../rules/block.ts';
 import { plainRate } from '../../rules/money.ts';
-
-const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 /**
  * One row. It grows with every change of a policy, in the change's own transaction; its lock lets
