@@ -23,7 +23,7 @@ import {
 import { readApiSchema, readPlans } from '../schema/generated-files.ts';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
 import {
-  askedSubgraphs,
+  subgraphNames,
   readInternalOperations,
   readOperations,
   type SubgraphName,
@@ -178,7 +178,7 @@ const prepareInternal = (
   executors: NamedOperationsDeps['executors'],
 ): ReadonlyMap<string, PreparedDocument> =>
   new Map(
-    askedSubgraphs.flatMap((subgraph) =>
+    subgraphNames.flatMap((subgraph) =>
       Object.entries(separateOperations(readInternalOperations(subgraph))).map(
         ([name, document]) =>
           [

@@ -2,8 +2,6 @@
  * The public side of a process: the graph, the REST API with its stream, the hosted page. Processes
  * without it never load it.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { withAlertSubscription, withListSubscription } from '../gateway/live/hints.ts';
 import { openAuthenticator } from '../gateway/callers/authenticate.ts';
@@ -22,6 +20,7 @@ import { openRateLimiter } from '../gateway/callers/rate-limit.ts';
 import { registerGateway } from '../gateway/graphql/server.ts';
 import { storedEvents } from '../gateway/live/reader.ts';
 import { openSupergraph, type SupergraphDeps } from '../gateway/supergraph.ts';
+import { readSupergraph } from '../schema/generated-files.ts';
 import type { NotificationRoute } from '../subgraphs/platform/http/bank-notifications.ts';
 import type { Bus } from '../subgraphs/platform/bus/bus.ts';
 import type { SettledConfig } from '../subgraphs/platform/config/config.ts';
@@ -78,11 +77,7 @@ export const registerEdge = async (
   app: FastifyInstance,
   { config, roles, executors, bankNotifications, bus, log, stack }: EdgeOptions,
 ): Promise<void> => {
-  const supergraphSdl = readFileSync(
-    join(import.meta.dirname, '../schema/supergraph.graphql'),
-    'utf8',
-  );
-  const supergraph = await openSupergraph({ supergraphSdl, executors, log });
+  const supergraph = await openSupergraph({ supergraphSdl: readSupergraph(), executors, log });
   const liveEvents = openLiveEvents({ bus, readEventsAfter: storedEvents(supergraph), log });
   stack.defer(() => liveEvents.close());
   const { operatorToken, secrets, publicUrl, redisUrl, rateLimitWait_ms: wait_ms } = config;

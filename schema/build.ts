@@ -15,7 +15,6 @@ import { Kind, parse, printSchema, type DocumentNode, type GraphQLSchema } from 
 import { Supergraph } from '@apollo/federation-internals';
 import { clientTypes } from './client-types.ts';
 import {
-  askedSubgraphs,
   readInternalOperations,
   readOperations,
   readSubgraphSdl,
@@ -146,13 +145,13 @@ const mapEntries = (document: DocumentNode, types: string): readonly string[] =>
 /** The variables and the result of each named query and mutation, by its name. */
 const operationMap = (): string =>
   [
-    ...askedSubgraphs.map((name) => `import type * as ${name} from './asked-of-${name}.ts';`),
+    ...subgraphNames.map((name) => `import type * as ${name} from './asked-of-${name}.ts';`),
     "import type * as operations from './operations.ts';",
     '',
     '/** The named queries and mutations: what each takes and gives. */',
     'export interface OperationMap {',
     ...mapEntries(readOperations(), 'operations'),
-    ...askedSubgraphs.flatMap((name) => mapEntries(readInternalOperations(name), name)),
+    ...subgraphNames.flatMap((name) => mapEntries(readInternalOperations(name), name)),
     '}',
     'export type OperationName = keyof OperationMap;',
     '',
@@ -175,7 +174,7 @@ const generate = async (): Promise<Map<string, string>> => {
   for (const [name, text] of [...filesOfStart(supergraph), ...ofConsole]) files.set(name, text);
   const operations = await operationTypes(apiSchema, readOperations());
   files.set('generated/operations.ts', banner + operations);
-  for (const name of askedSubgraphs) {
+  for (const name of subgraphNames) {
     const document = readInternalOperations(name);
     files.set(
       `generated/asked-of-${name}.ts`,

@@ -3,7 +3,6 @@
  * them, and the typed documents that the program sends.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   Kind,
@@ -14,19 +13,9 @@ import {
   type DocumentNode,
   type GraphQLSchema,
 } from 'graphql';
+import { readFolder } from './sources.ts';
 
 const folder = join(import.meta.dirname, '../console/operations');
-
-/** Every operation and fragment of the console, in one document. */
-const readConsoleOperations = (): DocumentNode =>
-  parse(
-    readdirSync(folder)
-      .filter((file) => file.endsWith('.graphql'))
-      .toSorted()
-      .map((file) => readFileSync(join(folder, file), 'utf8'))
-      .join('\n'),
-    { noLocation: true },
-  );
 
 /** What a session may send, and the version that a page and a gateway must share. */
 interface Manifest {
@@ -74,7 +63,7 @@ export const consoleFiles = async (
   types: (schema: GraphQLSchema, document: DocumentNode) => Promise<string>,
   banner: string,
 ): Promise<ReadonlyMap<string, string>> => {
-  const document = readConsoleOperations();
+  const document = parse(readFolder(folder), { noLocation: true });
   const manifest = manifestOf(apiSchema, document);
   const head = `${banner}import type { TypedDocumentNode } from '@graphql-typed-document-node/core';\n\n`;
   return new Map([

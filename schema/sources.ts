@@ -12,27 +12,20 @@ export type SubgraphName = (typeof subgraphNames)[number];
 export const readSubgraphSdl = (name: SubgraphName): DocumentNode =>
   parse(readFileSync(join(here, `${name}.graphql`), 'utf8'));
 
+/** Every operation and fragment of a folder, as one text. */
+export const readFolder = (folder: string): string =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.graphql'))
+    .toSorted()
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .join('\n');
+
 /** Every named operation and fragment, in one document. */
-export const readOperations = (): DocumentNode =>
-  parse(
-    readdirSync(join(here, 'operations'))
-      .filter((file) => file.endsWith('.graphql'))
-      .toSorted()
-      .map((file) => readFileSync(join(here, 'operations', file), 'utf8'))
-      .join('\n'),
-  );
+export const readOperations = (): DocumentNode => parse(readFolder(join(here, 'operations')));
 
 /**
- * Subgraphs that others, and the gateway, ask directly, by operations that are no part of the
- * public graph.
+ * Every named operation that others, and the gateway, ask a subgraph with directly, in one document:
+ * they are no part of the public graph.
  */
-export const askedSubgraphs = [
-  'payments',
-  'payouts',
-  'recurring',
-  'merchants',
-] as const satisfies readonly SubgraphName[];
-
-/** Every named operation that a subgraph is asked with directly, in one document. */
-export const readInternalOperations = (name: (typeof askedSubgraphs)[number]): DocumentNode =>
+export const readInternalOperations = (name: SubgraphName): DocumentNode =>
   parse(readFileSync(join(here, 'internal', `${name}.graphql`), 'utf8'), { noLocation: true });

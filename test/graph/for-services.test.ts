@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Supergraph } from '@apollo/federation-internals';
 import { getOperationAST, Kind, separateOperations } from 'graphql';
-import { askedSubgraphs, readInternalOperations } from '../../schema/sources.ts';
+import { readInternalOperations, subgraphNames } from '../../schema/sources.ts';
 import { access, accessRefusal } from '../../subgraphs/platform/access/access.ts';
 import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 
@@ -39,7 +39,7 @@ test('a root field for services alone is not in the public schema, and no type o
 });
 
 test('the operations behind them ask for nothing else', (t) => {
-  const asked = askedSubgraphs.flatMap((name) =>
+  const asked = subgraphNames.flatMap((name) =>
     Object.values(separateOperations(readInternalOperations(name))).flatMap((document) => {
       const operation = getOperationAST(document);
       const type = operation?.operation === 'mutation' ? 'Mutation' : 'Query';
