@@ -160,13 +160,6 @@ export const resolveEntities = (
   ) => loadAll(args.representations, context, loaders, typeNames);
 };
 
-interface Batch {
-  readonly references: EntityReference[];
-  /** For each reference the places in the answer that it fills. */
-  readonly places: number[][];
-  readonly placeOf: Map<string, number[]>;
-}
-
 /**
  * Loads the representations, one call of a loader per type. What fails is an Error in its place;
  * nothing is rejected.
@@ -177,58 +170,28 @@ const loadAll = async (
   loaders: EntityLoaders,
   typeNames: WeakMap<object, string>,
 ): Promise<readonly Loaded[]> => {
-  const answer: Loaded[] = Array.from(representations, () => null);
-  const batches = batchByType(representations, context.principal, answer);
-  await Promise.all(
-    Array.from(batches, async ([typeName, batch]) => {
-      const rows = await loadBatch(typeName, batch, context, loaders);
-      for (const [index, places] of batch.places.entries()) {
-        const row = rows[index] ?? null;
-        if (row !== null && !(row instanceof Error)) typeNames.set(row, typeName);
-        for (const place of places) answer[place] = row;
-      }
-    }),
-  );
-  return answer;
-};
-
-const batchByType = (
-  representations: readonly unknown[],
-  principal: Principal,
-  answer: Loaded[],
-): Map<string, Batch> => {
-  const batches = new Map<string, Batch>();
-  for (const [place, representation] of representations.entries()) {
-    const read = readRepresentation(representation);
-    if (read instanceof Error) {
-      answer[place] = read;
-      continue;
-    }
+  const read = representations.map((one) => readRepresentation(one));
+  const answer: Loaded[] = read.map((one) => (one instanceof Error ? one : null));
+  const own = read.flatMap((one, place) =>
     // Another merchant's object looks like one that does not exist.
-    if (!mayReadMerchant(principal, read.reference.merchantId)) continue;
-    addTo(batches, read.typeName, read.reference, place);
-  }
-  return batches;
-};
-
-const addTo = (
-  batches: Map<string, Batch>,
-  typeName: string,
-  reference: EntityReference,
-  place: number,
-): void => {
-  let batch = batches.get(typeName);
-  if (!batch) batches.set(typeName, (batch = { references: [], places: [], placeOf: new Map() }));
-  const identity = `${reference.merchantId.length}:${reference.merchantId}${reference.id}`;
-  const places = batch.placeOf.get(identity);
-  if (places) {
-    places.push(place);
-    return;
-  }
-  const first = [place];
-  batch.placeOf.set(identity, first);
-  batch.places.push(first);
-  batch.references.push(reference);
+    one instanceof Error || !mayReadMerchant(context.principal, one.reference.merchantId)
+      ? []
+      : [{ ...one, place }],
+  );
+  const loadType = async (typeName: string, ofType: typeof own): Promise<void> => {
+    const same = Map.groupBy(ofType, ({ reference }) => JSON.stringify(reference));
+    const distinct = [...same.values()];
+    const references = distinct.flatMap(([first]) => first?.reference ?? []);
+    const rows = await loadBatch(typeName, references, context, loaders);
+    for (const [index, places] of distinct.entries()) {
+      const row = rows[index] ?? null;
+      if (row !== null && !(row instanceof Error)) typeNames.set(row, typeName);
+      for (const { place } of places) answer[place] = row;
+    }
+  };
+  const byType = Map.groupBy(own, ({ typeName }) => typeName);
+  await Promise.all(Array.from(byType, ([typeName, ofType]) => loadType(typeName, ofType)));
+  return answer;
 };
 
 const readRepresentation = (
@@ -247,7 +210,7 @@ const readRepresentation = (
 
 const loadBatch = async (
   typeName: string,
-  batch: Batch,
+  references: readonly EntityReference[],
   context: SubgraphContext,
   loaders: EntityLoaders,
 ): Promise<readonly Loaded[]> => {
@@ -256,17 +219,17 @@ const loadBatch = async (
     const error = new GraphQLError(`${typeName} is not an entity of this subgraph`, {
       extensions: { code: 'BAD_USER_INPUT' },
     });
-    return batch.references.map(() => error);
+    return references.map(() => error);
   }
   try {
-    const rows = await loader(batch.references, context);
-    if (rows.length !== batch.references.length)
+    const rows = await loader(references, context);
+    if (rows.length !== references.length)
       throw new Error(
-        `the loader of ${typeName} gave ${rows.length} rows for ${batch.references.length} references`,
+        `the loader of ${typeName} gave ${rows.length} rows for ${references.length} references`,
       );
     return rows;
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-    return batch.references.map(() => error);
+    return references.map(() => error);
   }
 };
