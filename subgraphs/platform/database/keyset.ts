@@ -51,12 +51,12 @@ const page_max_rows = 200;
 /** The size of a page when the caller names none. */
 const page_default_rows = 50;
 
-const digestOf = (value: unknown): string =>
-  createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 12);
-
 /** Covers the position, too: a cursor with one changed character is invalid. */
 const digestAt = (at_ms: number, id: string, filters: unknown): string =>
-  digestOf([at_ms, id, filters]);
+  createHash('sha256')
+    .update(JSON.stringify([at_ms, id, filters]))
+    .digest('base64url')
+    .slice(0, 12);
 
 /** The cursor behind a row. */
 export const cursorOf = (row: Position, filters: unknown): string => {

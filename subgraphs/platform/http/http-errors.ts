@@ -24,37 +24,25 @@ const statusOf = (error: unknown): number => {
   return typeof status === 'number' && status >= 400 && status <= 599 ? status : 500;
 };
 
+const known: ReadonlyMap<number, readonly [code: string, message: string]> = new Map([
+  [401, ['unauthorized', 'authorization is required']],
+  [404, ['not_found', 'there is nothing at this address']],
+  [415, ['unsupported_media_type', 'the type of the body is not supported']],
+  [429, ['rate_limited', 'too many requests; try again later']],
+  [503, ['unavailable', 'the service cannot answer right now; try again']],
+]);
+
 /**
  * The envelope of an error that reached the server. What is not the caller's fault reveals nothing
  * of itself.
  */
 export const envelopeOf = (error: unknown, request: FastifyRequest): Envelope => {
   const status = statusOf(error);
-  switch (status) {
-    case 401:
-      return { status, code: 'unauthorized', message: 'authorization is required' };
-    case 404:
-      return { status, code: 'not_found', message: 'there is nothing at this address' };
-    case 413:
-      return {
-        status,
-        code: 'payload_too_large',
-        message: `the body is larger than ${request.routeOptions.bodyLimit} bytes`,
-      };
-    case 415:
-      return {
-        status,
-        code: 'unsupported_media_type',
-        message: 'the type of the body is not supported',
-      };
-    case 429:
-      return { status, code: 'rate_limited', message: 'too many requests; try again later' };
-    case 503:
-      return {
-        status,
-        code: 'unavailable',
-        message: 'the service cannot answer right now; try again',
-      };
+  const [code, message] = known.get(status) ?? [];
+  if (code !== undefined && message !== undefined) return { status, code, message };
+  if (status === 413) {
+    const limit = request.routeOptions.bodyLimit;
+    return { status, code: 'payload_too_large', message: `the body is larger than ${limit} bytes` };
   }
   if (status < 500) return { status, code: 'bad_request', message: 'the request cannot be read' };
   // A caller that went away while sending is no fault of ours.
@@ -117,7 +105,8 @@ export const endWithEnvelope = (
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
 /** How long a client has to send its request and to read the answer. */
 const patience_ms = 5_000;
-const message = 'this address speaks HTTP/1.1 and not HTTP/2; call it by HTTP/1.1 (curl --http1.1)';
+const http2Message =
+  'this address speaks HTTP/1.1 and not HTTP/2; call it by HTTP/1.1 (curl --http1.1)';
 
 /** Answers a connection and ends it; `rest`: the bytes that came behind the preface. */
 const refuseHttp2 = (socket: Socket, rest: Uint8Array): void => {
@@ -144,7 +133,7 @@ const refuseHttp2 = (socket: Socket, rest: Uint8Array): void => {
       'x-api-version': apiVersion,
     });
     // The rest of the request is not read.
-    stream.end(JSON.stringify(errorJson('bad_request', message)), () =>
+    stream.end(JSON.stringify(errorJson('bad_request', http2Message)), () =>
       stream.close(constants.NGHTTP2_NO_ERROR),
     );
     session.close();

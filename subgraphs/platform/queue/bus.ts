@@ -41,12 +41,7 @@ interface BusOptions {
   readonly log: Logger;
 }
 
-interface TopicSubscription<Topic extends BusTopic> {
-  readonly listeners: Set<(message: BusMessages[Topic]) => void>;
-  readonly deliver: (message: BusMessages[Topic]) => void;
-  readonly receive: (text: string) => void;
-}
-type TopicSubscriptions = { readonly [Topic in BusTopic]: TopicSubscription<Topic> };
+type Listeners = { readonly [Topic in BusTopic]: Set<(message: BusMessages[Topic]) => void> };
 
 // One line in the log when something that we depend on is lost, and one when it is back, however
 // many calls fail in between.
@@ -124,7 +119,21 @@ export const openBus = async ({
   databaseUrl,
   log,
 }: BusOptions): Promise<Bus & { close(): Promise<void> }> => {
-  const subscriptions = openTopicSubscriptions(log);
+  const listeners = noListeners();
+  /** A listener that throws, at once or later, does not affect the other listeners or the bus. */
+  const deliver = <Topic extends BusTopic>(topic: Topic, message: BusMessages[Topic]): void => {
+    for (const listener of listeners[topic])
+      (async () => listener(message))().catch((error: unknown) =>
+        log.error({ topic, err: error }, 'a listener of the bus failed'),
+      );
+  };
+  const receive = (topic: BusTopic, text: string): void => {
+    try {
+      deliver(topic, readMessage(topic, text));
+    } catch (error) {
+      log.warn({ topic, err: error }, 'invalid bus message');
+    }
+  };
   const outage = watchOutage('bus', log);
   const sender = randomUUID();
   const options: TransportOptions = {
@@ -132,7 +141,7 @@ export const openBus = async ({
     receive: (channel, text) => {
       const topic = channel.slice(channelPrefix.length);
       const [from, message] = splitAt(text, text.indexOf(' '));
-      if (isTopic(topic) && from !== sender) subscriptions[topic].receive(message);
+      if (isTopic(topic) && from !== sender) receive(topic, message);
     },
     began: outage.began,
     ended: outage.ended,
@@ -142,17 +151,16 @@ export const openBus = async ({
     : openPostgresTransport(databaseUrl, options));
   return {
     publish: async (topic, message) => {
-      const { listeners, deliver } = subscriptions[topic];
       const isInOrder = topic === inOrder;
-      if (!isInOrder) deliver(message);
+      if (!isInOrder) deliver(topic, message);
       // Only the relay listens to this: if it runs here, no other process listens.
-      if (topic === 'outbox' && listeners.size > 0) return;
+      if (topic === 'outbox' && listeners.outbox.size > 0) return;
       const text = `${isInOrder ? '' : sender} ${JSON.stringify(message)}`;
       await transport.send(channelOf(topic), text).then(outage.ended, outage.began);
     },
     subscribe: (topic, listener) => {
-      subscriptions[topic].listeners.add(listener);
-      return () => void subscriptions[topic].listeners.delete(listener);
+      listeners[topic].add(listener);
+      return () => void listeners[topic].delete(listener);
     },
     close: async () => {
       outage.silence();
@@ -172,49 +180,23 @@ const splitAt = (text: string, place: number): readonly [string, string] => [
   text.slice(place + 1),
 ];
 
-const openTopicSubscriptions = (log: Logger): TopicSubscriptions => ({
-  events: openTopicSubscription('events', log),
-  outbox: openTopicSubscription('outbox', log),
-  webhooks: openTopicSubscription('webhooks', log),
-  keys: openTopicSubscription('keys', log),
-  policies: openTopicSubscription('policies', log),
-  clocks: openTopicSubscription('clocks', log),
-  streams: openTopicSubscription('streams', log),
-  sessions: openTopicSubscription('sessions', log),
-  alerts: openTopicSubscription('alerts', log),
-  lists: openTopicSubscription('lists', log),
+/** No topic has a listener yet. */
+const noListeners = (): Listeners => ({
+  events: new Set(),
+  outbox: new Set(),
+  webhooks: new Set(),
+  keys: new Set(),
+  policies: new Set(),
+  clocks: new Set(),
+  streams: new Set(),
+  sessions: new Set(),
+  alerts: new Set(),
+  lists: new Set(),
 });
 
 /** Also begins the name after LISTEN. */
 const channelPrefix = 'payments_bus_';
 const channelOf = (topic: string): string => `${channelPrefix}${topic}`;
-
-/**
- * Unreadable messages are not delivered. A listener that throws, at once or later, does not affect
- * the other listeners or the bus.
- */
-const openTopicSubscription = <Topic extends BusTopic>(
-  topic: Topic,
-  log: Logger,
-): TopicSubscription<Topic> => {
-  const listeners = new Set<(message: BusMessages[Topic]) => void>();
-  const deliver = (message: BusMessages[Topic]): void => {
-    for (const listener of listeners) {
-      const delivery = async (): Promise<void> => listener(message);
-      delivery().catch((error: unknown) =>
-        log.error({ topic, err: error }, 'a listener of the bus failed'),
-      );
-    }
-  };
-  const receive = (text: string): void => {
-    try {
-      deliver(readMessage(topic, text));
-    } catch (error) {
-      log.warn({ topic, err: error }, 'invalid bus message');
-    }
-  };
-  return { listeners, deliver, receive };
-};
 
 // Messages as text. Incoming messages are checked: another process may run another version, or may
 // not be ours at all.
