@@ -153,23 +153,20 @@ export const tryKey = (p: Pick<ClaimDeps, 'merchantId' | 'mode' | 'key'>): strin
 interface ClaimSource {
   /** SQL from `from` on, when the parts are columns; without it they are parameters. */
   readonly from?: string;
-  /** A query that returns a row if the claim may be made. */
-  readonly condition?: string;
   readonly held?: typeof waitForKey;
 }
 
 /**
- * SQL: claims the key in `key` (null: no claim) when `condition` returns a row. It returns no row
- * when the key is taken.
+ * SQL: claims the key in `key` (null: no claim). It returns no row when the key is taken.
  */
 export const insertClaim = (
   p: ClaimDeps,
-  { from = '', condition = 'select 1', held = waitForKey }: ClaimSource = {},
+  { from = '', held = waitForKey }: ClaimSource = {},
 ): string =>
   `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at, request, asking_until)
    select ${p.merchantId}::uuid, ${p.mode}::text, ${p.key}::text, ${p.fingerprint}::text, ${p.shopId}::uuid, ${p.resourceId}::uuid, ${p.at}::timestamptz, ${p.request}::text,
      case when ${p.asksLater}::boolean then ${askingUntil} end
-   ${from} where ${p.key}::text is not null and exists (${condition}) and ${held(p)}
+   ${from} where ${p.key}::text is not null and ${held(p)}
    on conflict do nothing returning resource_id`;
 
 const find: Statement = {
