@@ -10,6 +10,7 @@ import { signaturesOf, type SignableRequest } from '../gateway/callers/check-cal
 import { bytesOf } from '../gateway/graphql/raw-body.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type { OperationName } from '../schema/generated/operation-map.ts';
+import type { RefusedFieldsFragment } from '../schema/generated/operations.ts';
 import { accessRefusal } from '../subgraphs/platform/access/access.ts';
 import type { Call } from '../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
@@ -192,7 +193,7 @@ const refuseScope = (
 };
 
 const openRun = (
-  route: Pick<Route, 'variables' | 'answer'>,
+  route: Pick<Route, 'variables' | 'answer' | 'bodyIsArgument'>,
   name: OperationName,
   { supergraph, log }: CallDeps,
 ): RunOperation => {
@@ -203,9 +204,28 @@ const openRun = (
     const { data, errors } = await operation.run(route.variables(asked as never), call);
     const [error] = errors ?? [];
     if (error) return refusalOf(error, name, call, log);
+    const refused = Object.values<unknown>(data ?? {}).find(isRefused);
+    if (refused) return inBody(refused, route.bodyIsArgument);
     return route.answer(data as never, asked as never);
   };
 };
+
+const isRefused = (result: unknown): result is RefusedFieldsFragment =>
+  (result as { __typename?: unknown } | null)?.__typename === 'Refused';
+
+/** The refusal of a mutation, with the paths that its wrong fields have in the body. */
+const inBody = (
+  { code, message, fields, firstRequest }: RefusedFieldsFragment,
+  argument: string | undefined,
+): Refusal => ({
+  code,
+  message,
+  fields: fields.map((field) => ({
+    ...field,
+    path: argument === undefined ? field.path : field.path.replace(`${argument}.`, ''),
+  })),
+  firstRequest,
+});
 
 /**
  * What a merchant learns of a GraphQL error: a refusal that a query meant, else nothing about us.

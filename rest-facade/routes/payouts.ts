@@ -69,20 +69,18 @@ export const payouts = [
     bodyScope: payoutScope,
     variables: ({ body, idempotency }) => ({ input: body, idempotency }),
     answer: ({ payoutCreate: result }) =>
-      result.__typename === 'Refused'
-        ? result
-        : created(
-            {
-              payout: payoutJson(result.payout),
-              mode: result.mode,
-              idempotent: result.idempotent,
-              simulator: result.simulator,
-              bank: result.bank,
-              bank_ref: result.bankRef,
-              failure_reason: result.failureReason,
-            },
-            result.idempotent,
-          ),
+      created(
+        {
+          payout: payoutJson(result.payout),
+          mode: result.mode,
+          idempotent: result.idempotent,
+          simulator: result.simulator,
+          bank: result.bank,
+          bank_ref: result.bankRef,
+          failure_reason: result.failureReason,
+        },
+        result.idempotent,
+      ),
   }),
   row<'CreatePayoutBatch', { method: PayoutMethod; items: BatchItem[] }>({
     method: 'POST',
@@ -98,7 +96,6 @@ export const payouts = [
       idempotency,
     }),
     answer: ({ payoutBatchCreate: result }, { body: { items } }) => {
-      if (result.__typename === 'Refused') return result;
       const results = result.results.map(
         ({ payoutId, index, status, method, amount, code, error }) => ({
           index,

@@ -3,7 +3,7 @@
  * row holds the scopes, how a request becomes variables, and how data becomes an answer.
  */
 import type { OperationMap, OperationName } from '../../schema/generated/operation-map.ts';
-import type { Idempotency, RefusedFieldsFragment } from '../../schema/generated/operations.ts';
+import type { Idempotency } from '../../schema/generated/operations.ts';
 import type { access } from '../../subgraphs/platform/access/access.ts';
 import type { Scope } from '../../subgraphs/platform/access/principal.ts';
 
@@ -25,11 +25,13 @@ export interface Answer {
   readonly replayed: boolean;
 }
 
-/** What a mutation answers instead of its result. */
-type Refused = Omit<RefusedFieldsFragment, '__typename'>;
+/** Data in which no mutation has refused. */
+type Made<Data> = {
+  readonly [Field in keyof Data]: Exclude<Data[Field], { readonly __typename: 'Refused' }>;
+};
 
 /** Null: there is no such object. */
-export type Outcome = Answer | Refused | null;
+export type Outcome = Answer | null;
 
 /** A row as the facade runs it: any operation, any request. */
 export interface Route {
@@ -59,7 +61,10 @@ export interface Route {
    * method.
    */
   readonly bodyScope?: (body: unknown) => Scope | null;
+  /** The argument that the body is as a whole: paths of wrong fields leave out its name. */
+  readonly bodyIsArgument?: string;
   readonly variables: (request: ValidRequest<never, never>) => Readonly<Record<string, unknown>>;
+  /** Only of what is no refusal: `call.ts` answers those. */
   readonly answer: (data: never, request: ValidRequest<never, never>) => Outcome;
 }
 
@@ -69,13 +74,20 @@ interface Row<Name extends OperationName, Body, Query>
     Partial<
       Pick<
         Route,
-        'idempotent' | 'idPrefix' | 'idForm' | 'otherId' | 'bodyLimit_bytes' | 'kind' | 'bodyScope'
+        | 'idempotent'
+        | 'idPrefix'
+        | 'idForm'
+        | 'otherId'
+        | 'bodyLimit_bytes'
+        | 'kind'
+        | 'bodyScope'
+        | 'bodyIsArgument'
       >
     > {
   readonly operation: Name;
   readonly variables: (request: ValidRequest<Body, Query>) => OperationMap[Name]['variables'];
   readonly answer: (
-    data: OperationMap[Name]['result'],
+    data: Made<OperationMap[Name]['result']>,
     request: ValidRequest<Body, Query>,
   ) => Outcome;
 }
@@ -115,14 +127,6 @@ export const created = (body: object, idempotent: boolean): Answer => ({
   status: idempotent ? 200 : 201,
   body,
   replayed: idempotent,
-});
-/** A refusal whose fields are in the body itself, while other bodies have them within `name`. */
-export const ofBody = (refused: Refused, name: string): Refused => ({
-  ...refused,
-  fields: refused.fields.map(({ path, message }) => ({
-    path: path.replace(`${name}.`, ''),
-    message,
-  })),
 });
 export const cancelled = ok({ status: 'cancelled' });
 export const paged = <Node>(
