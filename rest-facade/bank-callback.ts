@@ -4,16 +4,15 @@
  * names. The exception is a signed notification of a receipt. Duplicates, reordering and losses are
  * harmless.
  */
-import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { AddressOf } from '../gateway/callers/caller-address.ts';
+import { edgeCall } from '../gateway/callers/edge-call.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type {
   NotificationRoute,
   NotifiedOperation,
   NotifiedReceipt,
 } from '../subgraphs/platform/http/bank-notifications.ts';
-import type { Call } from '../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import { isCanonicalUuid } from '../subgraphs/rules/ids.ts';
 
@@ -26,12 +25,6 @@ export interface BankCallbackDeps {
 const bodyLimit_bytes = 262_144;
 const unasked = 'a notification of a bank led to no answer; the schedules will ask';
 const unrecorded = 'a receipt that a bank has notified of was not recorded; it notifies again';
-
-const edgeCall = (): Call => ({
-  principal: { kind: 'edge', name: 'bank-callback' },
-  requestId: randomUUID(),
-  isInLane: false,
-});
 
 /**
  * Records a notification of a receipt, for which there is no query, before it is accepted. False if
@@ -46,7 +39,7 @@ const openReceiptRecord = (
   const recordReceipt = supergraph.operation('RecordBankReceipt');
   const record = async (connector: string, receipt: NotifiedReceipt): Promise<boolean> => {
     const { merchantId, paymentId, type, amount, fiscal, failureReason } = receipt;
-    const call = edgeCall();
+    const call = edgeCall('bank-callback');
     const input = {
       merchantId,
       paymentId,
@@ -92,7 +85,7 @@ export const takeBankCallbacks = async (
     connector: string,
     { merchantId, operationId: id, isPayout }: NotifiedOperation,
   ): Promise<void> => {
-    const edge = edgeCall();
+    const edge = edgeCall('bank-callback');
     const { errors } = isPayout
       ? await askOfPayout.run({ merchantId, id }, edge)
       : await askOfPayment.run({ merchantId, id, connector }, edge);

@@ -3,14 +3,15 @@
  * a bearer token reads it: the operator's token, a merchant's key, a token of the OIDC issuer.
  * check-caller.ts makes the further checks of a key.
  */
-import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import { refuse, type Refusal, isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import { scopes, type Call, type Scope } from '../../subgraphs/platform/access/principal.ts';
+import { scopes, type Scope } from '../../subgraphs/platform/access/principal.ts';
 import { type AddressOf, headerValues } from './caller-address.ts';
+import { dataOf, edgeCall } from './edge-call.ts';
 import {
   type ApiKeyHolder,
   type Authenticated,
@@ -377,31 +378,17 @@ const authenticatedAs = rememberByHolder<Authenticated>((holder) => {
   };
 });
 
-const asGateway = (): Call => ({
-  principal: { kind: 'edge', name: 'gateway' },
-  requestId: randomUUID(),
-  isInLane: false,
-});
-
 const reportKeyUse = (
   supergraph: Pick<Supergraph, 'operation'>,
 ): ((used: readonly UsedKey[]) => Promise<void>) => {
   const operation = supergraph.operation('NoteApiKeyUse');
-  return async (used) => {
-    const { errors } = await operation.run({ used: [...used] }, asGateway());
-    const [error] = errors ?? [];
-    if (error) throw error;
-  };
+  return async (used) => void dataOf(await operation.run({ used: [...used] }, edgeCall('gateway')));
 };
 
 const findHolder = (
   supergraph: Pick<Supergraph, 'operation'>,
 ): ((digest: string) => Promise<ApiKeyHolder | null>) => {
   const operation = supergraph.operation('FindApiKeyHolder');
-  return async (digest) => {
-    const { data, errors } = await operation.run({ digest }, asGateway());
-    const [error] = errors ?? [];
-    if (error) throw error;
-    return data?.apiKeyHolder ?? null;
-  };
+  return async (digest) =>
+    dataOf(await operation.run({ digest }, edgeCall('gateway'))).apiKeyHolder;
 };

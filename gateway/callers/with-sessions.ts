@@ -4,15 +4,11 @@
  * over HTTP, by a header that no other site can set (docs/decisions.md#cookies-run-known-operations).
  */
 import type { IncomingMessage } from 'node:http';
-import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
-import {
-  roles,
-  type Call,
-  type OperatorPrincipal,
-} from '../../subgraphs/platform/access/principal.ts';
+import { roles, type OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Authenticator } from './authenticate.ts';
+import { dataOf, edgeCall } from './edge-call.ts';
 import type { Authenticated, Authorization } from './caller.ts';
 import type { Origins } from './caller-address.ts';
 import { personName } from './limits.ts';
@@ -76,21 +72,6 @@ const known_ms = 30_000;
 const known_max = 10_000;
 /** Its use is noted at most so often. */
 const noted_ms = 60_000;
-
-const asConsole = (): Call => ({
-  principal: { kind: 'edge', name: 'console' },
-  requestId: randomUUID(),
-  isInLane: false,
-});
-
-type Answer<Data> = { readonly data?: Data | null; readonly errors?: readonly Error[] };
-
-const dataOf = <Data>({ data, errors }: Answer<Data>): Data => {
-  const [error] = errors ?? [];
-  if (error) throw error;
-  if (!data) throw new Error('an answer about sessions without data');
-  return data;
-};
 
 /** The cache of sessions, and its end. */
 const openCache = (bus: Bus, find: (digest: string) => Promise<Session | null>) => {
@@ -168,10 +149,10 @@ export const openConsoleSessions = ({
   const ask = openAsking(supergraph);
   const cache = openCache(
     bus,
-    async (digest) => dataOf(await ask.find.run({ digest }, asConsole())).consoleSession,
+    async (digest) => dataOf(await ask.find.run({ digest }, edgeCall('console'))).consoleSession,
   );
   const note = openNotes(async (digest) => {
-    dataOf(await ask.note.run({ digest }, asConsole()));
+    dataOf(await ask.note.run({ digest }, edgeCall('console')));
     cache.forget(digest);
   }, log);
   const begun = (secret: string, session: Session): OpenedSession => {
@@ -190,25 +171,25 @@ export const openConsoleSessions = ({
     open: async (person) => {
       const secret = makeSecret();
       const variables = { digest: secretDigest(secret), ...person };
-      const answer = await ask.open.run(variables, asConsole());
+      const answer = await ask.open.run(variables, edgeCall('console'));
       return begun(secret, dataOf(answer).consoleSessionOpen);
     },
     enter: async (link) => {
       const secret = makeSecret();
       const variables = { link: secretDigest(link), digest: secretDigest(secret) };
-      const session = dataOf(await ask.enter.run(variables, asConsole())).consoleLinkUse;
+      const session = dataOf(await ask.enter.run(variables, edgeCall('console'))).consoleLinkUse;
       return session && begun(secret, session);
     },
     makeLink: async (person) => {
       const { url, digest } = makeConsoleLink(publicUrl);
-      const answer = await ask.link.run({ digest, ...person }, asConsole());
+      const answer = await ask.link.run({ digest, ...person }, edgeCall('console'));
       const expiresAt = dataOf(answer).consoleLinkMake;
       return expiresAt ? { url, expiresAt } : null;
     },
     end: async (secret) => {
       const digest = secretDigest(secret);
       cache.forget(digest);
-      dataOf(await ask.end.run({ digest }, asConsole()));
+      dataOf(await ask.end.run({ digest }, edgeCall('console')));
     },
     onEnd: cache.onEnd,
     close: cache.close,

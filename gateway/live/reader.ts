@@ -2,7 +2,6 @@
  * One reader of the live stream: first the replay that it requested, then new events, through a
  * bounded buffer of its own.
  */
-import { randomUUID } from 'node:crypto';
 import type { LiveEventKind } from '../../schema/generated/operations.ts';
 import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 import {
@@ -13,6 +12,7 @@ import {
 } from '../../subgraphs/rules/event.ts';
 import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { Supergraph } from '../supergraph.ts';
+import { dataOf, edgeCall } from '../callers/edge-call.ts';
 
 /*
  * A ring buffer of the newest events of the stream: a client that was away briefly resumes from
@@ -182,14 +182,8 @@ export const storedEvents = (supergraph: Pick<Supergraph, 'operation'>): ReadEve
       ...audience,
       kinds: Array.from(kinds, (kind) => graphKindOf(kind)),
     };
-    const { data, errors } = await operation.run(variables, {
-      principal: { kind: 'edge', name: 'gateway' },
-      requestId: randomUUID(),
-      isInLane: false,
-    });
-    const [error] = errors ?? [];
-    if (error) throw error;
-    return data?.liveEventsAfter?.map(readEvent) ?? null;
+    const { liveEventsAfter } = dataOf(await operation.run(variables, edgeCall('gateway')));
+    return liveEventsAfter?.map(readEvent) ?? null;
   };
 };
 

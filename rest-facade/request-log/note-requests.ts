@@ -2,10 +2,10 @@
  * The request log (docs/contract.md#request-log). A call never waits for it: entries are buffered,
  * and their bodies are masked when they are written.
  */
-import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
 import { authorizationOf } from '../../gateway/callers/authenticate.ts';
+import { dataOf, edgeCall } from '../../gateway/callers/edge-call.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { ApiRequestNote } from '../../schema/generated/asked-of-merchants.ts';
 import { maskCardNumbers, holdsCardNumber } from '../../subgraphs/rules/card.ts';
@@ -206,10 +206,7 @@ const openWriter = (
       requestBody: bodyOf(request?.toString('utf8') ?? '', known),
       responseBody: bodyOf(response, known),
     }));
-    const principal = { kind: 'edge', name: 'gateway' } as const;
-    const call = { principal, requestId: randomUUID(), isInLane: false };
-    const { errors } = await operation.run({ requests }, call);
-    if (errors?.[0]) throw errors[0];
+    dataOf(await operation.run({ requests }, edgeCall('gateway')));
   };
 };
 
