@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { lazily } from '../subgraphs/platform/graph/lazily.ts';
 
 /** One text in each coding that it is sent in; a coding has an entity tag of its own. */
 export interface FixedAnswer {
@@ -74,4 +75,16 @@ export const sendAnswer = (
   if (holds(request, tag)) return reply.code(304).send();
   if (coding) reply.header('content-encoding', coding);
   return reply.send(bytes);
+};
+
+/** Adds an address, with and without the slash at its end, made at the first look. */
+export const serveMade = (
+  app: FastifyInstance,
+  path: string,
+  make: () => Promise<FixedAnswer>,
+): void => {
+  const made = lazily(make);
+  const addresses = path.endsWith('/') ? [path, path.slice(0, -1)] : [path];
+  for (const address of addresses)
+    app.get(address, async (request, reply) => sendAnswer(request, reply, await made()));
 };

@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { html as markup, markupText } from './checkout/html.ts';
-import { prepareAnswer, sendAnswer, type FixedAnswer } from './fixed-answer.ts';
-import { serveGuides, serveMade, serveOtherPage } from './guides/serve-guides.ts';
+import { prepareAnswer, sendAnswer, serveMade } from './fixed-answer.ts';
+import { serveGuides, serveOtherPage } from './guides/serve-guides.ts';
 import {
   type Contract,
   type Described,
@@ -178,30 +178,6 @@ const html = {
 };
 const script = { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': cacheControl };
 
-/** The page and its scripts, by address. */
-const prepareReference = async (): Promise<ReadonlyMap<string, FixedAnswer>> => {
-  const [shown, start, reference] = await Promise.all([
-    prepareAnswer(page, html),
-    readFile(join(import.meta.dirname, 'browser/start-reference.js')).then((text) =>
-      prepareAnswer(text, script),
-    ),
-    readReference().then((text) => prepareAnswer(text, script)),
-  ]);
-  return new Map([
-    ['/docs/reference', shown],
-    ['/docs/reference/', shown],
-    ['/docs/js/start-reference.js', start],
-    ['/docs/js/scalar.js', reference],
-  ]);
-};
-
-const referencePaths = [
-  '/docs/reference',
-  '/docs/reference/',
-  '/docs/js/start-reference.js',
-  '/docs/js/scalar.js',
-];
-
 /** Adds them. The reference is large and seldom looked at: it is loaded at the first look. */
 export const serveDocs = async (
   app: FastifyInstance,
@@ -222,13 +198,9 @@ export const serveDocs = async (
     prepareAnswer(JSON.stringify(postmanCollection(described, publicUrl)), json),
   );
   serveGuides(app, cacheControl);
-  let reference: Promise<ReadonlyMap<string, FixedAnswer>> | null = null;
-  for (const path of referencePaths) {
-    app.get(path, async (request, reply) => {
-      reference ??= prepareReference();
-      const answer = (await reference).get(path);
-      if (!answer) throw new Error(`nothing was prepared for ${path}`);
-      return sendAnswer(request, reply, answer);
-    });
-  }
+  serveMade(app, '/docs/reference/', () => prepareAnswer(page, html));
+  serveMade(app, '/docs/js/start-reference.js', async () =>
+    prepareAnswer(await readFile(join(import.meta.dirname, 'browser/start-reference.js')), script),
+  );
+  serveMade(app, '/docs/js/scalar.js', async () => prepareAnswer(await readReference(), script));
 };

@@ -15,6 +15,7 @@ import {
 import { object, pipe, string, url as isUrl } from 'valibot';
 import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import { readAs } from '../../subgraphs/platform/graph/process-messages.ts';
+import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
 import { roles, type Role } from '../../subgraphs/platform/access/principal.ts';
 import type { OidcConfig } from '../../subgraphs/platform/config/config.ts';
 import type { Authenticated, BearerReader } from './caller.ts';
@@ -63,18 +64,12 @@ const withoutReach = refuse(
  */
 export const readOidcToken = (
   config: OidcConfig,
-  { cooldown_ms, deadline_ms }: IssuerLimits = {
+  limits: IssuerLimits = {
     cooldown_ms: issuerCooldown_ms,
     deadline_ms: issuerDeadline_ms,
   },
 ): BearerReader => {
-  let keys: Promise<JWTVerifyGetKey> | null = null;
-  const issuerKeys = (): Promise<JWTVerifyGetKey> => {
-    const opened = (keys ??= openKeys(config, { cooldown_ms, deadline_ms }));
-    // After a failed discovery the next token tries again.
-    opened.catch(() => (keys = null));
-    return opened;
-  };
+  const issuerKeys = lazily(() => openKeys(config, limits));
   return (bearer) => (tokenForm.test(bearer) ? admitToken(bearer, config, issuerKeys) : null);
 };
 

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
 
 const page = (version: string): string => `<!doctype html>
 <html lang="en">
@@ -85,8 +86,7 @@ const readBundle = async (): Promise<Bundle> => {
 export const serveGraphiql = (
   app: FastifyInstance,
 ): ((reply: FastifyReply) => Promise<FastifyReply>) => {
-  let reading: Promise<Bundle> | null = null;
-  const bundle = (): Promise<Bundle> => (reading ??= readBundle());
+  const bundle = lazily(readBundle);
 
   app.get<{ Params: { name: string } }>('/graphql/graphiql/:name', async (request, reply) => {
     const asset = (await bundle()).assets.get(request.params.name);

@@ -15,7 +15,8 @@ import type { Refusal } from '../../subgraphs/rules/refusal.ts';
 import { preferredLanguage } from '../checkout/language.ts';
 import { html, markupText } from '../checkout/html.ts';
 import { guardPage } from '../checkout/page-context.ts';
-import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
+import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
+import { prepareAnswer, serveMade } from '../fixed-answer.ts';
 
 const issuerDeadline_s = 3;
 /** What the console requests from the issuer: the person's identity. */
@@ -80,13 +81,7 @@ const discover = async ({ oidc, login }: IssuerLoginDeps): Promise<Configuration
 /** Opens the login; the issuer is asked for its addresses by the first one. */
 export const openIssuerLogin = (deps: IssuerLoginDeps): IssuerLogin => {
   const { oidc, publicUrl, keys, readToken } = deps;
-  let found: Promise<Configuration> | null = null;
-  const issuer = (): Promise<Configuration> => {
-    const discovered = (found ??= discover(deps));
-    // After a failed discovery the next login tries again.
-    discovered.catch(() => (found = null));
-    return discovered;
-  };
+  const issuer = lazily(() => discover(deps));
   return {
     begin: async () => {
       const client = await loadClient();
@@ -248,13 +243,11 @@ const files = [
 /** Serves the page's files; each is read on its first request. */
 export const serveEnterFiles = (app: FastifyInstance): void => {
   for (const [name, path, type] of files) {
-    let answer: Promise<FixedAnswer> | null = null;
-    app.get(`/console/enter/${name}`, async (request, reply) => {
-      answer ??= prepareAnswer(readFileSync(new URL(path, import.meta.url)), {
+    serveMade(app, `/console/enter/${name}`, () =>
+      prepareAnswer(readFileSync(new URL(path, import.meta.url)), {
         'content-type': type,
         'cache-control': 'public, max-age=300',
-      });
-      return sendAnswer(request, reply, await answer);
-    });
+      }),
+    );
   }
 };

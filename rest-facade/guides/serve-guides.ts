@@ -8,7 +8,7 @@ import { consoleVersion } from '../../gateway/graphql/read-document.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { preferredLanguage } from '../checkout/language.ts';
 import { html, markupText, type Html } from '../checkout/html.ts';
-import { prepareAnswer, sendAnswer, type FixedAnswer } from '../fixed-answer.ts';
+import { prepareAnswer, sendAnswer, serveMade, type FixedAnswer } from '../fixed-answer.ts';
 import { readContract } from '../read-contract.ts';
 import {
   guideGroups,
@@ -296,18 +296,6 @@ const makeIndex = async (language: GuideLanguage): Promise<string> => {
     })),
   );
   return JSON.stringify([...sections, ...operationsOf(language)]);
-};
-
-/** Adds an address, with and without the slash at its end, made at the first look. */
-export const serveMade = (
-  app: FastifyInstance,
-  path: string,
-  make: () => Promise<FixedAnswer>,
-): void => {
-  let made: Promise<FixedAnswer> | null = null;
-  const addresses = path.endsWith('/') ? [path, path.slice(0, -1)] : [path];
-  for (const address of addresses)
-    app.get(address, async (request, reply) => sendAnswer(request, reply, await (made ??= make())));
 };
 
 /** A page beside the guides, in their frame: `main` is its markup. */
