@@ -40,7 +40,6 @@ const SimulatorOperationEntity = defineEntity({
      */
     firstCharge: p.uuid().strictNullable(),
   },
-  indexes: [{ name: 'simulator_operation_age', properties: ['createdAt'] }],
 });
 export type SimulatorOperation = Row<InferEntity<typeof SimulatorOperationEntity>>;
 
@@ -60,20 +59,6 @@ const SimulatorHoldOrderEntity = defineEntity({
     answerAt: instant().strictNullable(),
     createdAt: instant(),
   },
-  uniques: [
-    {
-      name: 'simulator_hold_settled',
-      properties: ['merchantId', 'paymentId'],
-      where: 'failure_code is null',
-    },
-  ],
-  indexes: [{ name: 'simulator_hold_order_age', properties: ['createdAt'] }],
-  checks: [
-    {
-      name: 'simulator_hold_order_kind',
-      expression: "kind = any (array['capture'::text, 'release'::text])",
-    },
-  ],
 });
 export type SimulatorHoldOrder = Row<InferEntity<typeof SimulatorHoldOrderEntity>>;
 
@@ -90,13 +75,6 @@ const SimulatorCallbackEntity = defineEntity({
     kind: p.text().$type<'decision' | 'opposite' | 'pending'>(),
     dueAt: instant(),
   },
-  indexes: [{ name: 'simulator_callback_due', properties: ['dueAt'] }],
-  checks: [
-    {
-      name: 'simulator_callback_kind',
-      expression: "kind = any (array['decision'::text, 'opposite'::text, 'pending'::text])",
-    },
-  ],
 });
 export type SimulatorCallback = Row<InferEntity<typeof SimulatorCallbackEntity>>;
 
@@ -119,12 +97,6 @@ export const BankRouteEntity = defineEntity({
     active: p.boolean().groups('audit'),
     createdAt: instant(),
   },
-  uniques: [
-    {
-      name: 'bank_route_once',
-      properties: ['merchantId', 'shopId', 'mode', 'operation', 'method', 'connector'],
-    },
-  ],
 });
 export type BankRoute = Row<InferEntity<typeof BankRouteEntity>>;
 
@@ -146,19 +118,6 @@ export const BankAccountEntity = defineEntity({
     createdAt: instant(),
     changedAt: instant(),
   },
-  uniques: [
-    {
-      name: 'bank_account_active',
-      properties: ['merchantId', 'connector', 'purpose'],
-      where: 'active',
-    },
-  ],
-  checks: [
-    {
-      name: 'bank_account_purpose',
-      expression: "purpose = any (array['payments'::text, 'payouts'::text])",
-    },
-  ],
 });
 export type BankAccount = Row<InferEntity<typeof BankAccountEntity>>;
 
@@ -174,7 +133,6 @@ export const SbpBankEntity = defineEntity({
     connector: p.text(),
     refreshedAt: instant(),
   },
-  checks: [{ name: 'sbp_bank_member', expression: "member_id ~ '^[0-9]{12}$'::text" }],
 });
 
 /** An order that went out to a bank that has no idempotency key for it (`tbank/orders`). */
@@ -288,12 +246,5 @@ export const ReceiptTermsEntity = defineEntity({
     customerShown: p.json<ReceiptCustomer>().columnType('json').nullable(),
     createdAt: instant(),
   },
-  indexes: [
-    {
-      name: 'receipt_terms_payment',
-      properties: ['merchantId', 'paymentId'],
-      where: 'payment_id is not null',
-    },
-  ],
 });
 export type NewTerms = Row<InferEntity<typeof ReceiptTermsEntity>>;

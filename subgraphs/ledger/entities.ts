@@ -7,7 +7,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
-import { accounts, type Account, type PostingType } from '../rules/postings.ts';
+import type { Account, PostingType } from '../rules/postings.ts';
 import type { SettableMethod } from './rate.ts';
 
 /** The fact of a posting: unique together with the type, so that a fact is booked once. */
@@ -33,32 +33,6 @@ const PostingEntry = defineEntity({
     payoutId: p.uuid().strictNullable(),
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
-  uniques: [
-    { name: 'posting_source', properties: ['merchantId', 'sourceKind', 'sourceId', 'type'] },
-  ],
-  indexes: [
-    { name: 'posting_ledger', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
-    {
-      name: 'posting_filter',
-      properties: ['merchantId', 'shopId', 'mode', 'type', 'createdAt', 'id'],
-    },
-    {
-      name: 'posting_newest',
-      properties: ['mode', 'createdAt', 'id'],
-      where:
-        "type = any (array['refund'::text, 'payout'::text, 'payout_fee'::text, 'settlement'::text, 'adjustment'::text])",
-    },
-  ],
-  checks: [
-    { name: 'posting_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
-    { name: 'posting_accounts', expression: 'from_account <> to_account' },
-    {
-      name: 'posting_known_accounts',
-      expression: ['from_account', 'to_account']
-        .map((column) => `${column} in (${accounts.map((account) => `'${account}'`).join(', ')})`)
-        .join(' and '),
-    },
-  ],
 });
 
 /** A change of a balance that the fold has not taken up yet. */
@@ -141,10 +115,6 @@ export const BooksCheckEntity = defineEntity({
     sums: p.json<object>().columnType('jsonb').defaultRaw(`'[]'`),
     isDoubted: p.boolean().default(false),
   },
-  indexes: [
-    { name: 'books_check_due', properties: ['dueAt'] },
-    { name: 'books_check_oldest', properties: ['checkedAt'] },
-  ],
 });
 
 /**
@@ -164,8 +134,6 @@ export const RateEntity = defineEntity({
     /** It holds from this moment on. */
     since: p.type(InstantType).$type<Temporal.Instant>().groups('audit'),
   },
-  indexes: [{ name: 'rate_level', properties: ['merchantId', 'shopId', 'method', 'since'] }],
-  checks: [{ name: 'rate_range', expression: 'rate_bps >= 0 and rate_bps <= 10000' }],
 });
 
 export type Rate = Row<InferEntity<typeof RateEntity>>;
@@ -246,14 +214,6 @@ const HourlyTotal = defineEntity({
     moved: sum(),
     fee: sum(),
   },
-  indexes: [
-    {
-      name: 'hourly_total_lately',
-      properties: ['hour'],
-      where:
-        "kind = 'payment' and mode = 'live' and shop_id = '00000000-0000-0000-0000-000000000000'",
-    },
-  ],
 });
 
 /** The counted state of a payment, refund or payout: subtracted when it changes. */

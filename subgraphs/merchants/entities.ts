@@ -41,18 +41,6 @@ export const MerchantEntity = defineEntity({
     supportRefundMax: p.bigint().defaultRaw('0').groups('supportRefund'),
     createdAt: instant(),
   },
-  indexes: [{ name: 'merchant_list', properties: ['createdAt', 'id'] }],
-  checks: [
-    {
-      name: 'merchant_support_refund',
-      expression: 'support_refund_max >= 0 and support_refund_max <= 9007199254740991',
-    },
-    {
-      name: 'merchant_rate_limit',
-      expression:
-        '(rate_per_second is null) = (rate_burst is null) and rate_per_second > 0 and rate_burst > 0',
-    },
-  ],
 });
 export type Merchant = Row<InferEntity<typeof MerchantEntity>>;
 
@@ -90,8 +78,6 @@ export const ApiKeyEntity = defineEntity({
     approvedBy: p.text().strictNullable().groups('audit'),
     approvedAt: instant().strictNullable(),
   },
-  checks: [{ name: 'api_key_two', expression: 'approved_by <> requested_by' }],
-  indexes: [{ name: 'api_key_shop', properties: ['merchantId', 'shopId'] }],
 });
 export type ApiKey = Row<InferEntity<typeof ApiKeyEntity>>;
 
@@ -116,7 +102,6 @@ export const WebhookEndpointEntity = defineEntity({
     active: p.boolean().groups('audit'),
     createdAt: instant(),
   },
-  indexes: [{ name: 'webhook_endpoint_shop', properties: ['merchantId', 'shopId', 'createdAt'] }],
 });
 export type WebhookEndpoint = Row<InferEntity<typeof WebhookEndpointEntity>>;
 
@@ -149,44 +134,6 @@ export const WebhookDeliveryEntity = defineEntity({
     /** That of its event; part of the key, and selects the partition. */
     createdAt: instant().primary(),
   },
-  uniques: [
-    { name: 'webhook_delivery_once', properties: ['merchantId', 'eventId', 'lane', 'createdAt'] },
-  ],
-  indexes: [
-    {
-      name: 'webhook_delivery_due',
-      properties: ['lane', 'dueAt'],
-      where: "status = 'pending'",
-    },
-    {
-      name: 'webhook_delivery_clocked',
-      properties: ['merchantId', 'shopId', 'nextAttemptAt'],
-      where: "status = 'pending' and due_at is null",
-    },
-    { name: 'webhook_delivery_leased', properties: ['lane'], where: 'lease_until is not null' },
-    { name: 'webhook_delivery_list', properties: ['merchantId', 'createdAt', 'id'] },
-    {
-      name: 'webhook_delivery_failed',
-      properties: ['merchantId', 'createdAt', 'id'],
-      where: "status = 'failed'",
-    },
-    {
-      name: 'webhook_delivery_newest',
-      properties: ['mode', 'createdAt', 'id'],
-      where: "status = 'failed'",
-    },
-    {
-      name: 'webhook_delivery_by_lane',
-      properties: ['mode', 'merchantId', 'shopId', 'lane', 'createdAt'],
-      where: "status = 'failed'",
-    },
-    { name: 'webhook_delivery_subject', properties: ['merchantId', 'subjectId', 'createdAt'] },
-    {
-      name: 'webhook_delivery_tried',
-      properties: ['merchantId', 'endpointId', 'createdAt'],
-      where: "status <> 'delivered' and attempts > 0",
-    },
-  ],
 });
 export type WebhookDelivery = Row<InferEntity<typeof WebhookDeliveryEntity>>;
 
@@ -232,12 +179,6 @@ export const AuditEntryEntity = defineEntity({
     /** By the database's clock; selects the partition. */
     writtenAt: instant().primary().defaultRaw('now()'),
   },
-  indexes: [
-    { name: 'audit_entry_merchant', properties: ['merchantId', 'at', 'id'] },
-    { name: 'audit_entry_at', properties: ['at', 'id'] },
-    { name: 'audit_entry_request', properties: ['requestId'] },
-    { name: 'audit_entry_subject', properties: ['merchantId', 'subjectId', 'at'] },
-  ],
   triggers: [
     {
       name: 'append_only',
@@ -264,7 +205,6 @@ const AuditTextEntity = defineEntity({
     subjectId: p.text(),
     texts: p.json<AuditTexts>().columnType('json'),
   },
-  indexes: [{ name: 'audit_text_subject', properties: ['merchantId', 'subjectId'] }],
 });
 
 export const merchantsEntities = [
@@ -306,13 +246,6 @@ export const ApiRequestEntity = defineEntity({
     /** When it arrived; selects the partition of the day. */
     createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
   },
-  indexes: [
-    {
-      name: 'api_request_list',
-      properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'],
-    },
-    { name: 'api_request_id', properties: ['merchantId', 'requestId', 'createdAt'] },
-  ],
 });
 export type ApiRequest = Row<InferEntity<typeof ApiRequestEntity>>;
 
@@ -332,7 +265,6 @@ export const SavedViewEntity = defineEntity({
     search: p.text().groups('audit'),
     savedAt: p.type(InstantType).$type<Temporal.Instant>(),
   },
-  uniques: [{ name: 'saved_view_once', properties: ['merchantId', 'subject', 'section', 'name'] }],
 });
 export type SavedView = Row<InferEntity<typeof SavedViewEntity>>;
 
@@ -358,7 +290,6 @@ const ConsoleSessionEntity = defineEntity({
     /** When it was logged out; null while it lasts or when it lapsed. */
     endedAt: instant().strictNullable(),
   },
-  indexes: [{ name: 'console_session_ends', properties: ['endsAt'] }],
 });
 export type ConsoleSession = Row<InferEntity<typeof ConsoleSessionEntity>>;
 

@@ -1,10 +1,10 @@
-/** Tables of the payments subgraph. CHECK constraints refuse what must never be. */
+/** Tables of the payments subgraph. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { ReceiptTermsEntity } from '../acquirers/entities.ts';
 import { InstantType } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { DraftStatus } from '../platform/drafts/rules.ts';
-import { draftChecks, draftColumns, draftIndexes } from '../platform/drafts/store-drafts.ts';
+import { draftColumns } from '../platform/drafts/store-drafts.ts';
 import type { BankStep, PlannedOutcome } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { Mode } from '../rules/mode.ts';
@@ -106,84 +106,6 @@ export const PaymentEntity = defineEntity({
     /** A payment of 1 RUB that only proves the method: it is voided, or given back. */
     verification: p.boolean().default(false),
   },
-  indexes: [
-    { name: 'payment_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
-    {
-      name: 'payment_filter',
-      properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'],
-    },
-    { name: 'payment_newest', properties: ['mode', 'createdAt', 'id'] },
-    { name: 'payment_link_due', properties: ['expiresAt'], where: "status = 'pending'" },
-    {
-      name: 'payment_session_due',
-      properties: ['processingUntil'],
-      where: "status = 'processing'",
-    },
-    { name: 'payment_public', properties: ['publicId'] },
-    // Also finds by the beginning.
-    {
-      name: 'payment_order',
-      properties: ['merchantId', 'orderId'],
-      expression: 'create index payment_order on payment (merchant_id, order_id text_pattern_ops)',
-    },
-    {
-      name: 'payment_of_customer',
-      properties: ['merchantId', 'customerId', 'createdAt', 'id'],
-      where: 'customer_id is not null',
-    },
-    { name: 'payment_rrn', properties: ['merchantId', 'rrn'], where: 'rrn is not null' },
-    { name: 'payment_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
-    {
-      name: 'payment_due_of_merchant',
-      properties: ['merchantId', 'askAt'],
-      where: 'ask_at is not null',
-    },
-    {
-      name: 'payment_hold_due',
-      properties: ['captureBefore'],
-      where: "status = 'authorized' and hold_order is null",
-    },
-    {
-      name: 'payment_hold_open',
-      properties: ['holdOrder'],
-      where: 'hold_order is not null',
-    },
-  ],
-  checks: [
-    { name: 'payment_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
-    { name: 'payment_refunded', expression: 'amount_refunded >= 0 and amount_refunded <= amount' },
-    {
-      name: 'payment_kind',
-      expression:
-        "kind = any (array['token_bind'::text, 'subscription_init'::text, 'token_charge'::text, 'subscription_charge'::text])",
-    },
-    { name: 'payment_of_token', expression: '(kind is null) = (token_id is null)' },
-    { name: 'payment_fee', expression: 'fee is null or fee >= 0 and fee <= amount' },
-    {
-      name: 'payment_processing',
-      expression: "status <> 'processing'::text or processing_until is not null",
-    },
-    { name: 'payment_on_decline', expression: "on_decline = any (array['stay'::text])" },
-    { name: 'payment_capture', expression: "capture = any (array['manual'::text])" },
-    {
-      name: 'payment_captured',
-      expression: 'amount_captured >= 1 and amount_captured <= amount',
-    },
-    {
-      name: 'payment_hold',
-      expression:
-        "(hold_order is null) = (hold_key is null) and hold_order = any (array['capture'::text, 'cancel'::text, 'end'::text, 'give_up'::text])",
-    },
-    {
-      name: 'payment_authorized',
-      expression: "status <> 'authorized'::text or capture_before is not null",
-    },
-    {
-      name: 'payment_status',
-      expression:
-        "status = any (array['pending'::text, 'processing'::text, 'authorized'::text, 'succeeded'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'refunded'::text])",
-    },
-  ],
 });
 export type Payment = Row<InferEntity<typeof PaymentEntity>>;
 /** A payment of a saved method. */
@@ -222,7 +144,6 @@ export const PaymentNoteEntity = defineEntity({
     createdAt: p.type(InstantType).$type<Temporal.Instant>(),
     text: p.text(),
   },
-  checks: [{ name: 'payment_note_number', expression: 'number >= 1 and number <= 100' }],
 });
 export type PaymentNote = Row<InferEntity<typeof PaymentNoteEntity>>;
 
@@ -246,15 +167,10 @@ export const RefundDraftEntity = defineEntity({
     receiptTermsId: p.uuid().nullable(),
     ...draftColumns(),
   },
-  indexes: [
-    ...draftIndexes('refund_draft'),
-    { name: 'refund_draft_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
-  ],
-  checks: [...draftChecks('refund_draft')],
 });
 export type RefundDraft = Row<InferEntity<typeof RefundDraftEntity>>;
 
-// The table of refunds. CHECK constraints state what must never be.
+// The table of refunds.
 
 export const RefundEntity = defineEntity({
   name: 'Refund',
@@ -280,31 +196,6 @@ export const RefundEntity = defineEntity({
     /** When the bank is queried next; null if there is nothing to query. */
     askAt: instant().nullable(),
   },
-  indexes: [
-    { name: 'refund_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
-    {
-      name: 'refund_filter',
-      properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'],
-    },
-    { name: 'refund_newest', properties: ['mode', 'createdAt', 'id'] },
-    { name: 'refund_payment', properties: ['merchantId', 'paymentId', 'createdAt', 'id'] },
-    { name: 'refund_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
-    {
-      name: 'refund_due_of_merchant',
-      properties: ['merchantId', 'askAt'],
-      where: 'ask_at is not null',
-    },
-    { name: 'refund_pending', properties: ['createdAt'], where: "status = 'pending'" },
-  ],
-  checks: [
-    { name: 'refund_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
-    { name: 'refund_final', expression: "(status = 'pending'::text) = (completed_at is null)" },
-    { name: 'refund_failed', expression: "(status = 'failed'::text) = (fail_reason is not null)" },
-    {
-      name: 'refund_status',
-      expression: "status = any (array['pending'::text, 'succeeded'::text, 'failed'::text])",
-    },
-  ],
 });
 export type Refund = Row<InferEntity<typeof RefundEntity>>;
 
@@ -347,26 +238,6 @@ export const PaymentLinkEntity = defineEntity({
     createdAt: instant(),
     finalizedAt: instant().nullable(),
   },
-  indexes: [
-    {
-      name: 'payment_link_registry',
-      properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'],
-    },
-    {
-      name: 'payment_link_filter',
-      properties: ['merchantId', 'shopId', 'mode', 'status', 'createdAt', 'id'],
-    },
-    { name: 'payment_link_address', properties: ['id'] },
-    { name: 'payment_link_ends', properties: ['expiresAt'], where: "status = 'active'" },
-  ],
-  checks: [
-    { name: 'payment_link_uses', expression: 'uses_left is null or uses_left >= 0' },
-    {
-      name: 'payment_link_status',
-      expression:
-        "status = any (array['active'::text, 'paid'::text, 'expired'::text, 'deactivated'::text])",
-    },
-  ],
 });
 export type PaymentLink = Row<InferEntity<typeof PaymentLinkEntity>>;
 
@@ -379,7 +250,6 @@ const LinkPaymentEntity = defineEntity({
     paymentId: p.uuid().primary(),
     linkId: p.uuid(),
   },
-  indexes: [{ name: 'link_payment_of_link', properties: ['merchantId', 'linkId', 'paymentId'] }],
 });
 
 export const paymentsEntities = [

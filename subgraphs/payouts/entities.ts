@@ -3,7 +3,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { InstantType } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { DraftStatus } from '../platform/drafts/rules.ts';
-import { draftChecks, draftColumns, draftIndexes } from '../platform/drafts/store-drafts.ts';
+import { draftColumns } from '../platform/drafts/store-drafts.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { PayoutMethod, PayoutStatus } from './rules/payout.ts';
@@ -51,41 +51,6 @@ export const PayoutEntity = defineEntity({
     /** When to order or query next; null when nothing is scheduled. */
     askAt: instant().nullable(),
   },
-  indexes: [
-    { name: 'payout_registry', properties: ['merchantId', 'shopId', 'mode', 'createdAt', 'id'] },
-    {
-      name: 'payout_filter',
-      properties: ['merchantId', 'shopId', 'mode', 'status', 'method', 'createdAt', 'id'],
-    },
-    {
-      name: 'payout_order',
-      properties: ['merchantId', 'orderId', 'createdAt', 'id'],
-      where: 'order_id is not null',
-    },
-    { name: 'payout_newest', properties: ['mode', 'createdAt', 'id'] },
-    { name: 'payout_ask_due', properties: ['askAt'], where: 'ask_at is not null' },
-    {
-      name: 'payout_due_of_merchant',
-      properties: ['merchantId', 'askAt'],
-      where: 'ask_at is not null',
-    },
-    { name: 'payout_pending', properties: ['createdAt'], where: "status = 'pending'" },
-  ],
-  checks: [
-    { name: 'payout_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
-    { name: 'payout_fee', expression: 'fee >= 0 and fee <= 9007199254740991' },
-    { name: 'payout_final', expression: "(status = 'pending'::text) = (completed_at is null)" },
-    { name: 'payout_failed', expression: "(status = 'failed'::text) = (fail_reason is not null)" },
-    {
-      name: 'payout_status',
-      expression: "status = any (array['pending'::text, 'succeeded'::text, 'failed'::text])",
-    },
-    {
-      name: 'payout_method',
-      expression:
-        "method = any (array['payouts_sbp'::text, 'payouts_card'::text, 'payouts_account'::text])",
-    },
-  ],
 });
 export type Payout = Row<InferEntity<typeof PayoutEntity>>;
 
@@ -122,22 +87,6 @@ export const PayoutDraftEntity = defineEntity({
     batchId: p.uuid().nullable(),
     ...draftColumns(),
   },
-  indexes: [
-    ...draftIndexes('payout_draft'),
-    {
-      name: 'payout_draft_batch',
-      properties: ['merchantId', 'batchId', 'createdAt', 'id'],
-      where: 'batch_id is not null',
-    },
-  ],
-  checks: [
-    ...draftChecks('payout_draft'),
-    {
-      name: 'payout_draft_method',
-      expression:
-        "method = any (array['payouts_sbp'::text, 'payouts_card'::text, 'payouts_account'::text])",
-    },
-  ],
 });
 export type PayoutDraft = Row<InferEntity<typeof PayoutDraftEntity>>;
 

@@ -60,39 +60,6 @@ export const SubscriptionEntity = defineEntity({
     /** The source of each period's receipt terms: its own id, or null without a receipt. */
     receiptTermsId: p.uuid().strictNullable(),
   },
-  indexes: [
-    { name: 'subscription_list', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
-    {
-      name: 'subscription_customer',
-      properties: ['merchantId', 'mode', 'customerRef', 'createdAt', 'id'],
-    },
-    {
-      name: 'subscription_filter',
-      properties: ['merchantId', 'mode', 'status', 'createdAt', 'id'],
-    },
-    { name: 'subscription_newest', properties: ['mode', 'createdAt', 'id'] },
-    { name: 'subscription_due', properties: ['dueAt'], where: 'due_at is not null' },
-    {
-      name: 'subscription_due_of_merchant',
-      properties: ['merchantId', 'dueAt'],
-      where: 'due_at is not null',
-    },
-  ],
-  checks: [
-    { name: 'subscription_amount', expression: 'amount >= 1 and amount <= 9007199254740991' },
-    {
-      name: 'subscription_status',
-      expression:
-        "status = any (array['pending'::text, 'active'::text, 'past_due'::text, 'paused'::text, 'cancelled'::text])",
-    },
-    // What is not bound, paused or cancelled is never charged, whatever a program does.
-    {
-      name: 'subscription_due_status',
-      expression:
-        "due_at is null or anchor_at is not null and status = any (array['active'::text, 'past_due'::text])",
-    },
-    { name: 'subscription_counts', expression: 'periods >= 0 and failures >= 0 and failures <= 2' },
-  ],
 });
 export type Subscription = Row<InferEntity<typeof SubscriptionEntity>>;
 
@@ -126,37 +93,6 @@ export const SubscriptionChargeEntity = defineEntity({
     createdAt: instant(),
     settledAt: instant().strictNullable(),
   },
-  uniques: [
-    // The database enforces one charge a period.
-    {
-      name: 'subscription_charge_once',
-      properties: ['merchantId', 'subscriptionId', 'period'],
-      where: "status = any (array['open'::text, 'succeeded'::text])",
-    },
-  ],
-  indexes: [
-    {
-      name: 'subscription_charge_payment',
-      properties: ['merchantId', 'paymentId'],
-      where: 'payment_id is not null',
-    },
-    { name: 'subscription_charge_ask', properties: ['askAt'], where: 'ask_at is not null' },
-  ],
-  checks: [
-    {
-      name: 'subscription_charge_amount',
-      expression: 'amount >= 1 and amount <= 9007199254740991',
-    },
-    {
-      name: 'subscription_charge_status',
-      expression:
-        "status = any (array['open'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])",
-    },
-    {
-      name: 'subscription_charge_settled',
-      expression: "(status = 'open'::text) = (settled_at is null)",
-    },
-  ],
 });
 export type SubscriptionCharge = Row<InferEntity<typeof SubscriptionChargeEntity>>;
 
@@ -189,19 +125,6 @@ export const TokenEntity = defineEntity({
     lastChargedAt: instant().strictNullable(),
     createdAt: instant(),
   },
-  indexes: [
-    { name: 'token_customer', properties: ['merchantId', 'mode', 'customerRef', 'createdAt'] },
-    { name: 'token_filter', properties: ['merchantId', 'mode', 'status', 'createdAt', 'id'] },
-    { name: 'token_list', properties: ['merchantId', 'mode', 'createdAt', 'id'] },
-    { name: 'token_pending', properties: ['createdAt'], where: "status = 'pending'" },
-  ],
-  checks: [
-    {
-      name: 'token_status',
-      expression: "status = any (array['pending'::text, 'active'::text, 'cancelled'::text])",
-    },
-    { name: 'token_active', expression: "status <> 'active'::text or saved_reference is not null" },
-  ],
 });
 export type Token = Row<InferEntity<typeof TokenEntity>>;
 

@@ -87,18 +87,6 @@ export const ReconciliationRunEntity = defineEntity({
     lookedSince: instant().strictNullable(),
     lookedUntil: instant().strictNullable(),
   },
-  uniques: [{ name: 'reconciliation_run_once', properties: ['connector', 'mode', 'reference'] }],
-  indexes: [
-    { name: 'reconciliation_run_list', properties: ['createdAt', 'id'] },
-    { name: 'reconciliation_run_ready', properties: ['createdAt'], where: "status = 'ready'" },
-  ],
-  checks: [
-    {
-      name: 'reconciliation_run_status',
-      expression: "status = any (array['open'::text, 'ready'::text, 'matched'::text])",
-    },
-    { name: 'reconciliation_run_span', expression: 'since < until' },
-  ],
 });
 export type ReconciliationRun = Row<InferEntity<typeof ReconciliationRunEntity>>;
 
@@ -133,29 +121,6 @@ const ReconciliationLineEntity = defineEntity({
     /** Our operation; null until it is matched, and when there is none. */
     matchedId: p.uuid().strictNullable(),
   },
-  indexes: [
-    {
-      name: 'reconciliation_line_operation',
-      properties: ['runId', 'operationId', 'part', 'line'],
-      where: 'operation_id is not null',
-    },
-    {
-      name: 'reconciliation_line_reference',
-      properties: ['runId', 'reference', 'part', 'line'],
-      where: 'operation_id is null',
-    },
-    { name: 'reconciliation_line_owned', properties: ['runId', 'ownerId', 'part', 'line'] },
-    {
-      name: 'reconciliation_line_unowned',
-      properties: ['runId', 'kind', 'part', 'line'],
-      where: 'owner_id is null',
-    },
-    {
-      name: 'reconciliation_line_matched',
-      properties: ['matchedId'],
-      where: 'matched_id is not null',
-    },
-  ],
 });
 
 /** An operation on one side of a difference; the amount in minor units as text. */
@@ -188,23 +153,6 @@ export const ReconciliationDifferenceEntity = defineEntity({
     resolvedBy: p.text().strictNullable(),
     note: p.text().strictNullable().groups('audit'),
   },
-  indexes: [
-    { name: 'reconciliation_difference_list', properties: ['foundAt', 'id'] },
-    { name: 'reconciliation_difference_run', properties: ['runId', 'foundAt', 'id'] },
-    { name: 'reconciliation_difference_operation', properties: ['operationId', 'kind'] },
-  ],
-  checks: [
-    {
-      name: 'reconciliation_difference_kind',
-      expression:
-        "kind = any (array['amount_differs'::text, 'currency_differs'::text, 'status_differs'::text, 'missing_here'::text, 'missing_at_bank'::text, 'duplicate'::text])",
-    },
-    {
-      name: 'reconciliation_difference_resolved',
-      expression:
-        '(resolved_at is null) = (resolved_by is null) and (resolved_at is null) = (note is null)',
-    },
-  ],
 });
 export type ReconciliationDifference = Row<InferEntity<typeof ReconciliationDifferenceEntity>>;
 
