@@ -33,26 +33,6 @@ export const AlertEntity = defineEntity({
     /** Who looks after it, as the audit log names people. */
     assignee: p.text().strictNullable().groups('audit'),
   },
-  uniques: [{ name: 'alert_once', properties: ['merchantId', 'kind', 'subjectId'] }],
-  indexes: [
-    { name: 'alert_list', properties: ['raisedAt', 'id'] },
-    { name: 'alert_unresolved', properties: ['kind', 'raisedAt'], where: 'resolved_at is null' },
-    { name: 'alert_untold', properties: ['raisedAt'], where: 'told_at is null' },
-    { name: 'alert_unposted', properties: ['raisedAt'], where: 'posted_at is null' },
-    { name: 'alert_unmailed', properties: ['raisedAt'], where: 'mailed_at is null' },
-  ],
-  checks: [
-    {
-      name: 'alert_kind',
-      expression:
-        "kind = any (array['late_success'::text, 'link_exhausted'::text, 'books_differ'::text, 'reconciliation_difference'::text, 'event_without_delivery'::text, 'bank_answer_contradicts'::text, 'bank_echo_differs'::text, 'balance_at_bound'::text, 'dead_letter'::text, 'receipt_failed'::text, 'bank_degraded'::text, 'success_falls'::text, 'endpoint_fails'::text, 'payout_stuck'::text, 'key_expires'::text])",
-    },
-    {
-      name: 'alert_resolved',
-      expression:
-        '(resolved_at is null) = (resolved_by is null) and (resolved_at is null) = (note is null)',
-    },
-  ],
 });
 export type Alert = Row<InferEntity<typeof AlertEntity>>;
 

@@ -36,17 +36,6 @@ export const EventEntity = defineEntity({
     /** Its partition: a part of the key, though the id alone is unique. */
     createdAt: instant().primary(),
   },
-  indexes: [
-    { name: 'event_outbox', properties: ['position'], where: 'sequence is null' },
-    { name: 'event_sequence', properties: ['sequence'], where: 'sequence is not null' },
-    {
-      name: 'event_log',
-      properties: ['merchantId', 'shopId', 'mode', 'sequence'],
-      include: ['createdAt', 'webhookEvent', 'subjectId'],
-      where: 'webhook_event is not null and sequence is not null',
-    },
-    { name: 'event_followed', properties: ['consumer', 'sequence'], where: 'follower is not null' },
-  ],
 });
 
 /**
@@ -74,7 +63,6 @@ const ConsumerRetry = defineEntity({
     tries: p.integer(),
     dueAt: instant(),
   },
-  indexes: [{ name: 'consumer_retry_due', properties: ['consumer', 'dueAt'] }],
 });
 
 /** A merchant's row on which a background task failed: skipped until it is due (`dead-letters.ts`). */
@@ -89,7 +77,6 @@ const DeadLetter = defineEntity({
     tries: p.integer(),
     dueAt: instant(),
   },
-  indexes: [{ name: 'dead_letter_age', properties: ['dueAt'] }],
 });
 
 /** One idempotency key of a merchant in a mode. */
@@ -110,7 +97,6 @@ const IdempotencyKey = defineEntity({
     /** In real time: while the claiming call is still getting its answer. Null: it has it. */
     askingUntil: instant().nullable(),
   },
-  indexes: [{ name: 'idempotency_key_age', properties: ['createdAt'] }],
 });
 
 /** A key that lives longer than a secret key, sealed (`kept-keys.ts`). */
@@ -168,12 +154,6 @@ export const ShopEntity = defineEntity({
     receiptsRequired: p.boolean().default(false).groups('receipts'),
     createdAt: instant(),
   },
-  checks: [
-    {
-      name: 'shop_signature_needs_secret',
-      expression: 'not require_signature or signing_secret_sealed is not null',
-    },
-  ],
 });
 export type Shop = Row<InferEntity<typeof ShopEntity>>;
 
@@ -187,7 +167,6 @@ const SubjectTrace = defineEntity({
     traceparent: p.text(),
     createdAt: instant(),
   },
-  indexes: [{ name: 'subject_trace_age', properties: ['createdAt'] }],
 });
 
 export const platformEntities = [

@@ -51,7 +51,6 @@ export const ForbiddenWordEntity = defineEntity({
     reason: p.text().groups('audit'),
     createdAt: instant(),
   },
-  uniques: [{ name: 'forbidden_word_once', properties: ['word'] }],
 });
 export type ForbiddenWord = Row<InferEntity<typeof ForbiddenWordEntity>>;
 
@@ -77,7 +76,6 @@ export const ExchangeRateEntity = defineEntity({
     usdt: p.type(RateType).$type<string>().groups('audit'),
     since: instant(),
   },
-  uniques: [{ name: 'exchange_rate_moment', properties: ['currency', 'since'] }],
 });
 export type ExchangeRate = Row<InferEntity<typeof ExchangeRateEntity>>;
 
