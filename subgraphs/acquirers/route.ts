@@ -18,80 +18,10 @@ import type { Mode } from '../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../rules/banks.ts';
 import type { Bank, HoldOrder } from './bank.ts';
 import type { Simulator } from './simulator/simulator.ts';
-import { countedBank } from './calls/count-calls.ts';
-import { openCallRecorder, type CallRecorder, recordedBank } from './calls/record-calls.ts';
+import { openCallRecorder, type CallRecorder } from './calls/record-calls.ts';
+import { watchedBank } from './calls/watch-calls.ts';
 import type { ReadTerms } from './receipt-terms.ts';
 import { hasRoom } from '../ledger/balance.ts';
-import { bankCalls } from '../platform/tracing/telemetry.ts';
-import { spanned } from '../platform/tracing/tracing.ts';
-
-/*
- * Calls to acquirers as spans and in the metrics. Both omit requests and answers, which may hold a
- * card.
- */
-
-/** The calls of the port that go to the acquirer. */
-const calls = [
-  'openSession',
-  'ask',
-  'cancelOrder',
-  'refund',
-  'settleHold',
-  'receipt',
-  'charge',
-  'pay',
-  'askPayout',
-  'checkRecipient',
-  'listSbpBanks',
-] as const satisfies readonly (keyof Bank)[];
-
-type Called = (...given: readonly unknown[]) => Promise<unknown>;
-
-const kindOf = (answer: unknown): string =>
-  typeof answer === 'object' &&
-  answer !== null &&
-  'kind' in answer &&
-  typeof answer.kind === 'string'
-    ? answer.kind
-    : 'answered';
-
-/**
- * The bank with its calls measured: the duration of each, and the kind of its answer (approved,
- * declined, unknown).
- */
-const watchedBank = <Some extends Bank>(bank: Some): Some => {
-  const { connector } = bank;
-  const watched = calls.flatMap((name) => {
-    const call = bank[name];
-    if (typeof call !== 'function') return [];
-    // The port's calls differ in what they take; here it is only passed on.
-    const plain = call.bind(bank) as Called;
-    const timed: Called = async (...given) => {
-      const end = bankCalls.startTimer({ connector, call: name });
-      let answered = 'threw';
-      try {
-        const answer = await plain(...given);
-        answered = kindOf(answer);
-        return answer;
-      } finally {
-        end({ answer: answered });
-      }
-    };
-    const start = {
-      kind: 'client',
-      name: `bank ${name}`,
-      values: { 'psp.connector': connector },
-    } as const;
-    const traced: Called = (...given) =>
-      spanned(start, async (span) => {
-        const answer = await timed(...given);
-        span?.note({ 'psp.bank_answer': kindOf(answer) });
-        return answer;
-      });
-    return [[name, traced] as const];
-  });
-  return { ...bank, ...Object.fromEntries(watched) };
-};
 
 /*
  * An acquirer whose orders get their receipts: payments name the owner of the terms, and the order
@@ -318,8 +248,8 @@ const openConnectors = (
   recorder: CallRecorder,
 ): ReadonlyMap<string, Bank> => {
   const called = (bank: Bank): Bank => {
-    const noted = recordedBank(countedBank(watchedBank(bank), 'live', recorder), recorder);
-    return readTerms ? receiptingBank(noted, readTerms) : noted;
+    const watched = watchedBank(bank, 'live', recorder);
+    return readTerms ? receiptingBank(watched, readTerms) : watched;
   };
   return new Map(connectors.map((bank) => [bank.connector, boundedBank(called(bank), pool)]));
 };
@@ -336,8 +266,7 @@ export const openBanks = (
   readTerms: ReadTerms | null = null,
   recorder = openCallRecorder(pool),
 ): Banks => {
-  const counted = countedBank(watchedBank(simulated), 'test', recorder);
-  const simulator = recordedBank(counted, recorder);
+  const simulator = watchedBank(simulated, 'test', recorder);
   const byName = openConnectors(pool, connectors, readTerms, recorder);
   /**
    * The banks behind a shop's routes, the preferred first; null when live mode is off for the

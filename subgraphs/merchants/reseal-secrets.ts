@@ -5,7 +5,7 @@
  */
 import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../platform/database/statement.ts';
-import { done, type Job } from '../platform/queue/run-job.ts';
+import { periodic, type Job } from '../platform/queue/run-job.ts';
 import { allKeys, currentKey, type Keys, keyIdOf, seal, unseal } from '../platform/access/keys.ts';
 import { metrics, type Logger } from '../platform/tracing/telemetry.ts';
 
@@ -152,19 +152,13 @@ const countSealed = async (
 
 /** The worker's re-encryption job. It logs its progress; the counts are in `sealed_secrets`. */
 export const resealJobs = (deps: ResealDeps): readonly Job[] => [
-  {
-    name: 'reseal-secrets',
-    queue: 'schedules',
-    every_ms,
-    run: async () => {
-      const { changed, damaged } =
-        deps.formerIds.length > 0 ? await resealSecrets(deps) : { changed: 0, damaged: 0 };
-      const counts = await countSealed(deps.pool, deps.vaultKey);
-      for (const [key, number] of Object.entries(counts)) sealedSecrets.set({ key }, number);
-      if (changed > 0)
-        deps.log.info({ changed, ...counts }, 're-encrypted secrets with the current secret key');
-      if (damaged > 0) deps.log.error({ damaged }, 'could not re-encrypt damaged secrets');
-      return done;
-    },
-  },
+  periodic('reseal-secrets', every_ms, async () => {
+    const { changed, damaged } =
+      deps.formerIds.length > 0 ? await resealSecrets(deps) : { changed: 0, damaged: 0 };
+    const counts = await countSealed(deps.pool, deps.vaultKey);
+    for (const [key, number] of Object.entries(counts)) sealedSecrets.set({ key }, number);
+    if (changed > 0)
+      deps.log.info({ changed, ...counts }, 're-encrypted secrets with the current secret key');
+    if (damaged > 0) deps.log.error({ damaged }, 'could not re-encrypt damaged secrets');
+  }),
 ];

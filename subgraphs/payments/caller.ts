@@ -1,4 +1,5 @@
 /** Who operates on a payment: the key of its shop, or a person for its merchant. */
+import type { Acting } from '../platform/database/audit.ts';
 import type { ClaimingCaller } from '../platform/database/idempotency.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import { isUuid } from '../rules/ids.ts';
@@ -16,9 +17,16 @@ export interface PersonCaller extends ClaimingCaller {
 
 export type PaymentCaller = KeyPrincipal | PersonCaller;
 
-/** Who it is, for the record. */
-export const principalOf = (caller: PaymentCaller): Principal =>
-  caller.kind === 'person' ? caller.principal : caller;
+/** The caller as the audit log has it. */
+export const actingOf = (
+  caller: PaymentCaller,
+  requestId: string,
+  now: Temporal.Instant,
+): Acting => ({
+  principal: caller.kind === 'person' ? caller.principal : caller,
+  requestId,
+  now: () => now,
+});
 
 /** Whether the payment is of the caller's shop and mode. */
 export const isOfCaller = (

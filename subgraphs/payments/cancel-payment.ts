@@ -6,16 +6,16 @@ import type { Banks } from '../acquirers/route.ts';
 import type { KeyPrincipal } from '../platform/access/principal.ts';
 import { eachAlone } from '../platform/alerts/dead-letters.ts';
 import { dueOn, type Timeline } from '../platform/clock/due.ts';
-import { writeEntries } from '../platform/database/audit.ts';
+import { writeEntry } from '../platform/database/audit.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { inTransaction } from '../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
-import { isOfCaller, principalOf, type PaymentCaller } from './caller.ts';
-import { changePayment, type Decision, statusEvents } from './change-payment.ts';
+import { actingOf, isOfCaller, type PaymentCaller } from './caller.ts';
+import { changePayment, type Decision, statusChange } from './change-payment.ts';
 import type { Payment } from './entities.ts';
 import { lockPayment, storeLocked } from './lock-payment.ts';
 import { paymentMove, earlyOrderAskAt } from './rules/payment.ts';
-import { subjectOfPayment, type PaymentKey } from './store-payment.ts';
+import { subjectOfPayment, type PaymentKey, unpublished } from './store-payment.ts';
 import { releaseOrder, askAfterOrder, sendHoldOrder } from './holds/send-hold-order.ts';
 import { holdObstacle } from './holds/rules.ts';
 
@@ -38,11 +38,7 @@ const cancellation = (payment: Payment, now: Temporal.Instant): Decision => {
       'not_pending',
       'only a pending payment can be cancelled; the link of this one has expired',
     );
-  return {
-    patch: { status, finalizedAt: now, askAt: earlyOrderAskAt(payment, now) },
-    postings: [],
-    events: (after) => statusEvents(after, [], now),
-  };
+  return statusChange(now, { status, finalizedAt: now, askAt: earlyOrderAskAt(payment, now) });
 };
 
 /** Cancels a pending payment of the shop; refuses with `not_found` or `not_pending`. */
@@ -63,7 +59,7 @@ const cancelled = (payment: Payment, now: Temporal.Instant): Decision => {
   if (payment.status !== 'authorized') return cancellation(payment, now);
   const obstacle = holdObstacle(payment, now);
   if (obstacle) return refuse('not_pending', `${obstacle}; it can no longer be cancelled`);
-  return { patch: releaseOrder('cancel', askAfterOrder(now)), postings: [], events: () => [] };
+  return unpublished(releaseOrder('cancel', askAfterOrder(now)));
 };
 
 const orderCancellation = (
@@ -82,18 +78,13 @@ const orderCancellation = (
     if (decision === 'unchanged') return locked.payment;
     if (isRefusal(decision)) return decision;
     const stored = await storeLocked(client, locked, decision, now);
-    await writeEntries(client, [
-      {
-        acting: { principal: principalOf(caller), requestId, now: () => now },
-        action: {
-          action: 'payment.cancel',
-          merchantId,
-          subject: { kind: 'payment', id: paymentId },
-        },
-        before: { payment: publicId, status },
-        after: { payment: publicId },
-      },
-    ]);
+    const subject = { kind: 'payment', id: paymentId };
+    await writeEntry(
+      client,
+      actingOf(caller, requestId, now),
+      { action: 'payment.cancel', merchantId, subject },
+      { before: { payment: publicId, status }, after: { payment: publicId } },
+    );
     return stored;
   });
 
@@ -146,7 +137,7 @@ const endHold = async (
     const { status, holdOrder, captureBefore } = payment;
     const isOver = captureBefore && Temporal.Instant.compare(captureBefore, now) <= 0;
     if (status !== 'authorized' || holdOrder !== null || !isOver) return 'unchanged';
-    return { patch: releaseOrder('end', askAfterOrder(now)), postings: [], events: () => [] };
+    return unpublished(releaseOrder('end', askAfterOrder(now)));
   });
   // An order that another caller made is sent by that caller.
   if (!isRefusal(ordered) && ordered.holdOrder === 'end')

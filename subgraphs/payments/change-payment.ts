@@ -12,6 +12,7 @@ import { publicPayment } from './find-payments.ts';
 import { webhookOf } from './rules/payment.ts';
 import {
   type PaymentChange,
+  type PaymentPatch,
   findPayment,
   storePayment,
   type RatedPayment,
@@ -89,3 +90,10 @@ export const statusEvents = (
     },
   ];
 };
+
+/** A change to another status that books nothing. */
+export const statusChange = (now: Temporal.Instant, patch: PaymentPatch): PaymentChange => ({
+  patch,
+  postings: [],
+  events: (after) => statusEvents(after, [], now),
+});

@@ -14,7 +14,7 @@ import { workBatch } from '../platform/alerts/dead-letters.ts';
 import { columns, inTransaction, run, type Statement } from '../platform/database/statement.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import { askBank } from './bank-answers/ask-bank.ts';
-import { statusEvents } from './change-payment.ts';
+import { statusChange } from './change-payment.ts';
 import type { Payment } from './entities.ts';
 import {
   nextQuestionAfterEnd,
@@ -75,19 +75,15 @@ const expired = (
   const status = paymentMove(before.status, trigger);
   if (!status) throw new Error(`payment ${before.id} is ${before.status} and was found as due`);
   const metadata = { ...before.metadata, failure_code: failureCode };
-  return {
-    postings: [],
-    patch: {
-      status,
-      failureCode,
-      finalizedAt: now,
-      askAt: askAt(before),
-      step: null,
-      stepUrl: null,
-      metadata,
-    },
-    events: (after) => statusEvents(after, [], now),
-  };
+  return statusChange(now, {
+    status,
+    failureCode,
+    finalizedAt: now,
+    askAt: askAt(before),
+    step: null,
+    stepUrl: null,
+    metadata,
+  });
 };
 
 const expire = (

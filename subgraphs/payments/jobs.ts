@@ -4,17 +4,21 @@
  */
 import { object, pipe, string, uuid } from 'valibot';
 import type { Banks } from '../acquirers/route.ts';
-import type { PlannedCallback } from '../acquirers/simulator/callbacks.ts';
+import {
+  markReceived,
+  simulatorCallbacks,
+  type PlannedCallback,
+} from '../acquirers/simulator/callbacks.ts';
 import { foldBacklog, isFoldDue } from '../ledger/fold.ts';
 import { eachAlone } from '../platform/alerts/dead-letters.ts';
 import type { Timeline } from '../platform/clock/due.ts';
-import { earliest, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
+import { followRows, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
 import type { TestClocks } from '../platform/clock/test-clocks.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { expireDrafts } from '../platform/drafts/store-drafts.ts';
 import { pageAddress, type PageDeps } from '../platform/graph/page-address.ts';
 import type { Queues } from '../platform/queue/queues.ts';
-import { done, type Job, jobWithPayload } from '../platform/queue/run-job.ts';
+import { done, type Job, jobWithPayload, sweep } from '../platform/queue/run-job.ts';
 import type { Logger } from '../platform/tracing/telemetry.ts';
 import { applyBankAnswer } from './bank-answers/apply-bank-answer.ts';
 import { paymentAsks } from './bank-answers/ask-bank.ts';
@@ -41,17 +45,6 @@ interface PaymentJobs extends PageDeps {
 
 /** The job that queries banks; added when an answer is expected at a known time. */
 export const askBanksJob = 'sweep-bank-answers';
-
-/** A sweep finds its own work; `due` are SQL conditions that say whether there is any. */
-const sweep = (name: string, due: readonly string[], work: () => Promise<unknown>): Job => ({
-  name,
-  queue: 'schedules',
-  due,
-  run: async () => {
-    await work();
-    return done;
-  },
-});
 
 const orderingOf = (
   deps: Pick<PaymentJobs, 'database' | 'banks' | keyof PageDeps>,
@@ -86,7 +79,7 @@ const receiveOne = async (
       await simulator.answerOf(callback),
       now,
     );
-    await simulator.callbacks.markReceived(callback);
+    await markReceived(database.pool, callback);
   }
 };
 
@@ -97,12 +90,12 @@ export const receiveCallbacks = async (
   now: Temporal.Instant,
   timeline: Timeline = null,
 ): Promise<number> => {
-  const due = await banks.simulator.callbacks.due(timeline, now, sweep_max);
+  const due = await simulatorCallbacks.due(database.pool, timeline, now, sweep_max);
   const byPayment = Map.groupBy(
     due,
     ({ merchantId, operationId }) => `${merchantId}/${operationId}`,
   );
-  const { task } = banks.simulator.callbacks;
+  const { task } = simulatorCallbacks;
   const subjectOf = ([name]: readonly [string, unknown]) => ({
     merchantId: name.slice(0, name.indexOf('/')),
     subjectId: name.slice(name.indexOf('/') + 1),
@@ -127,7 +120,7 @@ export const paymentJobs = ({
   sweep(askBanksJob, [paymentAsks.isDue], () =>
     askDue(orderingOf({ database, banks, ...page }), now),
   ),
-  sweep('receive-simulator-callbacks', [banks.simulator.callbacks.isDue], () =>
+  sweep('receive-simulator-callbacks', [simulatorCallbacks.isDue], () =>
     receiveCallbacks(database, banks, now()),
   ),
   sweep('expire-payments', [linkEnds.isDue, sessionEnds.isDue], () =>
@@ -144,15 +137,14 @@ export const paymentClockParticipant = ({
   banks,
   ...page
 }: Pick<PaymentJobs, 'database' | 'banks' | keyof PageDeps>): ClockParticipant => ({
-  due: [banks.simulator.callbacks, paymentAsks, linkEnds, sessionEnds, holdEnds, linkLives].map(
-    ({ byClock }) => byClock,
-  ),
-  next: async (shop, now) => {
-    const waiting = [paymentAsks, linkEnds, sessionEnds, holdEnds, linkLives].map((due) =>
-      due.next(database.pool, shop, now),
-    );
-    return earliest(await Promise.all([banks.simulator.callbacks.next(shop, now), ...waiting]));
-  },
+  ...followRows(database.pool, [
+    simulatorCallbacks,
+    paymentAsks,
+    linkEnds,
+    sessionEnds,
+    holdEnds,
+    linkLives,
+  ]),
   work: async (shop, now) => {
     const received = await receiveCallbacks(database, banks, now, shop);
     const asked = await askDue(orderingOf({ database, banks, ...page }), () => now, shop);
@@ -197,24 +189,10 @@ export const refundJobs = ({
       return done;
     },
   }),
-  {
-    name: 'sweep-refunds',
-    queue: 'schedules',
-    due: [refundAsks.isDue],
-    run: async () => {
-      await sendDueRefunds(database, banks, now);
-      return done;
-    },
-  },
-  {
-    name: 'expire-refund-drafts',
-    queue: 'schedules',
-    due: [refundDrafts.lives.isDue],
-    run: async () => {
-      await expireDrafts(refundDrafts, database, now);
-      return done;
-    },
-  },
+  sweep('sweep-refunds', [refundAsks.isDue], () => sendDueRefunds(database, banks, now)),
+  sweep('expire-refund-drafts', [refundDrafts.lives.isDue], () =>
+    expireDrafts(refundDrafts, database, now),
+  ),
 ];
 
 /** How refunds and their drafts follow a shop's test clock. */
@@ -222,13 +200,7 @@ export const refundClockParticipant = ({
   database,
   banks,
 }: Pick<PaymentJobs, 'database' | 'banks'>): ClockParticipant => ({
-  due: [refundAsks.byClock, refundDrafts.lives.byClock],
-  next: async (shop, now) =>
-    earliest(
-      await Promise.all(
-        [refundAsks, refundDrafts.lives].map((due) => due.next(database.pool, shop, now)),
-      ),
-    ),
+  ...followRows(database.pool, [refundAsks, refundDrafts.lives]),
   work: async (shop, now) => {
     const expired = await expireDrafts(refundDrafts, database, () => now, shop);
     return expired + (await sendDueRefunds(database, banks, () => now, shop));
@@ -242,21 +214,12 @@ export const receiptJobs = ({
   now,
   ...parts
 }: AskingDeps & { readonly now: () => Temporal.Instant }): readonly Job[] => [
-  {
-    name: 'ask-receipts',
-    queue: 'schedules',
-    due: [receiptAsks.isDue],
-    run: async () => {
-      await askReceipts(parts, now);
-      return done;
-    },
-  },
+  sweep('ask-receipts', [receiptAsks.isDue], () => askReceipts(parts, now)),
 ];
 
 /** How receipts follow a shop's test clock. */
 export const receiptClockParticipant = (deps: AskingDeps): ClockParticipant => ({
-  due: [receiptAsks.byClock],
-  next: (shop, now) => receiptAsks.next(deps.database.pool, shop, now),
+  ...followRows(deps.database.pool, [receiptAsks]),
   work: (shop, now) => askReceipts(deps, () => now, shop),
 });
 

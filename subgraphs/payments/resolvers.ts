@@ -17,7 +17,6 @@ import { inTransaction } from '../platform/database/statement.ts';
 import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';
 import { pageAddress } from '../platform/graph/page-address.ts';
-import { perCall } from '../platform/graph/subgraph.ts';
 import { isUuid } from '../rules/ids.ts';
 import { isRefusal, refuse } from '../rules/refusal.ts';
 import { askBank } from './bank-answers/ask-bank.ts';
@@ -62,6 +61,7 @@ import {
   refundedInPart,
   netOf,
 } from './find-payments.ts';
+import { rowsOfPayment } from './of-payments.ts';
 import type { PaymentsDeps, ReadingDeps } from './parts.ts';
 import { searchPayments } from './search-payments.ts';
 import { sellerOf } from './seller.ts';
@@ -224,11 +224,7 @@ export const paymentsSubgraph = (
 };
 
 const paymentFields = ({ database, ...parts }: PaymentsDeps): PaymentResolvers => {
-  const refundsOf = perCall<Payment, Refund[]>(async (payments, { meter }) => {
-    const found = await findRefunds(database.pool, payments, meter?.rows_max ?? null);
-    const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
-    return payments.map(({ id }) => byPayment.get(id) ?? []);
-  });
+  const refundsOf = rowsOfPayment(database.pool, findRefunds);
   const receipts = receiptsOf({ database });
   const notes = notesOf({ database });
   return {

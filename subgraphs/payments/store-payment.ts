@@ -7,7 +7,7 @@ import pg from 'pg';
 import { deltaRows, postingRows } from '../ledger/post.ts';
 import { effectiveRate } from '../ledger/rate.ts';
 import type { Subject } from '../platform/alerts/dead-letters.ts';
-import { batched } from '../platform/database/batch-calls.ts';
+import { batched, type RowKey } from '../platform/database/batch-calls.ts';
 import { runByMerchant, eachMerchant } from '../platform/database/sharding.ts';
 import { numberForShard, runRows, sqlFile } from '../platform/database/sql-file.ts';
 import {
@@ -18,6 +18,8 @@ import {
   type Runner,
   type Statement,
 } from '../platform/database/statement.ts';
+import type { Database } from '../platform/database/orm.ts';
+import { inTraceOf } from '../platform/database/subject-trace.ts';
 import { eventRow, type OutboxEvent } from '../platform/events/outbox.ts';
 import type { Posting } from '../rules/postings.ts';
 import { receiptsMade } from './receipts/made-receipts.ts';
@@ -42,6 +44,14 @@ export const subjectOfPayment = ({ merchantId, paymentId }: PaymentKey): Subject
   merchantId,
   subjectId: paymentId,
 });
+
+/** Runs `work` in a span of the payment's own trace. */
+export const inPaymentTrace = <Result>(
+  { pool }: Pick<Database, 'pool'>,
+  key: PaymentKey,
+  name: string,
+  work: () => Promise<Result>,
+): Promise<Result> => inTraceOf(pool, subjectOfPayment(key), { kind: 'internal', name }, work);
 
 /** A payment with what a decision about it needs. */
 export interface RatedPayment {
@@ -98,24 +108,29 @@ export const findPayment = async (
   return found;
 };
 
-const refundsOf: Statement = {
+/**
+ * A loader of rows that belong to payments, by a statement whose parameters are the merchant, the
+ * payments and a limit: at most so many of all payments together; null: all of them.
+ */
+export const openFindOfPayments =
+  <Row extends object>(statement: Statement) =>
+  async (
+    runner: Runner,
+    payments: readonly RowKey[],
+    limit: number | null = null,
+  ): Promise<Row[]> => {
+    const rows = await runByMerchant<Row, RowKey>(runner, statement, payments, (own) => [
+      own.map(({ id }) => id),
+      limit,
+    ]);
+    return limit === null ? rows : rows.slice(0, limit);
+  };
+
+/** The refunds of payments, oldest first. */
+export const findRefunds = openFindOfPayments<Refund>({
   name: 'payment.refunds',
   text: `select ${columns(refundNames)} from refund where merchant_id = $1 and payment_id = any ($2) order by created_at, id limit $3`,
-};
-
-/** The refunds of payments, oldest first, at most so many of all together; null: all of them. */
-export const findRefunds = async (
-  runner: Runner,
-  payments: readonly Pick<Payment, 'merchantId' | 'id'>[],
-  limit: number | null = null,
-): Promise<Refund[]> => {
-  type Key = Pick<Payment, 'merchantId' | 'id'>;
-  const refunds = await runByMerchant<Refund, Key>(runner, refundsOf, payments, (own) => [
-    own.map(({ id }) => id),
-    limit,
-  ]);
-  return limit === null ? refunds : refunds.slice(0, limit);
-};
+});
 
 const store = sqlFile(import.meta.dirname, 'store-payment.sql');
 
@@ -178,6 +193,13 @@ export interface PaymentChange {
    */
   readonly refund?: { readonly row: Refund; readonly postings: readonly Posting[] };
 }
+
+/** A change that books nothing and publishes nothing. */
+export const unpublished = (patch: PaymentPatch): PaymentChange => ({
+  patch,
+  postings: [],
+  events: () => [],
+});
 
 /** What every posting of a payment's change has in common. */
 const sourceOf = (

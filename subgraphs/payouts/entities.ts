@@ -54,6 +54,18 @@ export const PayoutEntity = defineEntity({
 });
 export type Payout = Row<InferEntity<typeof PayoutEntity>>;
 
+/** The stored part of a recipient, of a payout or of a draft. */
+export type StoredRecipient = Pick<
+  Payout,
+  | 'recipientPhone'
+  | 'recipientBankId'
+  | 'recipientName'
+  | 'recipientCardMask'
+  | 'recipientAccount'
+  | 'recipientBik'
+  | 'recipientInn'
+>;
+
 // Table of payout drafts.
 
 /** A proposed payout. The payout created from it has its id. */

@@ -17,7 +17,7 @@ import { lastFour, maskedPhone } from '../rules/recipient.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import type { PayoutInput } from './rules/create.ts';
 import { payoutMethods, payoutStatuses, webhookOf } from './rules/payout.ts';
-import { PayoutEntity, type Payout } from './entities.ts';
+import { PayoutEntity, type Payout, type StoredRecipient } from './entities.ts';
 
 /** Every column of a payout, by its property's name. */
 export const payoutNames = propertyNames(PayoutEntity);
@@ -43,17 +43,6 @@ export const pageOfPayouts = openList<Payout>(
 
 // A payout in the public JSON. The frozen webhook body and GET /v1/public/payouts/{id} use the same
 // view.
-
-/** The stored part of a recipient, of a payout or of a draft. */
-export type StoredRecipient = Pick<
-  Payout,
-  | 'recipientPhone'
-  | 'recipientBankId'
-  | 'recipientAccount'
-  | 'recipientBik'
-  | 'recipientInn'
-  | 'recipientName'
->;
 
 /** The whole recipient, without other methods' fields. */
 export const recipientView = (payout: StoredRecipient) => ({

@@ -20,7 +20,7 @@ import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
 import type { Posting } from '../rules/postings.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
-import type { Payout } from './entities.ts';
+import type { Payout, StoredRecipient } from './entities.ts';
 import { payoutNames, createdEvent, statusEvent } from './find-payouts.ts';
 import { chargedRate, reserveEach, type PayoutTerms, type Reservation } from './rules/create.ts';
 import { lostCard_s, type PayoutMethod, payoutDescription, payoutOpened } from './rules/payout.ts';
@@ -80,18 +80,7 @@ interface Preconditions {
   readonly available: string;
 }
 
-type RecipientColumns = Pick<
-  Payout,
-  | 'recipientPhone'
-  | 'recipientBankId'
-  | 'recipientName'
-  | 'recipientCardMask'
-  | 'recipientAccount'
-  | 'recipientBik'
-  | 'recipientInn'
->;
-
-const nothingKept: RecipientColumns = {
+const nothingKept: StoredRecipient = {
   recipientPhone: null,
   recipientBankId: null,
   recipientName: null,
@@ -102,7 +91,7 @@ const nothingKept: RecipientColumns = {
 };
 
 /** The stored part of a recipient; of a card only its last 4 digits. */
-export const keptOf = ({ recipient }: PayoutTerms): RecipientColumns => {
+export const keptOf = ({ recipient }: PayoutTerms): StoredRecipient => {
   const recipientName = recipient.fullName;
   switch (recipient.way) {
     case 'sbp':
@@ -163,22 +152,17 @@ const payoutOf = (
     fee,
     connector,
   };
-  if (refusedAs)
-    return {
-      ...base,
-      status: 'failed',
-      failReason: refusedAs,
-      completedAt: now,
-      sentAt: null,
-      askAt: null,
-    };
-  return {
-    ...base,
-    status: 'pending',
-    failReason: null,
-    completedAt: null,
-    ...turnOf(terms.recipient.way, now),
-  };
+  const turn = turnOf(terms.recipient.way, now);
+  return refusedAs
+    ? {
+        ...base,
+        status: 'failed',
+        failReason: refusedAs,
+        completedAt: now,
+        sentAt: null,
+        askAt: null,
+      }
+    : { ...base, status: 'pending', failReason: null, completedAt: null, ...turn };
 };
 
 const eventsOf = (payout: Payout): readonly OutboxEvent[] =>

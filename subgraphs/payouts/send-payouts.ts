@@ -15,11 +15,11 @@ import {
   ofShop,
   type Timeline,
 } from '../platform/clock/due.ts';
-import { earliest, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
+import { followRows, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
 import { columns, inTransaction, run, type Statement } from '../platform/database/statement.ts';
 import { inTraceOf } from '../platform/database/subject-trace.ts';
 import { expireDrafts } from '../platform/drafts/store-drafts.ts';
-import { done, type Job } from '../platform/queue/run-job.ts';
+import { done, sweep, type Job } from '../platform/queue/run-job.ts';
 import { minorUnits } from '../rules/money.ts';
 import type { KeptRecipient } from '../rules/recipient.ts';
 import { isRefusal } from '../rules/refusal.ts';
@@ -29,8 +29,6 @@ import { applyPayoutAnswer } from './apply-payout-answer.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames } from './find-payouts.ts';
 import { callForPayout, orderPayout, type Ordered, type OrderingDeps } from './order-payout.ts';
-
-type SendingDeps = OrderingDeps;
 
 /** The stored recipient; null for a card, whose number is not stored. */
 const keptRecipient = (payout: Payout): KeptRecipient | null => {
@@ -63,7 +61,7 @@ type Taken = Payout & {
 };
 
 const askOrOrder = async (
-  deps: SendingDeps,
+  deps: OrderingDeps,
   bank: Bank,
   { isFirst, ...payout }: Taken,
   now: () => Temporal.Instant,
@@ -89,7 +87,7 @@ const askOrOrder = async (
 
 /** Performs a payout's due work. */
 const sendPayout = async (
-  deps: SendingDeps,
+  deps: OrderingDeps,
   taken: Taken,
   now: () => Temporal.Instant,
 ): Promise<void> => {
@@ -153,7 +151,7 @@ const takeDue = async (
  * the failures.
  */
 export const sendDuePayouts = async (
-  deps: SendingDeps,
+  deps: OrderingDeps,
   now: () => Temporal.Instant,
   timeline: Timeline = null,
 ): Promise<number> => {
@@ -177,7 +175,7 @@ export const sendDuePayouts = async (
 // Background jobs of the payouts subgraph. The schedule finds all due work; wake-ups only make it
 // prompt.
 
-interface PayoutJobs extends SendingDeps {
+interface PayoutJobs extends OrderingDeps {
   readonly now: () => Temporal.Instant;
   /** Ends a long run early. */
   readonly stopping: AbortSignal;
@@ -197,26 +195,14 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
       return done;
     },
   },
-  {
-    name: 'expire-payout-drafts',
-    queue: 'schedules',
-    due: [payoutDrafts.lives.isDue],
-    run: async () => {
-      await expireDrafts(payoutDrafts, parts.database, now);
-      return done;
-    },
-  },
+  sweep('expire-payout-drafts', [payoutDrafts.lives.isDue], () =>
+    expireDrafts(payoutDrafts, parts.database, now),
+  ),
 ];
 
 /** How payouts and their drafts follow a shop's test clock. */
-export const payoutClockParticipant = (deps: SendingDeps): ClockParticipant => ({
-  due: [payoutAsks.byClock, payoutDrafts.lives.byClock],
-  next: async (shop, now) => {
-    const { pool } = deps.database;
-    return earliest(
-      await Promise.all([payoutAsks, payoutDrafts.lives].map((due) => due.next(pool, shop, now))),
-    );
-  },
+export const payoutClockParticipant = (deps: OrderingDeps): ClockParticipant => ({
+  ...followRows(deps.database.pool, [payoutAsks, payoutDrafts.lives]),
   work: async (shop, now) => {
     const expired = await expireDrafts(payoutDrafts, deps.database, () => now, shop);
     return expired + (await sendDuePayouts(deps, () => now, shop));

@@ -1,13 +1,17 @@
 /** The canceller: a key of the merchant, or a person for it, with a reason. */
 import { reason_max_chars } from '../../schema/limits.ts';
 import type pg from 'pg';
-import { writeEntries, type Acting, type AuditedAction } from '../platform/database/audit.ts';
-import type { Mode } from '../rules/mode.ts';
+import { writeEntry, type Acting, type AuditedAction } from '../platform/database/audit.ts';
+import { modes, type Mode } from '../rules/mode.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import { textMistake } from '../rules/texts.ts';
 import { isUuid } from '../rules/ids.ts';
 import type { Principal } from '../platform/access/principal.ts';
 import { keyOf } from '../platform/access/access.ts';
+
+/** The modes that a caller may read: a key its own, an operator both. */
+export const modesOf = (principal: Principal): readonly Mode[] =>
+  principal.kind === 'key' ? [principal.mode] : modes;
 
 /** The merchant, and the mode of its things; a person's is that of the thing itself. */
 interface CancellingCaller {
@@ -66,5 +70,5 @@ export const recordCancellation = async (
   if (acting.principal.kind !== 'operator') return;
   const states = { before: { status: before }, after: { status: 'cancelled', reason } };
   const action: AuditedAction = { action: `${subject.kind}.cancel`, merchantId, subject };
-  await writeEntries(client, [{ acting, action, ...states }]);
+  await writeEntry(client, acting, action, states);
 };

@@ -96,11 +96,6 @@ export const SubscriptionChargeEntity = defineEntity({
 });
 export type SubscriptionCharge = Row<InferEntity<typeof SubscriptionChargeEntity>>;
 
-const subscriptionEntities = [SubscriptionEntity, SubscriptionChargeEntity];
-
-// Tables of the recurring subgraph: tokens here, subscriptions in `subscription-entities`. It owns
-// no money: its payments live in the payments subgraph.
-
 export const TokenEntity = defineEntity({
   name: 'Token',
   tableName: 'token',
@@ -128,4 +123,4 @@ export const TokenEntity = defineEntity({
 });
 export type Token = Row<InferEntity<typeof TokenEntity>>;
 
-export const recurringEntities = [TokenEntity, ...subscriptionEntities];
+export const recurringEntities = [TokenEntity, SubscriptionEntity, SubscriptionChargeEntity];

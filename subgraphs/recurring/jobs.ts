@@ -4,12 +4,12 @@
  */
 import type pg from 'pg';
 import { notDeadLetter, workBatch, type Subject } from '../platform/alerts/dead-letters.ts';
-import type { ClockParticipant } from '../platform/clock/keep-clocks.ts';
+import { followRows, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
 import { inTransaction, run, type Statement } from '../platform/database/statement.ts';
-import { done, type Job } from '../platform/queue/run-job.ts';
+import { periodic, sweep, type Job } from '../platform/queue/run-job.ts';
 import { tokenMove } from './rules/token.ts';
 import { chargeDue, type ChargingDeps } from './subscriptions/charge-due.ts';
-import { dueAsks, dueSubscriptions, nextDueOfShop } from './subscriptions/store-subscription.ts';
+import { dueAsks, dueSubscriptions } from './subscriptions/store-subscription.ts';
 import { lockTokens, storeTokens } from './tokens/store-token.ts';
 import type { Payments } from './ask-payments.ts';
 
@@ -104,15 +104,7 @@ const endPage = async (
 
 /** The jobs of tokens. */
 export const tokenJobs = (parts: TokenJobs): readonly Job[] => [
-  {
-    name: 'end-unbound-tokens',
-    queue: 'schedules',
-    every_ms: 60_000,
-    run: async () => {
-      await endUnboundTokens(parts);
-      return done;
-    },
-  },
+  periodic('end-unbound-tokens', 60_000, () => endUnboundTokens(parts)),
 ];
 
 // Background jobs of subscriptions. The sweep finds all due work; the schedule only wakes it.
@@ -125,15 +117,9 @@ interface SubscriptionJobs extends ChargingDeps {
 
 /** The jobs of subscriptions. */
 export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs): readonly Job[] => [
-  {
-    name: 'charge-subscriptions',
-    queue: 'schedules',
-    due: [dueSubscriptions.isDue, dueAsks.isDue],
-    run: async () => {
-      await chargeDue(parts, now, { stopping });
-      return done;
-    },
-  },
+  sweep('charge-subscriptions', [dueSubscriptions.isDue, dueAsks.isDue], () =>
+    chargeDue(parts, now, { stopping }),
+  ),
 ];
 
 const unfollowed: Statement = {
@@ -144,8 +130,7 @@ const unfollowed: Statement = {
 
 /** How subscriptions follow a shop's test clock. */
 export const subscriptionClockParticipant = (deps: ChargingDeps): ClockParticipant => ({
-  due: [dueSubscriptions.byClock, dueAsks.byClock],
-  next: (shop, now) => nextDueOfShop(deps.pool, shop, now),
+  ...followRows(deps.pool, [dueSubscriptions, dueAsks]),
   work: (shop, now) => chargeDue(deps, () => now, { timeline: shop }),
   isUnderWay: async ({ merchantId, shopId }) => {
     const [row] = await run<{ waiting: boolean }>(deps.pool, unfollowed, [merchantId, shopId]);

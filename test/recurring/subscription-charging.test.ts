@@ -7,7 +7,11 @@ import { cancelToken } from '../../subgraphs/recurring/tokens/bind-token.ts';
 import { chargeDue } from '../../subgraphs/recurring/subscriptions/charge-due.ts';
 import { findCharges } from '../../subgraphs/recurring/find-recurring.ts';
 import { settleCharges } from '../../subgraphs/recurring/subscriptions/settle-charges.ts';
-import { nextDueOfShop } from '../../subgraphs/recurring/subscriptions/store-subscription.ts';
+import { followRows } from '../../subgraphs/platform/clock/keep-clocks.ts';
+import {
+  dueAsks,
+  dueSubscriptions,
+} from '../../subgraphs/recurring/subscriptions/store-subscription.ts';
 import type { Subscription } from '../../subgraphs/recurring/entities.ts';
 import { granted } from '../support/granted.ts';
 import { openHarness, type Harness } from './harness.ts';
@@ -234,14 +238,9 @@ describe('a subscription that is due', () => {
   test('is what the shop waits for next', async () => {
     const key = await harness.merchant();
     const subscription = await alone(key);
-    assert.equal(
-      String(await nextDueOfShop(harness.database.pool, key, now())),
-      String(subscription.nextChargeAt),
-    );
-    assert.equal(
-      await nextDueOfShop(harness.database.pool, key, now().add({ hours: 40 * 24 })),
-      null,
-    );
+    const waiting = followRows(harness.database.pool, [dueSubscriptions, dueAsks]);
+    assert.equal(String(await waiting.next(key, now())), String(subscription.nextChargeAt));
+    assert.equal(await waiting.next(key, now().add({ hours: 40 * 24 })), null);
   });
 });
 

@@ -3,8 +3,7 @@
  * order, or with the opposite of an earlier one; the payment's metadata key `simulator_callbacks`
  * plans these. Without a plan it sends none and is queried.
  */
-import type pg from 'pg';
-import { dueOn, type Timeline } from '../../platform/clock/due.ts';
+import { dueOn } from '../../platform/clock/due.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { PlannedCallbacks } from '../../rules/buyer.ts';
 import type { SimulatorCallback } from '../entities.ts';
@@ -95,7 +94,8 @@ export type PlannedCallback = Pick<
   'merchantId' | 'operationId' | 'number' | 'kind'
 >;
 
-const waiting = dueOn<PlannedCallback>({
+/** The callbacks that are on their way. */
+export const simulatorCallbacks = dueOn<PlannedCallback>({
   name: 'simulator_callbacks',
   table: 'simulator_callback',
   at: 'due_at',
@@ -108,36 +108,13 @@ const forget: Statement = {
   text: 'delete from simulator_callback where merchant_id = $1 and operation_id = $2 and number = $3',
 };
 
-export interface Callbacks {
-  /** The task under which a payment is set aside when its callbacks cannot be applied. */
-  readonly task: string;
-  /** SQL: whether one has arrived by `$1` in the real time. */
-  readonly isDue: string;
-  /** SQL: the clocks that make one arrive (`ClockParticipant.due`). */
-  readonly byClock: string;
-  /** Up to `limit` that arrive by now, in the order in which they do. */
-  due(
-    timeline: Timeline,
-    now: Temporal.Instant,
-    limit: number,
-  ): Promise<readonly PlannedCallback[]>;
-  /** When the next of a shop with a test clock arrives. */
-  next(shop: NonNullable<Timeline>, now: Temporal.Instant): Promise<Temporal.Instant | null>;
-  /**
-   * Marks it as received. An unreceived one is sent again: banks repeat a callback until it is
-   * answered.
-   */
-  markReceived(callback: PlannedCallback): Promise<void>;
-}
-
-/** The callbacks that are on their way. */
-export const openCallbacks = (pool: pg.Pool): Callbacks => ({
-  task: waiting.task,
-  isDue: waiting.isDue,
-  byClock: waiting.byClock,
-  due: (timeline, now, limit) => waiting.due(pool, timeline, now, limit),
-  next: (shop, now) => waiting.next(pool, shop, now),
-  markReceived: async ({ merchantId, operationId, number }) => {
-    await run(pool, forget, [merchantId, operationId, number]);
-  },
-});
+/**
+ * Marks a callback as received. An unreceived one is sent again: banks repeat a callback until it is
+ * answered.
+ */
+export const markReceived = async (
+  runner: Runner,
+  { merchantId, operationId, number }: PlannedCallback,
+): Promise<void> => {
+  await run(runner, forget, [merchantId, operationId, number]);
+};

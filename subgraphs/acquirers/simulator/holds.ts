@@ -94,11 +94,7 @@ export const turnDownHoldOrder = async (
     merchantId,
     operationId,
     failureCode,
-  }: {
-    readonly merchantId: string;
-    readonly operationId: string;
-    readonly failureCode: FailureCode;
-  },
+  }: Pick<SimulatorHoldOrder, 'merchantId' | 'operationId'> & { readonly failureCode: FailureCode },
 ): Promise<void> => {
   await run(runner, turnDown, [merchantId, operationId, failureCode]);
 };

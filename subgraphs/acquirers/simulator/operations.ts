@@ -17,9 +17,6 @@ import { decidesAloneAt, type TimedPlan } from '../../rules/banks.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import type { SimulatorOperation } from '../entities.ts';
 
-/** An operation that is ordered. */
-export type NewOperation = SimulatorOperation;
-
 const names = [
   'merchantId',
   'operationId',
@@ -34,7 +31,7 @@ const names = [
   'silentUntil',
   'holds',
   'firstCharge',
-] as const satisfies readonly (keyof NewOperation)[];
+] as const satisfies readonly (keyof SimulatorOperation)[];
 
 /** Which operation. */
 type OperationKey = Pick<SimulatorOperation, 'merchantId' | 'operationId'>;
@@ -58,7 +55,7 @@ const open = sqlFile(import.meta.dirname, 'open-operations.sql');
 
 const insert = async (
   runner: Runner,
-  operations: readonly NewOperation[],
+  operations: readonly SimulatorOperation[],
   mayWait: boolean,
 ): Promise<void> => {
   const rows = operations.map((operation) => rowJson(names, operation));
@@ -66,11 +63,11 @@ const insert = async (
 };
 
 /** Records an operation in the caller's transaction; one that is there stays as it is. */
-export const insertOperation = (runner: Runner, operation: NewOperation): Promise<void> =>
+export const insertOperation = (runner: Runner, operation: SimulatorOperation): Promise<void> =>
   insert(runner, [operation], true);
 
 /** The same by itself. */
-export const openOperation = batched<NewOperation, void>({
+export const openOperation = batched<SimulatorOperation, void>({
   name: open.name,
   callerOf: ({ merchantId }) => merchantId,
   run: async (pool, operations) => {
@@ -151,7 +148,7 @@ interface TakenOrder {
   readonly now: Temporal.Instant;
 }
 
-export interface Taken extends Pick<
+interface Taken extends Pick<
   SimulatorOperation,
   'operationId' | 'reference' | 'outcome' | 'failureCode' | 'answerAt'
 > {
@@ -197,15 +194,7 @@ const decline: Statement = {
 /** Makes the bank answer from now on that it declined the operation. */
 export const declineSimulated = async (
   runner: Runner,
-  {
-    merchantId,
-    operationId,
-    failureCode,
-  }: {
-    readonly merchantId: string;
-    readonly operationId: string;
-    readonly failureCode: FailureCode;
-  },
+  { merchantId, operationId, failureCode }: OperationKey & { readonly failureCode: FailureCode },
 ): Promise<void> => {
   await run(runner, decline, [merchantId, operationId, failureCode]);
 };

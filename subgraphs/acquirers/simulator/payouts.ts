@@ -3,10 +3,9 @@
  * outcome, whatever the amount (docs/testing.md).
  */
 import type pg from 'pg';
-import { run, type Statement } from '../../platform/database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import type { Recipient } from '../../rules/recipient.ts';
-import { takeOrder, type Taken } from './operations.ts';
+import { findOperation, takeOrder, type Found } from './operations.ts';
 import type { PayoutAnswer, PayoutBank, PayoutQuestion, RecipientVerdict } from '../payout-bank.ts';
 
 /**
@@ -61,15 +60,15 @@ const silenceOf = (recipient: Recipient): Silence | null => {
   }
 };
 
-const find: Statement = {
-  name: 'simulator.find_payout',
-  text: `select reference, outcome, failure_code as "failureCode", answer_at as "answerAt" from simulator_operation where merchant_id = $1 and operation_id = $2`,
-};
-
-type Known = Omit<Taken, 'operationId' | 'fresh'>;
-
-const answerOf = (taken: Known, now: Temporal.Instant): PayoutAnswer => {
-  const { reference, outcome, failureCode, answerAt: at } = taken;
+const answerOf = (
+  {
+    reference,
+    outcome,
+    failureCode,
+    answerAt: at,
+  }: Pick<Found, 'reference' | 'outcome' | 'failureCode' | 'answerAt'>,
+  now: Temporal.Instant,
+): PayoutAnswer => {
   if (at === null || Temporal.Instant.compare(at, now) > 0)
     return { kind: 'pending', reference, askAt: at };
   return outcome === 'failed'
@@ -97,8 +96,8 @@ export const simulatorPayouts = (pool: pg.Pool): PayoutBank => ({
     return answerOf(taken, order.now);
   },
 
-  async askPayout({ merchantId, operationId, now }: PayoutQuestion): Promise<PayoutAnswer> {
-    const [taken] = await run<Known>(pool, find, [merchantId, operationId]);
-    return taken ? answerOf(taken, now) : { kind: 'unseen' };
+  async askPayout(question: PayoutQuestion): Promise<PayoutAnswer> {
+    const found = await findOperation(pool, question);
+    return found ? answerOf(found, question.now) : { kind: 'unseen' };
   },
 });

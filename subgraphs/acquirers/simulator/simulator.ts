@@ -20,17 +20,11 @@ import type {
   ReceiptBank,
   ReceiptOrder,
 } from '../bank.ts';
+import type { SimulatorOperation } from '../entities.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import { brandOf, holderOf } from '../../rules/card.ts';
 import { lateAnswer_ms, type TimedPlan } from '../../rules/banks.ts';
-import {
-  decidesAt,
-  openCallbacks,
-  planCallbacks,
-  silentUntil,
-  type Callbacks,
-  type PlannedCallback,
-} from './callbacks.ts';
+import { decidesAt, planCallbacks, silentUntil, type PlannedCallback } from './callbacks.ts';
 import {
   simulatorConnector,
   confirmOperation,
@@ -38,7 +32,6 @@ import {
   insertOperation,
   openOperation,
   type Found,
-  type NewOperation,
   takeOrder,
 } from './operations.ts';
 import { heldUntil, simulatorHolds } from './holds.ts';
@@ -242,8 +235,6 @@ export interface Simulator extends Bank {
    * at this moment, confirm or refuse, where there is something to confirm.
    */
   ask(question: Question & { readonly confirms?: boolean }): Promise<BankAnswer>;
-  /** The callbacks that it sends, as planned. */
-  readonly callbacks: Callbacks;
   /** What a callback reports. */
   answerOf(callback: PlannedCallback): Promise<BankAnswer>;
 }
@@ -257,7 +248,7 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
   const reference = `sim_${order.operationId}`;
   const { cardBrand, cardMask, cardHolder } = cardTraits(order.card);
   const { merchantId, operationId, now } = order;
-  const operation: NewOperation = {
+  const operation: SimulatorOperation = {
     merchantId,
     operationId,
     reference,
@@ -303,7 +294,6 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   ...simulatorRefunds(database.pool),
   ...simulatorHolds(database.pool),
   ...simulatorReceipts,
-  callbacks: openCallbacks(database.pool),
 
   async answerOf(callback): Promise<BankAnswer> {
     return callbackAnswer(await findOperation(database.pool, callback), callback);

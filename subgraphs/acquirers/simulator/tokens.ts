@@ -6,34 +6,19 @@
 import { batched } from '../../platform/database/batch-calls.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { runRows, sqlFile } from '../../platform/database/sql-file.ts';
-import { columns, run, type Statement } from '../../platform/database/statement.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { decidesAloneAt } from '../../rules/banks.ts';
 import type { ChargeAnswer, ChargeOrder, TokenBank } from '../bank.ts';
-import type { SimulatorOperation } from '../entities.ts';
+import { findOperation, type Found } from './operations.ts';
 
 const prefix = 'sim_saved_';
 
 /** The simulated bank's reference of the method that an operation was paid with. */
 export const simulatorSaved = (operationId: string): string => `${prefix}${operationId}`;
 
-const seen = [
-  'reference',
-  'outcome',
-  'failureCode',
-  'answerAt',
-  'cardBrand',
-  'cardMask',
-  'cardHolder',
-] as const satisfies readonly (keyof SimulatorOperation)[];
-type Ordered = Pick<SimulatorOperation, (typeof seen)[number]>;
+type Ordered = Omit<Found, 'silentUntil' | 'holds'>;
 
 const order = sqlFile(import.meta.dirname, 'charge-methods.sql');
-const find: Statement = {
-  name: 'simulator.find_charge',
-  text: `select ${columns(seen)} from simulator_operation where merchant_id = $1 and operation_id = $2`,
-};
-
 const answered = (
   { cardBrand, cardMask, cardHolder, ...ordered }: Ordered,
   { operationId, now }: ChargeOrder,
@@ -84,10 +69,7 @@ const orderGathered = batched<ChargeOrder, Ordered | null>({
 export const simulatorTokens = ({ pool }: Pick<Database, 'pool'>): TokenBank => ({
   savable: ['cards', 'sbp', 'tpay'],
   charge: async (charge) => {
-    const { merchantId, operationId } = charge;
-    const ordered =
-      (await orderGathered(pool, charge)) ??
-      (await run<Ordered>(pool, find, [merchantId, operationId]))[0];
+    const ordered = (await orderGathered(pool, charge)) ?? (await findOperation(pool, charge));
     return ordered
       ? answered(ordered, charge)
       : {

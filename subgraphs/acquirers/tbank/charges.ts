@@ -7,22 +7,18 @@
  * own `Init`, find the same first payment, and the second `Charge` is rejected.
  */
 import type { ChargeAnswer, ChargeOrder, TokenBank } from '../bank.ts';
-import { failureOf, paymentFailure, meaningOf, readPayment, type WirePayment } from './wire.ts';
-import { isOrdered, paymentsOf, type PaymentCalls } from './orders.ts';
+import { declinedBy, declinedPayment, meaningOf, readPayment, type WirePayment } from './wire.ts';
+import {
+  askEvery_s,
+  isOrdered,
+  noTraits,
+  paymentsOf,
+  stopped,
+  unavailable,
+  unknown,
+  type PaymentCalls,
+} from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
-
-const askEvery_s = 15;
-
-const unknown = { kind: 'unknown' } as const;
-/** It waits, and no job queries it any more: an alert was raised. */
-const stopped = { kind: 'pending', askAt: null } as const;
-const noTraits = {
-  cardBrand: null,
-  cardMask: null,
-  cardHolder: null,
-  phoneMask: null,
-  payerBank: null,
-};
 
 /** It is in another state than one in which it can be charged. */
 const wrongState = '8';
@@ -33,11 +29,7 @@ const standing = (order: ChargeOrder, payment: WirePayment): ChargeAnswer => {
       return { kind: 'approved', reference: payment.id, rrn: payment.rrn, traits: noTraits };
     case 'failed':
     case 'given_up':
-      return {
-        kind: 'declined',
-        failureCode: paymentFailure(payment),
-        bankCode: payment.errorCode === '0' ? payment.status : payment.errorCode,
-      };
+      return declinedPayment(payment);
     case 'open':
     case 'held':
       return { kind: 'pending', askAt: order.now.add({ seconds: askEvery_s }) };
@@ -52,8 +44,7 @@ const chargeFirst = async (
 ): Promise<ChargeAnswer> => {
   const params = { PaymentId: first.id, RebillId: order.savedReference };
   const answer = await calls.client.call({ method: 'Charge', params, repeatable: true });
-  if (answer.kind === 'rejected' && answer.code !== wrongState)
-    return { kind: 'declined', failureCode: failureOf(answer.code), bankCode: answer.code };
+  if (answer.kind === 'rejected' && answer.code !== wrongState) return declinedBy(answer.code);
   // A repeated call, or one that another process made first, finds the payment charged: the list
   // has its result.
   const charged =
@@ -80,17 +71,10 @@ const firstOf = async (
     ...receiptOf(order.receipt, calls.register),
   };
   const made = await calls.client.call({ method: 'Init', params, repeatable: true });
-  if (made.kind === 'rejected')
-    return { kind: 'declined', failureCode: failureOf(made.code), bankCode: made.code };
+  if (made.kind === 'rejected') return declinedBy(made.code);
   if (made.kind !== 'answered') return unknown;
   return (await paymentsOf(calls, order.operationId))?.[0] ?? unknown;
 };
-
-const unavailable = (bankCode: string): ChargeAnswer => ({
-  kind: 'declined',
-  failureCode: 'method_unavailable',
-  bankCode,
-});
 
 const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAnswer> => {
   if (order.currency !== 'RUB') return unavailable('currency');

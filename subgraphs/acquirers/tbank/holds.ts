@@ -6,13 +6,14 @@
 import type { Bank, HoldAnswer, HoldOrder } from '../bank.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import type { ApiAnswer } from './client.ts';
-import { failureOf, meaningOf, type WirePayment } from './wire.ts';
+import { declinedBy, meaningOf, type WirePayment } from './wire.ts';
 import {
   askEvery_s,
   decidingPayment,
   isOrdered,
   paymentsOf,
   stopped,
+  unavailable,
   unknown,
   type PaymentCalls,
 } from './orders.ts';
@@ -104,8 +105,7 @@ const give = (
 
 const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAnswer> => {
   const refused = refusalOf(order.receipt, calls.register);
-  if (refused !== null)
-    return { kind: 'declined', failureCode: 'method_unavailable', bankCode: refused };
+  if (refused !== null) return unavailable(refused);
   const before = await holdOf(calls, order);
   if (!before) return unknown;
   const ended = await settled(calls, before, order);
@@ -114,9 +114,7 @@ const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAn
   const after = await holdOf(calls, order);
   const became = after && (await settled(calls, after, order));
   if (became) return became;
-  return after && answer.kind === 'rejected'
-    ? { kind: 'declined', failureCode: failureOf(answer.code), bankCode: answer.code }
-    : unknown;
+  return after && answer.kind === 'rejected' ? declinedBy(answer.code) : unknown;
 };
 
 /** The part of the port that captures or releases held money. */

@@ -10,14 +10,13 @@ import { openCheckEcho } from '../check-echo.ts';
 import { tbankCharges } from './charges.ts';
 import { openClient, type TBankConfig } from './client.ts';
 import { tbankHolds } from './holds.ts';
+import { unknown } from './orders.ts';
 import { tbankPayments } from './payments.ts';
 import { tbankReceipts } from './receipts.ts';
 import { tbankRefunds } from './refunds.ts';
 
 /** The connector's name: in routes and before the bank's own codes. */
 const connector = 'tbank';
-
-const unknown = { kind: 'unknown' } as const;
 
 /**
  * Opens the connector; makes no call until it is used. `publicUrl` is where the bank reaches us;

@@ -4,6 +4,7 @@
  */
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { BuyerMethod } from '../../rules/buyer.ts';
+import type { PayerTraits } from '../bank.ts';
 import type { CheckEcho, Ordered } from '../check-echo.ts';
 import type { ApiAnswer, Client, CashRegister } from './client.ts';
 import {
@@ -31,6 +32,20 @@ export interface PaymentCalls {
 export const askEvery_s = 15;
 
 export const unknown = { kind: 'unknown' } as const;
+
+/** What it tells of the buyer's means of payment. */
+export const noTraits: PayerTraits = {
+  cardBrand: null,
+  cardMask: null,
+  cardHolder: null,
+  phoneMask: null,
+  payerBank: null,
+};
+
+/** It is not ordered at all, for a reason of our own. */
+export const unavailable = (bankCode: string) =>
+  ({ kind: 'declined', failureCode: 'method_unavailable', bankCode }) as const;
+
 /** It waits, and no job queries it any more: an alert was raised. */
 export const stopped = { kind: 'pending', askAt: null } as const;
 

@@ -5,17 +5,10 @@
  * result of an order is queried by our own id, with `CheckOrder`, which returns all of its
  * payments.
  */
-import type {
-  Bank,
-  SessionAnswer,
-  SessionOrder,
-  PaymentQuestion,
-  BankAnswer,
-  PayerTraits,
-} from '../bank.ts';
+import type { Bank, SessionAnswer, SessionOrder, PaymentQuestion, BankAnswer } from '../bank.ts';
 import {
-  failureOf,
-  paymentFailure,
+  declinedBy,
+  declinedPayment,
   readPayment,
   meaningOf,
   readCards,
@@ -24,8 +17,10 @@ import {
 import {
   askEvery_s,
   isOrdered,
+  noTraits,
   stepOf,
   stopped,
+  unavailable,
   unknown,
   type PaymentCalls,
   decidingPayment,
@@ -42,14 +37,6 @@ import { holdEnd } from './holds.ts';
 
 /** After this an order unknown to the bank never arrived. */
 const arrivesWithin_s = 60;
-
-const noTraits: PayerTraits = {
-  cardBrand: null,
-  cardMask: null,
-  cardHolder: null,
-  phoneMask: null,
-  payerBank: null,
-};
 
 const brands: Readonly<Record<string, string>> = {
   '2': 'Mir',
@@ -137,11 +124,7 @@ const settle = async (
     case 'open':
       return waiting;
     case 'failed':
-      return {
-        kind: 'declined',
-        failureCode: paymentFailure(payment),
-        bankCode: payment.errorCode === '0' ? payment.status : payment.errorCode,
-      };
+      return declinedPayment(payment);
   }
 };
 
@@ -239,9 +222,6 @@ const initParams = (order: SessionOrder, { callbackUrl, register }: PaymentCalls
   ...receiptOf(order.receipt, register),
 });
 
-const declinedBy = (code: string) =>
-  ({ kind: 'declined', failureCode: failureOf(code), bankCode: code }) as const;
-
 const opened = (
   order: SessionOrder,
   reference: string,
@@ -256,9 +236,6 @@ const opened = (
     askAt: order.now.add({ seconds: askEvery_s }),
   };
 };
-
-const unavailable = (bankCode: string) =>
-  ({ kind: 'declined', failureCode: 'method_unavailable', bankCode }) as const;
 
 const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
   if (order.currency !== 'RUB') return unavailable('currency');

@@ -7,7 +7,14 @@
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
-import { claimOrder, claimsOf, paymentsOf, decidingPayment, type PaymentCalls } from './orders.ts';
+import {
+  claimOrder,
+  claimsOf,
+  paymentsOf,
+  decidingPayment,
+  unknown,
+  type PaymentCalls,
+} from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
 import { readPayment, refundStanding, type WirePayment } from './wire.ts';
 
@@ -20,8 +27,6 @@ const askEvery_s = 30;
 const lostAsk_s = 3;
 /** After this an order without effect at the bank never arrived there, and may be sent again. */
 const arrivesWithin_min = 15;
-
-const unknown = { kind: 'unknown' } as const;
 
 const later = ({ operationId, now }: RefundOrder): RefundAnswer => ({
   kind: 'pending',

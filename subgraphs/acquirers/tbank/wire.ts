@@ -204,14 +204,26 @@ const meaning: ReadonlyMap<string, string> = new Map(
 );
 
 /** Why the bank refused, by its code. */
-export const failureOf = (bankCode: string): FailureCode => {
+const failureOf = (bankCode: string): FailureCode => {
   const found = meaning.get(bankCode) ?? '';
   return isFailureCode(found) ? found : 'unknown_bank_code';
 };
 
+/** A call that it rejected, as a refusal of what was ordered. */
+export const declinedBy = (bankCode: string) =>
+  ({ kind: 'declined', failureCode: failureOf(bankCode), bankCode }) as const;
+
 /** Why a payment failed: by its code, else by the status in which it ended. */
-export const paymentFailure = ({ status, errorCode }: WirePayment): FailureCode => {
+const paymentFailure = ({ status, errorCode }: WirePayment): FailureCode => {
   if (errorCode !== '0') return failureOf(errorCode);
   if (status === 'DEADLINE_EXPIRED') return 'session_expired';
   return status === 'AUTH_FAIL' ? 'authentication_failed' : 'generic_decline';
 };
+
+/** A payment that failed. */
+export const declinedPayment = (ended: WirePayment) =>
+  ({
+    kind: 'declined',
+    failureCode: paymentFailure(ended),
+    bankCode: ended.errorCode === '0' ? ended.status : ended.errorCode,
+  }) as const;

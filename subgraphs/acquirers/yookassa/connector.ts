@@ -4,14 +4,11 @@
  */
 import { parse, string } from 'valibot';
 import { openAddressList } from '../../platform/access/address-list.ts';
-import type {
-  NotificationRoute,
-  NotifiedOperation,
-} from '../../platform/http/bank-notifications.ts';
+import type { NotifiedOperation } from '../../platform/http/bank-notifications.ts';
 import type { Reader } from '../../platform/config/read-variables.ts';
-import type { Connector, ConnectorDeps, OpenedBank } from '../connector.ts';
+import type { Connector } from '../connector.ts';
 import { orNull, part } from '../bank-http.ts';
-import { readYooKassa, type YooKassaConfig } from './client.ts';
+import { readYooKassa } from './client.ts';
 
 const message = part({
   event: orNull(string()),
@@ -33,36 +30,26 @@ const operationIn = (body: unknown): NotifiedOperation | null => {
   return { merchantId, operationId, isPayout: event?.startsWith('payout.') === true };
 };
 
-export class YooKassaConnector implements Connector {
-  readonly config: YooKassaConfig;
-
-  constructor(config: YooKassaConfig) {
-    this.config = config;
-  }
-
-  /** Always there: merchants may have accounts of their own. */
-  static read(this: void, read: Reader): YooKassaConnector {
-    return new YooKassaConnector(readYooKassa(read));
-  }
-
-  get notifications(): NotificationRoute {
-    const isItsAddress = openAddressList(this.config.networks);
-    return {
+/** Always there: merchants may have accounts of their own. */
+export const readYooKassaConnector = (read: Reader): Connector => {
+  const config = readYooKassa(read);
+  const isItsAddress = openAddressList(config.networks);
+  return {
+    notifications: {
       connector: 'yookassa',
       path: '/callbacks/yookassa',
       verify: ({ address }) => isItsAddress(address),
       read: ({ body }) => operationIn(body),
       acknowledgement: null,
-    };
-  }
-
-  async open({ pool, vaultKey }: ConnectorDeps): Promise<OpenedBank> {
-    const [{ connector, openYooKassa }, { openAccounts }] = await Promise.all([
-      import('./open-yookassa.ts'),
-      import('../bank-accounts.ts'),
-    ]);
-    const { shop: payments, payouts } = this.config;
-    const accounts = openAccounts(pool, vaultKey, connector, { payments, payouts });
-    return openYooKassa(this.config, accounts, pool);
-  }
-}
+    },
+    open: async ({ pool, vaultKey }) => {
+      const [{ connector, openYooKassa }, { openAccounts }] = await Promise.all([
+        import('./open-yookassa.ts'),
+        import('../bank-accounts.ts'),
+      ]);
+      const { shop: payments, payouts } = config;
+      const accounts = openAccounts(pool, vaultKey, connector, { payments, payouts });
+      return openYooKassa(config, accounts, pool);
+    },
+  };
+};

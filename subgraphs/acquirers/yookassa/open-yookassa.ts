@@ -18,6 +18,7 @@ import {
   metadataOf,
   declinedOrder,
   standing,
+  unknown,
   withoutReceipt,
   type PaymentCaller,
   type PaymentCalls,
@@ -28,8 +29,6 @@ import {
  * order under its key is also the question.
  */
 
-const unknown = { kind: 'unknown' } as const;
-
 const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAnswer> => {
   const refused = order.isFirst
     ? await calls.receiptRefusal(calls.shop, order.receipt, order.now)
@@ -39,7 +38,7 @@ const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAn
     amount: wireAmount(order.amount, order.currency),
     capture: true,
     payment_method_id: order.savedReference,
-    metadata: metadataOf(order),
+    metadata: metadataOf(order, 'payment'),
     ...(order.receipt ? { receipt: wireReceipt(order.receipt, order.currency) } : {}),
   };
   const answer = await calls.client.call({

@@ -7,6 +7,7 @@ import {
   type CheckEcho,
   type Ordered,
   paymentFailure,
+  readPage,
   rejectedOrder,
   type WirePayment,
 } from './wire.ts';
@@ -27,14 +28,45 @@ export const askEvery_s = 15;
 export const unknown = { kind: 'unknown' } as const;
 
 /** Our names of an operation, which the bank repeats. */
-export const metadataOf = ({
-  merchantId,
-  operationId,
-}: Pick<Ordered, 'merchantId' | 'operationId'>) => ({
-  merchant_id: merchantId,
-  operation_id: operationId,
-  operation: 'payment',
-});
+export const metadataOf = (
+  { merchantId, operationId }: Pick<Ordered, 'merchantId' | 'operationId'>,
+  operation: 'payment' | 'refund' | 'payout',
+) => ({ merchant_id: merchantId, operation_id: operationId, operation });
+
+/**
+ * The item of an operation in a list, of which so many pages are read at most. Null: it is not
+ * there; `unknown`: the list could not be read.
+ */
+export const findListed = async <Item extends { readonly operationId: string | null }>(
+  { client, shop }: Pick<PaymentCalls, 'client' | 'shop'>,
+  {
+    path,
+    query,
+    pages_max,
+  }: {
+    readonly path: string;
+    readonly query: Readonly<Record<string, string>>;
+    readonly pages_max: number;
+  },
+  readItem: (item: unknown) => Item | null,
+  operationId: string,
+): Promise<Item | null | typeof unknown> => {
+  let cursor: string | null = null;
+  for (let page = 0; page < pages_max; page++) {
+    const answer: ApiAnswer = await client.call({
+      account: shop,
+      path,
+      query: { ...query, limit: '100', ...(cursor === null ? {} : { cursor }) },
+    });
+    const read = answer.kind === 'answered' ? readPage(answer.body, readItem) : null;
+    if (!read) return unknown;
+    const found = read.items.find((item) => item.operationId === operationId);
+    if (found) return found;
+    if (read.nextCursor === null) return null;
+    cursor = read.nextCursor;
+  }
+  return unknown;
+};
 
 export const traitsOf = ({ cardBrand, cardLast4, payerBankId }: WirePayment): PayerTraits => ({
   cardBrand,

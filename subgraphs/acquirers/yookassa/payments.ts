@@ -13,10 +13,11 @@ import type {
 } from '../bank.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import { askEach, holderOf, type ApiAnswer } from './client.ts';
-import { wireAmount, readPayment, type WirePayment, readPage } from './wire.ts';
+import { wireAmount, readPayment, type WirePayment } from './wire.ts';
 import {
   askEvery_s,
   declined,
+  findListed,
   isAboutUs,
   metadataOf,
   declinedOrder,
@@ -89,34 +90,6 @@ const settle = async (
 /** The result of a search. Null: the order is missing; `unknown`: the list could not be read. */
 type Found = WirePayment | null | typeof unknown;
 
-const searchBetween = async (
-  { client, shop }: PaymentCalls,
-  operationId: string,
-  from: Temporal.Instant,
-  until: Temporal.Instant,
-): Promise<Found> => {
-  const between = {
-    'created_at.gte': from.toString(),
-    'created_at.lte': until.toString(),
-    limit: '100',
-  };
-  let cursor: string | null = null;
-  for (let page = 0; page < pages_max; page++) {
-    const answer: ApiAnswer = await client.call({
-      account: shop,
-      path: '/payments',
-      query: cursor === null ? between : { ...between, cursor },
-    });
-    const read = answer.kind === 'answered' ? readPage(answer.body, readPayment) : null;
-    if (!read) return unknown;
-    const found = read.items.find((payment) => payment.operationId === operationId);
-    if (found) return found;
-    if (read.nextCursor === null) return null;
-    cursor = read.nextCursor;
-  }
-  return unknown;
-};
-
 /**
  * Looks for an order whose answer was lost among the payments of the minutes in which it may have
  * been given: with the session, or before it, when it was registered.
@@ -125,8 +98,14 @@ const search = async (
   calls: PaymentCalls,
   { operationId, createdEarlyAt, orderedAt, lastOrderedAt }: PaymentQuestion,
 ): Promise<Found> => {
-  const within = (first: Temporal.Instant, last: Temporal.Instant): Promise<Found> =>
-    searchBetween(calls, operationId, first.subtract({ seconds: 30 }), last.add({ minutes: 2 }));
+  const within = (first: Temporal.Instant, last: Temporal.Instant): Promise<Found> => {
+    const query = {
+      'created_at.gte': first.subtract({ seconds: 30 }).toString(),
+      'created_at.lte': last.add({ minutes: 2 }).toString(),
+    };
+    const list = { path: '/payments', query, pages_max };
+    return findListed(calls, list, readPayment, operationId);
+  };
   return (
     (await within(orderedAt, lastOrderedAt)) ??
     (createdEarlyAt && within(createdEarlyAt, createdEarlyAt))
@@ -192,7 +171,7 @@ const sessionBody = (order: SessionOrder) => ({
     ...(order.card ? wireCard(order.card) : {}),
   },
   confirmation: { type: order.method === 'sbp' ? 'qr' : 'redirect', return_url: order.pageUrl },
-  metadata: metadataOf(order),
+  metadata: metadataOf(order, 'payment'),
   ...(order.save ? { save_payment_method: true } : {}),
   ...(order.receipt ? { receipt: wireReceipt(order.receipt, order.currency) } : {}),
 });

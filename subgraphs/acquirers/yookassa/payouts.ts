@@ -22,6 +22,7 @@ import {
 } from './wire.ts';
 import type { Account } from '../bank-accounts.ts';
 import { askEach, holderOf, type Caller, type ApiAnswer, type Client } from './client.ts';
+import { isAboutUs, metadataOf, unknown } from './payment-answers.ts';
 
 interface PayoutCalls {
   readonly client: Client;
@@ -32,8 +33,6 @@ interface PayoutCalls {
 const askEvery_s = 30;
 /** Less than the day for which a key is remembered. */
 const keyKept_h = 23;
-
-const unknown = { kind: 'unknown' } as const;
 
 interface Expected extends PayoutQuestion {
   readonly amount: MinorUnits;
@@ -58,13 +57,10 @@ const standing = async (
   }
 };
 
-const notOrdered = ({
-  status,
-  parameter,
-  isCertain,
-}: ApiAnswer & { kind: 'rejected' }): PayoutOrderAnswer => {
-  // 401 and 403 are about our own account, and say nothing of an order that was accepted before.
-  if (status === 401 || status === 403) return isCertain ? { kind: 'unaccepted' } : unknown;
+const notOrdered = (answer: ApiAnswer & { kind: 'rejected' }): PayoutOrderAnswer => {
+  const { parameter, isCertain } = answer;
+  // It says nothing of an order that was accepted before.
+  if (isAboutUs(answer)) return isCertain ? { kind: 'unaccepted' } : unknown;
   if (parameter?.includes('bank_id')) return { kind: 'misrouted' };
   const failureCode = parameter?.startsWith('amount')
     ? 'payout_limit_exceeded'
@@ -151,11 +147,7 @@ const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutOrderA
   const body = {
     amount: wireAmount(order.amount, order.currency),
     payout_destination_data: destination,
-    metadata: {
-      merchant_id: order.merchantId,
-      operation_id: order.operationId,
-      operation: 'payout',
-    },
+    metadata: metadataOf(order, 'payout'),
     ...(personal === null ? {} : { personal_data: [{ id: personal }] }),
   };
   const answer = await calls.client.call({

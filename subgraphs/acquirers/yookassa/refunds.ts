@@ -5,15 +5,20 @@
  */
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
 import { holderOf, type ApiAnswer } from './client.ts';
-import { wireAmount, readPage, readRefund, type WireRefund, refundFailure } from './wire.ts';
-import type { PaymentCaller, PaymentCalls } from './payment-answers.ts';
+import { wireAmount, readRefund, type WireRefund, refundFailure } from './wire.ts';
+import {
+  findListed,
+  isAboutUs,
+  metadataOf,
+  unknown,
+  type PaymentCaller,
+  type PaymentCalls,
+} from './payment-answers.ts';
 import { receiptMistake, wireReceipt } from './receipt-words.ts';
 
 /** How often to query a pending refund. */
 const askEvery_s = 60;
 const pages_max = 20;
-
-const unknown = { kind: 'unknown' } as const;
 
 const standing = async (
   { checkEcho }: PaymentCalls,
@@ -45,33 +50,6 @@ const standing = async (
 const refundOf = (answer: ApiAnswer): WireRefund | null =>
   answer.kind === 'answered' ? readRefund(answer.body) : null;
 
-/**
- * The refund among those of its payment. Null: it is not there; `unknown`: the list could not be
- * read.
- */
-const search = async (
-  { client, shop }: PaymentCalls,
-  order: RefundOrder,
-  paymentId: string,
-): Promise<WireRefund | null | typeof unknown> => {
-  let cursor: string | null = null;
-  for (let page = 0; page < pages_max; page++) {
-    const query = { payment_id: paymentId, limit: '100' };
-    const answer: ApiAnswer = await client.call({
-      account: shop,
-      path: '/refunds',
-      query: cursor === null ? query : { ...query, cursor },
-    });
-    const read = answer.kind === 'answered' ? readPage(answer.body, readRefund) : null;
-    if (!read) return unknown;
-    const found = read.items.find((refund) => refund.operationId === order.operationId);
-    if (found) return found;
-    if (read.nextCursor === null) return null;
-    cursor = read.nextCursor;
-  }
-  return unknown;
-};
-
 const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAnswer> => {
   const { client, shop } = calls;
   const paymentId = order.payment.reference;
@@ -82,18 +60,17 @@ const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAn
       refundOf(await client.call({ account: shop, path: `/refunds/${order.reference}` })),
     );
   if (paymentId === null) return unknown;
-  const found = await search(calls, order, paymentId);
+  const list = { path: '/refunds', query: { payment_id: paymentId }, pages_max };
+  const found = await findListed(calls, list, readRefund, order.operationId);
   if (found && 'kind' in found) return unknown;
   if (found) return standing(calls, order, found);
-  const { merchantId, operationId, payment, receipt } = order;
+  const { payment, receipt } = order;
   const mistake = receipt ? receiptMistake(receipt, null) : null;
   if (mistake !== null)
     return { kind: 'declined', failureCode: 'refund_rejected', bankCode: mistake };
   const metadata = {
-    merchant_id: merchantId,
-    operation_id: operationId,
+    ...metadataOf(order, 'refund'),
     payment_operation_id: payment.operationId,
-    operation: 'refund',
   };
   const body = {
     payment_id: paymentId,
@@ -106,10 +83,9 @@ const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAn
     path: '/refunds',
     post: { key: order.operationId, body },
   });
-  // 401 and 403 are about our own account: an operator corrects it, and the refund is sent then.
-  if (answer.kind === 'rejected' && answer.status !== 401 && answer.status !== 403) {
+  // What is about our own account an operator corrects, and the refund is sent then.
+  if (answer.kind === 'rejected' && !isAboutUs(answer))
     return { kind: 'declined', failureCode: 'refund_rejected', bankCode: answer.code };
-  }
   return standing(calls, order, refundOf(answer));
 };
 

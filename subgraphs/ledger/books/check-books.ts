@@ -10,7 +10,7 @@ import { isPassing, reportDeadLetter } from '../../platform/alerts/dead-letters.
 import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import { done, type Job } from '../../platform/queue/run-job.ts';
+import { sweep, type Job } from '../../platform/queue/run-job.ts';
 import { type Logger, metrics } from '../../platform/tracing/telemetry.ts';
 import {
   checks,
@@ -322,22 +322,16 @@ export const checkTurn = async (deps: BooksDeps, rows: number = slice_rows): Pro
 
 /** The background's part of the books. */
 export const booksJobs = (deps: BooksDeps): readonly Job[] => [
-  {
-    name: 'check-books',
-    queue: 'schedules',
-    due: ['exists (select 1 from books_check where due_at <= $1)'],
-    run: async () => {
-      const at = await readOldestCheck(deps.pool);
-      const isLate = at !== null && deps.now().since(at).total('milliseconds') > late_ms;
-      const until = performance.now() + (isLate ? hurried_ms : gentle_ms);
-      const takeTurns = async (): Promise<void> => {
-        while (!deps.stopping.aborted && performance.now() < until)
-          if (!(await checkTurn(deps))) return;
-      };
-      await Promise.all(Array.from({ length: isLate ? hurried_turns : 1 }, takeTurns));
-      return done;
-    },
-  },
+  sweep('check-books', ['exists (select 1 from books_check where due_at <= $1)'], async () => {
+    const at = await readOldestCheck(deps.pool);
+    const isLate = at !== null && deps.now().since(at).total('milliseconds') > late_ms;
+    const until = performance.now() + (isLate ? hurried_ms : gentle_ms);
+    const takeTurns = async (): Promise<void> => {
+      while (!deps.stopping.aborted && performance.now() < until)
+        if (!(await checkTurn(deps))) return;
+    };
+    await Promise.all(Array.from({ length: isLate ? hurried_turns : 1 }, takeTurns));
+  }),
 ];
 
 // What the checks of the books have come to, for the metrics.

@@ -20,7 +20,7 @@ import {
   type ConsumedEvent,
   type ConsumerBatch,
 } from '../../platform/events/consume.ts';
-import { done, type Job } from '../../platform/queue/run-job.ts';
+import { sweep, type Job } from '../../platform/queue/run-job.ts';
 import { countFacts } from './count-facts.ts';
 
 interface TotalsDeps {
@@ -164,17 +164,11 @@ const due = [
 
 /** The background's part of the totals. Events come first: a long walk does not delay them. */
 export const totalsJobs = ({ pool, stopping }: TotalsDeps): readonly Job[] => [
-  {
-    name: 'count-totals',
-    queue: 'schedules',
-    due,
-    run: async () => {
-      await countAgain(pool);
-      for (let round = 0; round < rounds_max && !stopping.aborted; round += 1) {
-        const passed = await followEvents(pool);
-        if (passed < batch_max_events && !(await walkOlder(pool))) break;
-      }
-      return done;
-    },
-  },
+  sweep('count-totals', due, async () => {
+    await countAgain(pool);
+    for (let round = 0; round < rounds_max && !stopping.aborted; round += 1) {
+      const passed = await followEvents(pool);
+      if (passed < batch_max_events && !(await walkOlder(pool))) break;
+    }
+  }),
 ];

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import { noteListChange } from '../../platform/database/list-changes.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
-import { done, type Job } from '../../platform/queue/run-job.ts';
+import { periodic, type Job } from '../../platform/queue/run-job.ts';
 import type { AlertFields, AlertKind } from '../../rules/alert.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
@@ -198,13 +198,5 @@ export const watchAll = async ({ pool, now }: WatchDeps): Promise<number> => {
 
 /** The job. */
 export const watchJobs = (deps: WatchDeps): readonly Job[] => [
-  {
-    name: 'watch',
-    queue: 'schedules',
-    every_ms: watchEvery_ms,
-    run: async () => {
-      await watchAll(deps);
-      return done;
-    },
-  },
+  periodic('watch', watchEvery_ms, () => watchAll(deps)),
 ];

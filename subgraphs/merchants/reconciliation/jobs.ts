@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { SettlementBank } from '../../acquirers/settlement-bank.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { done, type Job } from '../../platform/queue/run-job.ts';
+import { periodic, sweep, type Job } from '../../platform/queue/run-job.ts';
 import type { Logger } from '../../platform/tracing/telemetry.ts';
 import { ReconciliationRunEntity } from './entities.ts';
 import { isMatchDue, matchNext } from './match-report.ts';
@@ -79,35 +79,24 @@ export const reconciliationJobs = ({
   stopping,
   registries,
 }: ReconciliationDeps): readonly Job[] => [
-  {
-    name: 'match-registries',
-    queue: 'schedules',
-    due: [isMatchDue],
-    run: async () => {
-      for (;;) {
-        const matched = await matchNext(database.pool, now(), stopping);
-        if (!matched) return done;
-        const { connector, reference, lines, differences } = matched;
-        log.info({ connector, reference, lines, differences }, 'a registry was matched');
+  sweep('match-registries', [isMatchDue], async () => {
+    for (;;) {
+      const matched = await matchNext(database.pool, now(), stopping);
+      if (!matched) return;
+      const { connector, reference, lines, differences } = matched;
+      log.info({ connector, reference, lines, differences }, 'a registry was matched');
+    }
+  }),
+  periodic('fetch-registries', fetchEvery_ms, async () => {
+    for (const bank of registries) {
+      try {
+        await fetchRegistry(database, bank, yesterdayOf(bank, now()), now());
+      } catch (error) {
+        log.error(
+          { connector: bank.connector, err: error },
+          'could not fetch a registry; continuing with the others',
+        );
       }
-    },
-  },
-  {
-    name: 'fetch-registries',
-    queue: 'schedules',
-    every_ms: fetchEvery_ms,
-    run: async () => {
-      for (const bank of registries) {
-        try {
-          await fetchRegistry(database, bank, yesterdayOf(bank, now()), now());
-        } catch (error) {
-          log.error(
-            { connector: bank.connector, err: error },
-            'could not fetch a registry; continuing with the others',
-          );
-        }
-      }
-      return done;
-    },
-  },
+    }
+  }),
 ];

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { isPassing } from '../../platform/alerts/dead-letters.ts';
-import { done, type Job } from '../../platform/queue/run-job.ts';
+import { type Job, sweep } from '../../platform/queue/run-job.ts';
 import type { WebhookLane } from '../../platform/bus/bus.ts';
 import type { TargetSwitch } from '../../platform/http/webhook-url.ts';
 import {
@@ -192,13 +192,5 @@ export const webhookJobs = ({
   now,
   wake,
 }: Pick<DeliveryDeps, 'pool' | 'now'> & { readonly wake: WakeLanes }): readonly Job[] => [
-  {
-    name: 'sweep-webhooks',
-    queue: 'schedules',
-    due: [isAnyLaneDue],
-    run: async () => {
-      wake(await findDueLanes(pool, now()));
-      return done;
-    },
-  },
+  sweep('sweep-webhooks', [isAnyLaneDue], async () => wake(await findDueLanes(pool, now()))),
 ];

@@ -13,7 +13,7 @@ import type { FailureCode } from '../../rules/failure-code.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { approvalPatch, bankRefMetadata, type Approval, acceptedPatch } from './orders.ts';
 import type { Payment } from '../entities.ts';
-import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
+import { changePayment, statusEvents, type Decision, statusChange } from '../change-payment.ts';
 import { applyWithinBound, heldDecision } from './keep-bound.ts';
 import { isVoided, verified } from '../recurring/verification.ts';
 import { storeTakingUse } from '../links/take-use.ts';
@@ -27,7 +27,12 @@ import {
   type PaymentStatus,
   feeOf,
 } from '../rules/payment.ts';
-import type { PaymentPatch, RatedPayment, PaymentKey } from '../store-payment.ts';
+import {
+  unpublished,
+  type PaymentPatch,
+  type RatedPayment,
+  type PaymentKey,
+} from '../store-payment.ts';
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import { elapsed, releaseOrder } from '../holds/send-hold-order.ts';
 
@@ -38,7 +43,7 @@ import { elapsed, releaseOrder } from '../holds/send-hold-order.ts';
  * asked again.
  */
 const settled = ({ askAt }: Payment): Decision =>
-  askAt === null ? 'unchanged' : { patch: { askAt: null }, postings: [], events: () => [] };
+  askAt === null ? 'unchanged' : unpublished({ askAt: null });
 
 /**
  * The status from which a success counts: an order that was registered and is paid has had its
@@ -61,25 +66,17 @@ const authorize = (
 ): Decision => {
   const status = paymentMove(begun(payment), 'bank_authorized');
   if (status)
-    return {
-      patch: {
-        ...acceptedPatch(payment, answer),
-        status,
-        captureBefore: answer.captureBefore,
-      },
-      postings: [],
-      events: (after) => statusEvents(after, [], now),
-    };
-  if (!endedUnpaid(payment.status) || payment.capturedAt !== null) return settled(payment);
-  return {
-    patch: {
+    return statusChange(now, {
       ...acceptedPatch(payment, answer),
-      ...releaseOrder('give_up', now),
-      connector: payment.connector ?? connector,
-    },
-    postings: [],
-    events: () => [],
-  };
+      status,
+      captureBefore: answer.captureBefore,
+    });
+  if (!endedUnpaid(payment.status) || payment.capturedAt !== null) return settled(payment);
+  return unpublished({
+    ...acceptedPatch(payment, answer),
+    ...releaseOrder('give_up', now),
+    connector: payment.connector ?? connector,
+  });
 };
 
 /**
@@ -158,23 +155,19 @@ export const decline = (
 ): Decision => {
   const status = paymentMove(payment.status, 'bank_declined');
   if (!status) return settled(payment);
-  return {
-    patch: {
-      status,
-      failureCode,
-      finalizedAt: now,
-      askAt: null,
-      step: null,
-      stepUrl: null,
-      metadata: {
-        ...payment.metadata,
-        failure_code: failureCode,
-        bank_failure_code: `${connector}:${bankCode}`,
-      },
+  return statusChange(now, {
+    status,
+    failureCode,
+    finalizedAt: now,
+    askAt: null,
+    step: null,
+    stepUrl: null,
+    metadata: {
+      ...payment.metadata,
+      failure_code: failureCode,
+      bank_failure_code: `${connector}:${bankCode}`,
     },
-    postings: [],
-    events: (after) => statusEvents(after, [], now),
-  };
+  });
 };
 
 /**
@@ -205,11 +198,10 @@ const wait = (
   now: Temporal.Instant,
   found: PaymentPatch = {},
 ): Decision => {
-  const next = { postings: [], events: () => [] };
-  if (payment.status === 'processing') return { patch: { askAt, ...found }, ...next };
+  if (payment.status === 'processing') return unpublished({ askAt, ...found });
   if (!endedUnpaid(payment.status) || payment.askAt === null || payment.finalizedAt === null)
     return 'unchanged';
-  return { patch: { askAt: nextQuestionAfterEnd(payment.finalizedAt, now) }, ...next };
+  return unpublished({ askAt: nextQuestionAfterEnd(payment.finalizedAt, now) });
 };
 
 /**
@@ -222,11 +214,11 @@ const unseen = (rated: RatedPayment, now: Temporal.Instant): Decision => {
   switch (orderState(payment)) {
     case 'absent':
     case 'unanswered':
-      return {
-        patch: { step: null, stepUrl: null, askAt: nextQuestionAboutAbsent(payment, now) },
-        postings: [],
-        events: () => [],
-      };
+      return unpublished({
+        step: null,
+        stepUrl: null,
+        askAt: nextQuestionAboutAbsent(payment, now),
+      });
     case 'standing':
       return wait(rated, now.add({ seconds: askAgain_s }), now);
     case null:

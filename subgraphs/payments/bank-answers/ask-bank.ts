@@ -6,7 +6,6 @@ import type { Bank, PaymentQuestion, BankAnswer } from '../../acquirers/bank.ts'
 import type { Banks } from '../../acquirers/route.ts';
 import { dueOn, type Timeline } from '../../platform/clock/due.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { inTraceOf } from '../../platform/database/subject-trace.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isBinding, isCharge } from '../../rules/recurring.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
@@ -19,7 +18,12 @@ import { isVoided } from '../recurring/verification.ts';
 import { buyerMethod, pageMethod } from '../checkout/rules.ts';
 import { isUnderWay, orderState } from '../rules/order.ts';
 import { endedUnpaid, sessionLength_min, sessionTtl_min } from '../rules/payment.ts';
-import { findPayment, type RatedPayment, type PaymentKey } from '../store-payment.ts';
+import {
+  findPayment,
+  inPaymentTrace,
+  type RatedPayment,
+  type PaymentKey,
+} from '../store-payment.ts';
 
 /** Why the bank is queried: a notification or a reader, or a planned moment. */
 export type Occasion = 'notified' | 'planned';
@@ -150,16 +154,11 @@ export const askBank = (
   now: Temporal.Instant,
   asking: Asking = {},
 ): Promise<Payment | Refusal> =>
-  inTraceOf(
-    database.pool,
-    { merchantId: key.merchantId, subjectId: key.paymentId },
-    { kind: 'internal', name: 'ask bank' },
-    async () => {
-      const found = await findPayment(database.pool, key, now);
-      if (!found) return refuse('not_found', 'there is no such payment');
-      return askAbout(database, banks, found, now, asking);
-    },
-  );
+  inPaymentTrace(database, key, 'ask bank', async () => {
+    const found = await findPayment(database.pool, key, now);
+    if (!found) return refuse('not_found', 'there is no such payment');
+    return askAbout(database, banks, found, now, asking);
+  });
 
 /** The same about a payment that the call has read; `ask` may take the place of the question. */
 export const askAbout = async (

@@ -16,6 +16,7 @@ import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { buyerMethod } from '../checkout/rules.ts';
 import { sessionEnd, sessionLength_min, type PaymentMethod } from '../rules/payment.ts';
+import { unpublished } from '../store-payment.ts';
 
 const earlyOrder = (
   bank: Bank,
@@ -62,11 +63,7 @@ export const recordEarlyOrder = (
   changePayment(database, { merchantId, paymentId }, now, ({ payment }) => {
     if (payment.status !== 'pending' || payment.bankRef !== null) return 'unchanged';
     const metadata = { ...payment.metadata, ...bankRefMetadata(payment, reference) };
-    return {
-      patch: { bankName, connector, bankRef: reference, metadata },
-      postings: [],
-      events: () => [],
-    };
+    return unpublished({ bankName, connector, bankRef: reference, metadata });
   });
 
 /**

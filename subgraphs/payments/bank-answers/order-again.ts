@@ -28,7 +28,7 @@ import {
   type OrderState,
 } from '../rules/order.ts';
 import { recordSession, sessionOrder, type SessionRequest } from './orders.ts';
-import { findPayment, subjectOfPayment, type PaymentKey } from '../store-payment.ts';
+import { findPayment, subjectOfPayment, type PaymentKey, unpublished } from '../store-payment.ts';
 
 /** How often the row is read while an order may still be under way. */
 const look_ms = 200;
@@ -96,11 +96,7 @@ const claim = (
       bank.cardsOn === 'our_page' && state === 'absent'
         ? { customerCardHolder: holderOf(card) }
         : {};
-    return {
-      patch: { ...holder, step: 'wait', askAt, orderedAt: now },
-      postings: [],
-      events: () => [],
-    };
+    return unpublished({ ...holder, step: 'wait', askAt, orderedAt: now });
   });
 
 /**

@@ -18,7 +18,12 @@ import { isBinding, savedText, savedMethod } from '../../rules/recurring.ts';
 import type { Refusal } from '../../rules/refusal.ts';
 import { changePayment, type Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
-import type { RatedPayment, PaymentKey, PaymentPatch } from '../store-payment.ts';
+import {
+  unpublished,
+  type RatedPayment,
+  type PaymentKey,
+  type PaymentPatch,
+} from '../store-payment.ts';
 import { callbacksOf, timedPlan } from '../checkout/rules.ts';
 
 /** What the buyer sends by pressing Pay. */
@@ -127,19 +132,15 @@ export const recordSession = (
     const { reference, step, stepUrl, askAt, traits } = answer;
     const isOther = payment.stepUrl !== null && payment.bankRef !== reference;
     if (payment.status !== 'processing' || isOther) return 'unchanged';
-    return {
-      patch: {
-        bankRef: reference,
-        step,
-        stepUrl,
-        askAt,
-        customerCardBrand: traits.cardBrand,
-        customerCardMask: traits.cardMask,
-        metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
-      },
-      postings: [],
-      events: () => [],
-    };
+    return unpublished({
+      bankRef: reference,
+      step,
+      stepUrl,
+      askAt,
+      customerCardBrand: traits.cardBrand,
+      customerCardMask: traits.cardMask,
+      metadata: { ...payment.metadata, ...bankRefMetadata(payment, reference) },
+    });
   };
   return changePayment(database, key, now, record, { known });
 };

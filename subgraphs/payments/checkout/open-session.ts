@@ -12,14 +12,14 @@ import type { PolicyLists } from '../../platform/policies/policies.ts';
 import { isBinding } from '../../rules/recurring.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { applyOrderAnswer } from '../bank-answers/apply-bank-answer.ts';
-import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
+import { changePayment, type Decision, statusChange } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { cardFlaw, orderAgain } from '../bank-answers/order-again.ts';
 import { buyerMethod, pageMethod } from './rules.ts';
 import { isLastOrder, order_max_s } from '../rules/order.ts';
 import { paymentMove, sessionEnd } from '../rules/payment.ts';
 import { recordSession, sessionOrder, type SessionRequest } from '../bank-answers/orders.ts';
-import { findPayment, type RatedPayment, type PaymentKey } from '../store-payment.ts';
+import { findPayment, type RatedPayment, type PaymentKey, unpublished } from '../store-payment.ts';
 
 /** When a session that is opened now at a bank ends. */
 const endAt = (
@@ -60,19 +60,15 @@ const begin = (
     // Banks do not repeat the holder, and their word that the buyer has paid may come before the
     // answer that is recorded.
     const customerCardHolder = bank.cardsOn === 'our_page' ? holderOf(card) : null;
-    return {
-      patch: {
-        ...moved,
-        ...serving,
-        status,
-        step: 'wait',
-        askAt,
-        orderedAt: now,
-        customerCardHolder,
-      },
-      postings: [],
-      events: (after) => statusEvents(after, [], now),
-    };
+    return statusChange(now, {
+      ...moved,
+      ...serving,
+      status,
+      step: 'wait',
+      askAt,
+      orderedAt: now,
+      customerCardHolder,
+    });
   };
   return changePayment(database, key, now, decide, { known });
 };
@@ -111,11 +107,7 @@ const passOn = (
       connector: to.connector,
       processingUntil: endAt(to, payment, now),
     };
-    return {
-      patch: { ...bank, askAt, orderedAt: now, ...unregistered(payment) },
-      postings: [],
-      events: () => [],
-    };
+    return unpublished({ ...bank, askAt, orderedAt: now, ...unregistered(payment) });
   });
 
 /**

@@ -4,14 +4,19 @@
  */
 import type { Banks } from '../../acquirers/route.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { inTraceOf } from '../../platform/database/subject-trace.ts';
 import type { BuyerMethod, PlannedOutcome } from '../../rules/buyer.ts';
 import { defaultCurrency } from '../../rules/money.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { askAbout } from '../bank-answers/ask-bank.ts';
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
-import { type PaymentKey, findPayment, type RatedPayment } from '../store-payment.ts';
+import {
+  type PaymentKey,
+  findPayment,
+  inPaymentTrace,
+  type RatedPayment,
+  unpublished,
+} from '../store-payment.ts';
 import { planMetadata, planOf } from './rules.ts';
 import type { ShownPayments } from './shown-payments.ts';
 
@@ -55,7 +60,7 @@ const fixMethod = (
     if (payment.method !== 'any')
       return refuse('bad_request', `the method of this payment is ${payment.method}`);
     if (!takesAny(payment) && !offered.includes(method)) return 'unchanged';
-    return { patch: { method }, postings: [], events: () => [] };
+    return unpublished({ method });
   });
 
 /** Test mode: plans what the simulator will answer. */
@@ -73,15 +78,11 @@ export const planOutcome = (
       return refuse('not_pending', `the payment is ${payment.status}`);
     const plan = planOf(outcome, code);
     const { simulator_failure_code: _, ...metadata } = payment.metadata;
-    return {
-      patch: {
-        plannedOutcome: plan.outcome,
-        plannedFailureCode: plan.failureCode,
-        metadata: { ...metadata, ...planMetadata(plan) },
-      },
-      postings: [],
-      events: () => [],
-    };
+    return unpublished({
+      plannedOutcome: plan.outcome,
+      plannedFailureCode: plan.failureCode,
+      metadata: { ...metadata, ...planMetadata(plan) },
+    });
   });
 
 // What a buyer does at the simulated bank, on the hosted page's own bank step: test mode only.
@@ -144,14 +145,10 @@ export const confirmSimulator = async (
   if (!awaitsBuyer(payment)) return payment;
   if (approve && !coded && payment.step === 'three_d_secure')
     return refuse('bad_request', 'the bank requires its code');
-  const asked = await inTraceOf(
-    database.pool,
-    { merchantId: key.merchantId, subjectId: key.paymentId },
-    { kind: 'internal', name: 'ask bank' },
-    () =>
-      askAbout(database, banks, found, now, {
-        ask: (question) => banks.simulator.ask({ ...question, confirms: approve }),
-      }),
+  const asked = await inPaymentTrace(database, key, 'ask bank', () =>
+    askAbout(database, banks, found, now, {
+      ask: (question) => banks.simulator.ask({ ...question, confirms: approve }),
+    }),
   );
   return isRefusal(asked) ? payment : asked;
 };

@@ -5,7 +5,6 @@ import type {
   QueryResolvers,
   Checkout,
 } from '../../../schema/generated/payments.ts';
-import { inTraceOf } from '../../platform/database/subject-trace.ts';
 import type { ReceiptStatus } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { BuyerPrincipal, Principal } from '../../platform/access/principal.ts';
@@ -15,7 +14,7 @@ import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
 import { termsOf } from '../receipts/rules.ts';
 import { findReceipts } from '../receipts/store-receipts.ts';
 import { mayHaveRefunds } from '../refunds/rules.ts';
-import { findPayment, findRefunds, type PaymentKey } from '../store-payment.ts';
+import { findPayment, findRefunds, inPaymentTrace } from '../store-payment.ts';
 import { findSeller } from '../../platform/database/find-seller.ts';
 import { confirmSimulator, chooseMethod, planOutcome } from './prepare-checkout.ts';
 import { openSession } from './open-session.ts';
@@ -230,18 +229,6 @@ export const checkoutMutations = (
     deps.shown.keep({ payment: changed, rateBps: null });
     return viewOf(deps, changed, now);
   };
-  /** What the buyer does is in the payment's trace. */
-  const byBuyer = <Result>(
-    { merchantId, paymentId }: PaymentKey,
-    name: string,
-    work: () => Promise<Result>,
-  ): Promise<Result> =>
-    inTraceOf(
-      database.pool,
-      { merchantId, subjectId: paymentId },
-      { kind: 'internal', name },
-      work,
-    );
   return {
     checkoutMethodChoose: async (_, { method }, { principal, now }) => {
       const chosen = buyerMethod(method);
@@ -255,7 +242,8 @@ export const checkoutMutations = (
       ),
     checkoutPay: async (_, { card }, { principal, now }) => {
       const key = buyerOf(principal);
-      return byBuyer(key, 'open session', async () => {
+      // What the buyer does is in the payment's trace.
+      return inPaymentTrace(database, key, 'open session', async () => {
         const opened = await openSession(database, banks, await policies.current(), {
           key,
           card: card ?? null,

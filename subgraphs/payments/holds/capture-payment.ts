@@ -5,7 +5,7 @@
  */
 import type pg from 'pg';
 import type { Banks } from '../../acquirers/route.ts';
-import { writeEntries } from '../../platform/database/audit.ts';
+import { writeEntry } from '../../platform/database/audit.ts';
 import {
   answerUnderKey,
   claimAnswer,
@@ -21,14 +21,14 @@ import { inTransaction } from '../../platform/database/statement.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt-terms.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
+import { actingOf, isOfCaller, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
 import { insertTerms, termsRow, type GivenReceipt } from '../../acquirers/receipt-terms.ts';
 import { partReceiptMistake } from '../receipts/part-receipt.ts';
 import { captureAmount } from './rules.ts';
-import type { PaymentKey } from '../store-payment.ts';
+import { unpublished, type PaymentKey } from '../store-payment.ts';
 import { askAfterOrder, sendHoldOrder, type SentHoldOrder } from './send-hold-order.ts';
 
 /** The request. */
@@ -81,19 +81,15 @@ const orderCapture = async (
     await insertTerms(client, [
       termsRow(receipt, { ...payment, subjectId: holdKey, paymentId, createdAt: now }),
     ]);
-  const stored = await storeLocked(client, locked, { patch, postings: [], events: () => [] }, now);
-  await writeEntries(client, [
-    {
-      acting: { principal: principalOf(caller), requestId, now: () => now },
-      action: {
-        action: 'payment.capture',
-        merchantId,
-        subject: { kind: 'payment', id: paymentId },
-      },
-      before: null,
-      after: { payment: payment.publicId, amount: agreed.amount, currency: payment.currency },
-    },
-  ]);
+  const stored = await storeLocked(client, locked, unpublished(patch), now);
+  const subject = { kind: 'payment', id: paymentId };
+  const { publicId, currency } = payment;
+  await writeEntry(
+    client,
+    actingOf(caller, requestId, now),
+    { action: 'payment.capture', merchantId, subject },
+    { before: null, after: { payment: publicId, amount: agreed.amount, currency } },
+  );
   return stored;
 };
 

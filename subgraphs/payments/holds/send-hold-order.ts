@@ -10,20 +10,21 @@ import { simulatorConnector } from '../../acquirers/simulator/operations.ts';
 import { isBeyondBound } from '../../ledger/balance.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { inTraceOf } from '../../platform/database/subject-trace.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { paymentSucceeded } from '../../rules/postings.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { alertOfHeld, heldDecision } from '../bank-answers/keep-bound.ts';
-import { changePayment, statusEvents, type Decision } from '../change-payment.ts';
+import { changePayment, statusEvents, type Decision, statusChange } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { storeTakingUse } from '../links/take-use.ts';
 import { paymentMove, feeOf } from '../rules/payment.ts';
 import {
   findPayment,
+  inPaymentTrace,
   type PaymentKey,
   type RatedPayment,
   type PaymentChange,
+  unpublished,
 } from '../store-payment.ts';
 import type { HoldOrderKind } from './rules.ts';
 
@@ -72,10 +73,6 @@ const askedOf = async (banks: Banks, payment: Payment, order: HoldOrder): Promis
 /** How long we wait before asking again a bank that gave no answer. */
 const askAgain_s = 10;
 
-// The end of a hold that was not captured in time.
-
-/* The order to give a hold up, as the payment's row has it. */
-
 /** The patch that orders a release. Its key begins with the time, which `money_unsettled` reads. */
 export const releaseOrder = (
   holdOrder: Exclude<HoldOrderKind, 'capture'>,
@@ -97,17 +94,13 @@ export const elapsed = (payment: Payment, now: Temporal.Instant): PaymentChange 
   const status = paymentMove(payment.status, 'hold_elapsed');
   if (!status)
     throw new Error(`payment ${payment.id} is ${payment.status}, and its hold has ended`);
-  return {
-    patch: {
-      ...unheld,
-      status,
-      failureCode: 'capture_expired',
-      finalizedAt: now,
-      metadata: { ...payment.metadata, failure_code: 'capture_expired' },
-    },
-    postings: [],
-    events: (after) => statusEvents(after, [], now),
-  };
+  return statusChange(now, {
+    ...unheld,
+    status,
+    failureCode: 'capture_expired',
+    finalizedAt: now,
+    metadata: { ...payment.metadata, failure_code: 'capture_expired' },
+  });
 };
 
 /** The bank took the money: what was captured is booked, with the fee of it. */
@@ -140,14 +133,10 @@ const captured = (
 /** The bank gave the money back to the buyer's account: nothing was booked, and nothing is. */
 const released = ({ payment }: RatedPayment, now: Temporal.Instant): Decision => {
   // It had ended before the bank held the money.
-  if (payment.status !== 'authorized') return { patch: unheld, postings: [], events: () => [] };
+  if (payment.status !== 'authorized') return unpublished(unheld);
   const status = paymentMove(payment.status, 'hold_released');
   if (payment.holdOrder !== 'cancel' || !status) return elapsed(payment, now);
-  return {
-    patch: { ...unheld, status, finalizedAt: now },
-    postings: [],
-    events: (after) => statusEvents(after, [], now),
-  };
+  return statusChange(now, { ...unheld, status, finalizedAt: now });
 };
 
 const decide = (
@@ -159,31 +148,21 @@ const decide = (
   const { payment } = rated;
   // The answer to an order that is over.
   if (payment.holdKey === null || payment.holdKey !== ordered.holdKey) return 'unchanged';
-  const wait = (askAt: Temporal.Instant | null): Decision => ({
-    patch: { askAt },
-    postings: [],
-    events: () => [],
-  });
   switch (answer.kind) {
     case 'captured':
       // It had ended here: the question about it finds the money, which goes back.
-      if (payment.status !== 'authorized')
-        return { patch: { ...unheld, askAt: now }, postings: [], events: () => [] };
+      if (payment.status !== 'authorized') return unpublished({ ...unheld, askAt: now });
       return captured(rated, answer.amount, now);
     case 'released':
       return released(rated, now);
     case 'declined':
       return payment.holdOrder === 'capture'
-        ? {
-            patch: { ...unheld, captureBefore: payment.captureBefore },
-            postings: [],
-            events: () => [],
-          }
-        : wait(now.add({ seconds: askAgain_s }));
+        ? unpublished({ ...unheld, captureBefore: payment.captureBefore })
+        : unpublished({ askAt: now.add({ seconds: askAgain_s }) });
     case 'pending':
-      return wait(answer.askAt);
+      return unpublished({ askAt: answer.askAt });
     case 'unknown':
-      return wait(now.add({ seconds: askAgain_s }));
+      return unpublished({ askAt: now.add({ seconds: askAgain_s }) });
   }
 };
 
@@ -235,17 +214,12 @@ export const sendHoldOrder = (
   key: PaymentKey,
   now: Temporal.Instant,
 ): Promise<SentHoldOrder | Refusal> =>
-  inTraceOf(
-    database.pool,
-    { merchantId: key.merchantId, subjectId: key.paymentId },
-    { kind: 'internal', name: 'settle hold' },
-    async () => {
-      const found = await findPayment(database.pool, key, now);
-      if (!found) return refuse('not_found', 'there is no such payment');
-      const order = orderOf(found.payment, now);
-      if (!order) return { payment: found.payment, answer: null };
-      const answer = await askedOf(banks, found.payment, order);
-      const payment = await applyHoldAnswer(database, found, answer, now);
-      return isRefusal(payment) ? payment : { payment, answer };
-    },
-  );
+  inPaymentTrace(database, key, 'settle hold', async () => {
+    const found = await findPayment(database.pool, key, now);
+    if (!found) return refuse('not_found', 'there is no such payment');
+    const order = orderOf(found.payment, now);
+    if (!order) return { payment: found.payment, answer: null };
+    const answer = await askedOf(banks, found.payment, order);
+    const payment = await applyHoldAnswer(database, found, answer, now);
+    return isRefusal(payment) ? payment : { payment, answer };
+  });

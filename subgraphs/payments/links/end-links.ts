@@ -1,5 +1,5 @@
 /** How links end: by their merchant, or by time. Additions. */
-import { writeEntries, type Acting } from '../../platform/database/audit.ts';
+import { writeEntry, type Acting } from '../../platform/database/audit.ts';
 import type { Timeline } from '../../platform/clock/due.ts';
 import { workBatch } from '../../platform/alerts/dead-letters.ts';
 import type { Database } from '../../platform/database/orm.ts';
@@ -34,18 +34,13 @@ export const deactivateLink = (
       if (!isOpen(link, at)) return link;
       const ended: PaymentLink = { ...link, status: 'deactivated', finalizedAt: at };
       await moveLink(client, ended);
-      await writeEntries(client, [
-        {
-          acting,
-          action: {
-            action: 'link.deactivate',
-            merchantId: link.merchantId,
-            subject: { kind: 'link', id: link.id },
-          },
-          before: { status: link.status },
-          after: { status: ended.status },
-        },
-      ]);
+      const { merchantId, id } = link;
+      await writeEntry(
+        client,
+        acting,
+        { action: 'link.deactivate', merchantId, subject: { kind: 'link', id } },
+        { before: { status: link.status }, after: { status: ended.status } },
+      );
       return ended;
     },
     (answer) => !isRefusal(answer),

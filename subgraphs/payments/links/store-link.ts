@@ -3,7 +3,7 @@ import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { scalars } from '../../../schema/scalars.ts';
 import { linkJson, type LinkFields } from '../../../schema/wire.ts';
 import { dueOn } from '../../platform/clock/due.ts';
-import { loadByKey } from '../../platform/database/batch-calls.ts';
+import { loadByKey, lockByKey } from '../../platform/database/batch-calls.ts';
 import type { RowFilter } from '../../platform/database/list-statements.ts';
 import { registry } from '../../platform/database/registry.ts';
 import {
@@ -64,17 +64,8 @@ export const insertLink = async (runner: Runner, link: PaymentLink): Promise<voi
   await run(runner, insert, [JSON.stringify(rowJson(linkNames, link))]);
 };
 
-const lock: Statement = {
-  name: 'payment_link.lock',
-  text: `select ${linkColumns} from payment_link where merchant_id = $1 and id = $2 for update`,
-};
-
-/** A link, locked until the transaction ends; null if there is none. */
-export const lockLink = async (
-  runner: Runner,
-  { merchantId, id }: { readonly merchantId: string; readonly id: string },
-): Promise<PaymentLink | null> =>
-  (await run<PaymentLink>(runner, lock, [merchantId, id]))[0] ?? null;
+/** A link, locked until the transaction ends. */
+export const lockLink = lockByKey<PaymentLink>('payment_link', linkColumns);
 
 const update: Statement = {
   name: 'payment_link.move',

@@ -3,9 +3,8 @@ import type pg from 'pg';
 import type { MutationResolvers } from '../../../schema/generated/payments.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { refusal } from '../../platform/access/access.ts';
-import { perCall } from '../../platform/graph/subgraph.ts';
 import { callerOf, type PersonCaller } from '../caller.ts';
-import { type Payment, type PaymentNote, PaymentNoteEntity } from '../entities.ts';
+import { type PaymentNote, PaymentNoteEntity } from '../entities.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { note_max_chars } from '../../../schema/limits.ts';
 import { writeEntry, type Acting } from '../../platform/database/audit.ts';
@@ -16,16 +15,11 @@ import {
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
-import { runByMerchant } from '../../platform/database/sharding.ts';
-import {
-  columns,
-  propertyNames,
-  run,
-  type Runner,
-  type Statement,
-} from '../../platform/database/statement.ts';
+import { columns, propertyNames, run, type Statement } from '../../platform/database/statement.ts';
 import { textMistake } from '../../rules/texts.ts';
 import { lockPayment } from '../lock-payment.ts';
+import { openFindOfPayments } from '../store-payment.ts';
+import { rowsOfPayment } from '../of-payments.ts';
 
 /* Adds a person's note to a payment, and reads the notes of payments. */
 
@@ -34,24 +28,11 @@ const notes_max = 100;
 
 const noteColumns = columns(propertyNames(PaymentNoteEntity));
 
-const byPayments: Statement = {
+/** The notes of payments, oldest first. */
+const findNotes = openFindOfPayments<PaymentNote>({
   name: 'payment_note.of_payments',
   text: `select ${noteColumns} from payment_note where merchant_id = $1 and payment_id = any ($2) order by number limit $3`,
-};
-
-/** The notes of payments, oldest first, at most so many of all together; null: all of them. */
-const findNotes = async (
-  runner: Runner,
-  payments: readonly { readonly merchantId: string; readonly id: string }[],
-  limit: number | null = null,
-): Promise<PaymentNote[]> => {
-  type Key = (typeof payments)[number];
-  const notes = await runByMerchant<PaymentNote, Key>(runner, byPayments, payments, (own) => [
-    own.map(({ id }) => id),
-    limit,
-  ]);
-  return limit === null ? notes : notes.slice(0, limit);
-};
+});
 
 const insert: Statement = {
   name: 'payment_note.add',
@@ -108,13 +89,9 @@ const addNote = async (
   });
 };
 
-/** The notes of a payment, for all payments of a list at once. */
+/** The notes of a payment. */
 export const notesOf = ({ database }: Pick<PaymentsDeps, 'database'>) =>
-  perCall<Payment, PaymentNote[]>(async (payments, { meter }) => {
-    const found = await findNotes(database.pool, payments, meter?.rows_max ?? null);
-    const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
-    return payments.map(({ id }) => byPayment.get(id) ?? []);
-  });
+  rowsOfPayment(database.pool, findNotes);
 
 /** The mutation by which people write. */
 export const noteMutations = (deps: PaymentsDeps): Pick<MutationResolvers, 'paymentNoteAdd'> => ({

@@ -12,11 +12,11 @@ import type { Timeline } from '../../platform/clock/due.ts';
 import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
-import { inTraceOf } from '../../platform/database/subject-trace.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isRefusal } from '../../rules/refusal.ts';
 import type { Payment, Refund } from '../entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
+import { inPaymentTrace } from '../store-payment.ts';
 import { applyReceiptAnswer } from './apply-receipt-answer.ts';
 import type { Receipt } from './entities.ts';
 import { plannedReceipt } from './rules.ts';
@@ -142,10 +142,10 @@ export const askReceipts = async (
       { task: receiptAsks.task, limit: asksAtOnce, subjectOf },
       await withMovements(pool, taken),
       (asking) =>
-        inTraceOf(
-          pool,
-          { merchantId: asking.receipt.merchantId, subjectId: asking.payment.id },
-          { kind: 'internal', name: 'ask receipt' },
+        inPaymentTrace(
+          { pool },
+          { merchantId: asking.receipt.merchantId, paymentId: asking.payment.id },
+          'ask receipt',
           async () =>
             applyReceiptAnswer(pool, asking, await ask({ banks, readTerms }, asking, now), now),
         ),

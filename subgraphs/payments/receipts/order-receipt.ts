@@ -4,7 +4,7 @@
  */
 import type pg from 'pg';
 import { insertTerms, termsRow, type GivenReceipt } from '../../acquirers/receipt-terms.ts';
-import { writeEntries, type Acting } from '../../platform/database/audit.ts';
+import { writeEntry, type Acting } from '../../platform/database/audit.ts';
 import {
   claimOf,
   createOnce,
@@ -17,7 +17,7 @@ import { run, type Statement, inTransaction } from '../../platform/database/stat
 import { isUuid } from '../../rules/ids.ts';
 import { sumMistake } from '../../rules/receipt-terms.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { isOfCaller, principalOf, type PaymentCaller } from '../caller.ts';
+import { actingOf, isOfCaller, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { capturedOf } from '../holds/rules.ts';
 import { lockPayment } from '../lock-payment.ts';
@@ -77,14 +77,12 @@ const close = async (
   await insertTerms(client, [termsRow(receipt, whose)]);
   const made = { id, type: 'closing', refundId: null, termsId: id, amount } as const;
   await run(client, insert, [JSON.stringify([receiptRow(payment, made, now)]), merchantId]);
-  await writeEntries(client, [
-    {
-      acting: { principal: principalOf(caller), requestId, now: () => now },
-      action: { action: 'receipt.close', merchantId, subject: { kind: 'receipt', id } },
-      before: null,
-      after: { payment: payment.publicId, amount, currency: payment.currency },
-    },
-  ]);
+  await writeEntry(
+    client,
+    actingOf(caller, requestId, now),
+    { action: 'receipt.close', merchantId, subject: { kind: 'receipt', id } },
+    { before: null, after: { payment: payment.publicId, amount, currency: payment.currency } },
+  );
   const [written] = await loadReceipts(client, [{ merchantId, id }]);
   if (!written) throw new Error(`receipt ${id} was not written`);
   return written;
@@ -158,14 +156,15 @@ export const resendReceipt = (
       if (isRefusal(after)) return after;
       await moveReceipt(client, receipt, after, []);
       const { merchantId, id } = key;
-      await writeEntries(client, [
+      await writeEntry(
+        client,
+        acting,
+        { action: 'receipt.resend', merchantId, subject: { kind: 'receipt', id } },
         {
-          acting,
-          action: { action: 'receipt.resend', merchantId, subject: { kind: 'receipt', id } },
           before: { status: receipt.status, attempt: receipt.attempt },
           after: { status: after.status, attempt: after.attempt },
         },
-      ]);
+      );
       return { ...after, version: receipt.version + 1 };
     },
     (answer) => !isRefusal(answer),

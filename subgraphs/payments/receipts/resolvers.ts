@@ -10,36 +10,21 @@ import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import { mayReadOfShop } from '../../platform/graph/entities.ts';
-import { perCall } from '../../platform/graph/subgraph.ts';
 import { callerOf } from '../caller.ts';
-import type { Payment } from '../entities.ts';
-import { loadPayments } from '../find-payments.ts';
+import { paymentOfRow, rowsOfPayment } from '../of-payments.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { closePayment, resendReceipt } from './order-receipt.ts';
 import type { Receipt } from './entities.ts';
 import { givenReceipt } from '../../acquirers/receipt-terms.ts';
 import { customerOf, findReceipts, loadReceipts, pageOfReceipts } from './store-receipts.ts';
 
-/** The receipts of a payment, for all payments of a list at once. */
+/** The receipts of a payment. */
 export const receiptsOf = ({ database }: Pick<PaymentsDeps, 'database'>) =>
-  perCall<Payment, Receipt[]>(async (payments, { meter }) => {
-    const found = await findReceipts(database.pool, payments, meter?.rows_max ?? null);
-    const byPayment = Map.groupBy(found, ({ paymentId }) => paymentId);
-    return payments.map(({ id }) => byPayment.get(id) ?? []);
-  });
+  rowsOfPayment(database.pool, findReceipts);
 
 /** The fields of a receipt that are no columns. */
 export const receiptFields = ({ database }: Pick<PaymentsDeps, 'database'>): ReceiptResolvers => {
-  const paymentOf = perCall<Receipt, Payment>(async (receipts) => {
-    const payments = await loadPayments(
-      database.pool,
-      receipts.map(({ merchantId, paymentId: id }) => ({ merchantId, id })),
-    );
-    return payments.map((payment, index) => {
-      if (!payment) throw new Error(`receipt ${receipts[index]?.id} has no payment`);
-      return payment;
-    });
-  });
+  const paymentOf = paymentOfRow<Receipt>(database.pool);
   return {
     customer: (receipt) => customerOf(receipt),
     items: ({ items }) => items.map((item) => ({ ...item, price: minorUnits(item.price) })),

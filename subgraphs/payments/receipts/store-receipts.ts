@@ -3,7 +3,7 @@ import { receiptJson } from '../../../schema/receipt-json.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { dueOn } from '../../platform/clock/due.ts';
-import { loadByKey } from '../../platform/database/batch-calls.ts';
+import { loadByKey, lockByKey } from '../../platform/database/batch-calls.ts';
 import {
   type ListedPage,
   ofPaymentId,
@@ -11,7 +11,7 @@ import {
   type ListRequest,
 } from '../../platform/database/lists.ts';
 import { registry, type RegistryTable } from '../../platform/database/registry.ts';
-import { runByMerchant, eachMerchant } from '../../platform/database/sharding.ts';
+import { eachMerchant } from '../../platform/database/sharding.ts';
 import {
   columns,
   propertyNames,
@@ -22,6 +22,7 @@ import {
 import { insertEvents, type OutboxEvent } from '../../platform/events/outbox.ts';
 import { receiptStatuses, type ReceiptCustomer, nobody } from '../../rules/receipt.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
+import { openFindOfPayments } from '../store-payment.ts';
 import { ReceiptEntity, type Receipt } from './entities.ts';
 
 const receiptColumns = columns(propertyNames(ReceiptEntity));
@@ -56,24 +57,11 @@ export const pageOfReceipts = async (
   });
 };
 
-const byPayments: Statement = {
+/** The receipts of payments, oldest first. */
+export const findReceipts = openFindOfPayments<Receipt>({
   name: 'receipt.of_payments',
   text: `select ${receiptColumns} from receipt where merchant_id = $1 and payment_id = any ($2) order by created_at, id limit $3`,
-};
-
-/** The receipts of payments, oldest first, at most so many of all together; null: all of them. */
-export const findReceipts = async (
-  runner: Runner,
-  payments: readonly { readonly merchantId: string; readonly id: string }[],
-  limit: number | null = null,
-): Promise<Receipt[]> => {
-  type Key = (typeof payments)[number];
-  const receipts = await runByMerchant<Receipt, Key>(runner, byPayments, payments, (own) => [
-    own.map(({ id }) => id),
-    limit,
-  ]);
-  return limit === null ? receipts : receipts.slice(0, limit);
-};
+});
 
 /** Receipts about which their bank is to be asked. */
 export const receiptAsks = dueOn<Receipt>({
@@ -85,16 +73,8 @@ export const receiptAsks = dueOn<Receipt>({
   locked: true,
 });
 
-const lock: Statement = {
-  name: 'receipt.lock',
-  text: `select ${receiptColumns} from receipt where merchant_id = $1 and id = $2 for update`,
-};
-
-/** A receipt, locked until the transaction ends; null if there is none. */
-export const lockReceipt = async (
-  runner: Runner,
-  { merchantId, id }: { readonly merchantId: string; readonly id: string },
-): Promise<Receipt | null> => (await run<Receipt>(runner, lock, [merchantId, id]))[0] ?? null;
+/** A receipt, locked until the transaction ends. */
+export const lockReceipt = lockByKey<Receipt>('receipt', receiptColumns);
 
 const lease: Statement = {
   name: 'receipt.lease',

@@ -14,8 +14,7 @@ import {
 import type { ListedPage } from '../../platform/database/lists.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
 import { propertyNames } from '../../platform/database/statement.ts';
-import { draftLife_h, pendingDrafts_max } from '../../platform/drafts/rules.ts';
-import { openDraftStore } from '../../platform/drafts/store-drafts.ts';
+import { openDraftStore, proposedBy } from '../../platform/drafts/store-drafts.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { textMistake } from '../../rules/texts.ts';
 import type { PersonCaller } from '../caller.ts';
@@ -79,11 +78,8 @@ export const createRefundDraft = async (
     const locked = await lockPayment(client, { merchantId, paymentId }, at);
     const agreed = await agreedRefund(client, locked, { caller, amount, receipt });
     if (isRefusal(agreed)) return agreed;
-    if (await refundDrafts.hasManyWaiting(client, caller))
-      return refuse(
-        'bad_request',
-        `${pendingDrafts_max} drafts are already pending: approve or reject some first`,
-      );
+    const limit = await refundDrafts.limitRefusal(client, caller);
+    if (limit) return limit;
     const draft: RefundDraft = {
       merchantId,
       id,
@@ -92,18 +88,9 @@ export const createRefundDraft = async (
       mode,
       amount: agreed.amount,
       currency: agreed.payment.currency,
-      status: 'pending',
       reason: reason.trim(),
       receiptTermsId: receipt ? id : null,
-      createdBy: principal.subject,
-      createdAt: at,
-      expiresAt: at.add({ hours: draftLife_h }),
-      decidedBy: null,
-      decidedAt: null,
-      rejectReason: null,
-      refusalCode: null,
-      refusalMessage: null,
-      refusedAt: null,
+      ...proposedBy(principal.subject, at),
     };
     if (!(await refundDrafts.insert(client, draft)))
       return refuse('not_found', 'there is no such shop');

@@ -5,14 +5,21 @@ import type {
   RefundDraftResolvers,
 } from '../../../schema/generated/payments.ts';
 import { ofPaymentId, oneOf } from '../../platform/database/lists.ts';
-import { noDraft, ofCaller, personOf, rejectDraft } from '../../platform/drafts/decide-draft.ts';
+import {
+  decidedFields,
+  noDraft,
+  ofCaller,
+  personOf,
+  rejectDraft,
+} from '../../platform/drafts/decide-draft.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf } from '../caller.ts';
-import type { Payment, RefundDraft, Refund } from '../entities.ts';
-import { loadPayments, loadRefunds } from '../find-payments.ts';
+import type { RefundDraft, Refund } from '../entities.ts';
+import { loadRefunds } from '../find-payments.ts';
+import { paymentOfRow } from '../of-payments.ts';
 import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
 import { givenPartReceipt } from '../receipts/part-receipt.ts';
 import { changedRefund } from '../refunds/resolvers.ts';
@@ -24,18 +31,9 @@ export const refundDraftFields = ({
   database: { pool },
 }: Pick<PaymentsDeps, 'database'>): RefundDraftResolvers => {
   const refundOf = perCall<RefundDraft, Refund | null>((drafts) => loadRefunds(pool, drafts));
-  const paymentOf = perCall<RefundDraft, Payment>(async (drafts) => {
-    const keys = drafts.map(({ merchantId, paymentId: id }) => ({ merchantId, id }));
-    return (await loadPayments(pool, keys)).map((payment, index) => {
-      if (!payment) throw new Error(`draft ${drafts[index]?.id} has no payment`);
-      return payment;
-    });
-  });
+  const paymentOf = paymentOfRow<RefundDraft>(pool);
   return {
-    isMine: ({ createdBy }, _, { principal }) =>
-      principal.kind === 'operator' && principal.subject === createdBy,
-    lastRefusal: ({ refusalCode: code, refusalMessage: message, refusedAt: at }) =>
-      code !== null && message !== null && at ? { code, message, at } : null,
+    ...decidedFields,
     refund: (draft, _, context) =>
       draft.status === 'approved' ? refundOf(context).load(draft) : null,
     payment: (draft, _, context) => paymentOf(context).load(draft),

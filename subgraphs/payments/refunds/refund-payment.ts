@@ -8,7 +8,7 @@ import { reason_max_chars } from '../../../schema/limits.ts';
 import { insertTerms, termsRow, type GivenReceipt } from '../../acquirers/receipt-terms.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import { withinBound } from '../../ledger/balance.ts';
-import { writeEntries, type Acting, type WrittenEntry } from '../../platform/database/audit.ts';
+import { writeEntries, type WrittenEntry } from '../../platform/database/audit.ts';
 import { batched } from '../../platform/database/batch-calls.ts';
 import { releaseKeys, tryClaims, type CallClaim } from '../../platform/database/claim-page.ts';
 import {
@@ -35,7 +35,7 @@ import { refundOpened } from '../../rules/postings.ts';
 import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt-terms.ts';
 import { isRefusal, refuse, type Refusal, refuseMistakes } from '../../rules/refusal.ts';
 import { metadataMistakes, textMistake } from '../../rules/texts.ts';
-import { isOfCaller, principalOf, type PaymentCaller, type PersonCaller } from '../caller.ts';
+import { actingOf, isOfCaller, type PaymentCaller, type PersonCaller } from '../caller.ts';
 import type { Refund } from '../entities.ts';
 import { loadRefunds } from '../find-payments.ts';
 import { capturedOf } from '../holds/rules.ts';
@@ -136,7 +136,6 @@ export const decideRefund = async (
   const repeated = newRefund(payment, asked, at);
   const refund = receipt === null ? repeated : { ...repeated, receiptTermsId: id };
   const whose = { ...payment, subjectId: id, paymentId: payment.id, createdAt: at };
-  const acting: Acting = { principal: principalOf(caller), requestId, now: () => at };
   return {
     refund,
     change: {
@@ -145,7 +144,7 @@ export const decideRefund = async (
       events: () => [refundCreated(refund, at)],
       refund: { row: refund, postings: refundOpened({ amount: agreed.amount }) },
     },
-    entry: refundEntry(acting, payment, refund),
+    entry: refundEntry(actingOf(caller, requestId, at), payment, refund),
     terms: receipt === null || receipt === 'written' ? [] : [termsRow(receipt, whose)],
   };
 };

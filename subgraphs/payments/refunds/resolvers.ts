@@ -9,11 +9,11 @@ import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { ofPaymentId, oneOf } from '../../platform/database/lists.ts';
 import { orThrow } from '../../platform/access/access.ts';
-import { perCall } from '../../platform/graph/subgraph.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
 import { callerOf, type PaymentCaller } from '../caller.ts';
-import type { Payment, Refund } from '../entities.ts';
-import { loadPayments, loadRefunds, pageOfRefunds } from '../find-payments.ts';
+import type { Refund } from '../entities.ts';
+import { loadRefunds, pageOfRefunds } from '../find-payments.ts';
+import { paymentOfRow } from '../of-payments.ts';
 import type { PaymentsDeps, ReadingDeps } from '../parts.ts';
 import { givenPartReceipt } from '../receipts/part-receipt.ts';
 import { readSupportMax, refundPayment } from './refund-payment.ts';
@@ -21,16 +21,7 @@ import { retryRefund } from './return-late-payment.ts';
 
 /** The fields of a refund that are no columns. */
 export const refundFields = ({ database }: PaymentsDeps): RefundResolvers => {
-  const paymentOf = perCall<Refund, Payment>(async (refunds) => {
-    const payments = await loadPayments(
-      database.pool,
-      refunds.map(({ merchantId, paymentId }) => ({ merchantId, id: paymentId })),
-    );
-    return payments.map((payment, index) => {
-      if (!payment) throw new Error(`refund ${refunds[index]?.id} has no payment`);
-      return payment;
-    });
-  });
+  const paymentOf = paymentOfRow<Refund>(database.pool);
   return {
     failReason: ({ failReason }) => failReason ?? '',
     metadata: ({ metadata }) => metadata ?? {},

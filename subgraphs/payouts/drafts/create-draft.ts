@@ -13,8 +13,11 @@ import {
 } from '../../platform/database/idempotency.ts';
 import type { ListedPage } from '../../platform/database/lists.ts';
 import { propertyNames } from '../../platform/database/statement.ts';
-import { draftLife_h, pendingDrafts_max } from '../../platform/drafts/rules.ts';
-import { type PersonActing, openDraftStore } from '../../platform/drafts/store-drafts.ts';
+import {
+  type PersonActing,
+  openDraftStore,
+  proposedBy,
+} from '../../platform/drafts/store-drafts.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { maskedName } from '../../rules/receipt.ts';
@@ -22,7 +25,7 @@ import { lastFour, maskedPhone } from '../../rules/recipient.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { textMistake } from '../../rules/texts.ts';
 import { keyedClaim, keyedFingerprints, type CreatingDeps } from '../create-payout.ts';
-import { type PayoutDraft, PayoutDraftEntity } from '../entities.ts';
+import { type PayoutDraft, PayoutDraftEntity, type StoredRecipient } from '../entities.ts';
 import { inputAgain } from '../find-payouts.ts';
 import { keptOf } from '../open-payouts.ts';
 import { payoutTerms, type PayoutInput, type PayoutTerms } from '../rules/create.ts';
@@ -61,54 +64,32 @@ const draftOf = (
 ): PayoutDraft => {
   const { amount, currency, method, recipient } = terms;
   const id = randomUUID();
-  const whose = { merchantId, id, shopId, mode };
   return {
-    ...whose,
+    merchantId,
+    id,
+    shopId,
+    mode,
     amount,
     currency,
     method,
-    status: 'pending',
     ...keptOf(terms),
     recipientCardDigest:
       recipient.way === 'card' ? cardDigests(deps, id, recipient.cardNumber).fingerprint : null,
     reason,
     batchId,
-    createdBy: principal.subject,
-    createdAt: at,
-    expiresAt: at.add({ hours: draftLife_h }),
-    decidedBy: null,
-    decidedAt: null,
-    rejectReason: null,
-    refusalCode: null,
-    refusalMessage: null,
-    refusedAt: null,
+    ...proposedBy(principal.subject, at),
   };
 };
-
-// The store of payout drafts.
 
 export type DraftPage = ListedPage<PayoutDraft>;
 
 // The recipient of a draft, as its readers see it.
 
-type Text = string | null;
-
-/** The stored part of a draft's recipient. */
-interface DraftRecipient {
-  readonly recipientPhone: Text;
-  readonly recipientBankId: Text;
-  readonly recipientName: Text;
-  readonly recipientCardMask: Text;
-  readonly recipientAccount: Text;
-  readonly recipientBik: Text;
-  readonly recipientInn: Text;
-}
-
 /**
  * A recipient as shown to readers of the draft: a phone, an account and an INN by their last
  * digits. Bank and name are whole: the approver checks them.
  */
-export const shownRecipient = (kept: DraftRecipient) => ({
+export const shownRecipient = (kept: StoredRecipient) => ({
   phoneMask: kept.recipientPhone && maskedPhone(kept.recipientPhone),
   bankId: kept.recipientBankId,
   accountMask: lastFour(kept.recipientAccount),
@@ -185,11 +166,8 @@ export const createDraft = async (
   const keyed = claim && keyedClaim(deps, claim);
   const creation = { caller, claim: keyed, resourceId: draft.id, at, find };
   return createOnce(pool, creation, async (client): Promise<PayoutDraft | Refusal> => {
-    if (await payoutDrafts.hasManyWaiting(client, draft))
-      return refuse(
-        'bad_request',
-        `${pendingDrafts_max} drafts are already pending: approve or reject some first`,
-      );
+    const limit = await payoutDrafts.limitRefusal(client, draft);
+    if (limit) return limit;
     if (!(await payoutDrafts.insert(client, draft))) return noShop;
     await payoutDrafts.record(client, acting, 'create', { before: null, after: draft });
     return draft;

@@ -6,7 +6,13 @@ import type {
 } from '../../../schema/generated/payouts.ts';
 import type { RowFilter } from '../../platform/database/list-statements.ts';
 import { exactly, oneOf } from '../../platform/database/lists.ts';
-import { idsRefusal, ofCaller, personOf, rejectDraft } from '../../platform/drafts/decide-draft.ts';
+import {
+  decidedFields,
+  idsRefusal,
+  ofCaller,
+  personOf,
+  rejectDraft,
+} from '../../platform/drafts/decide-draft.ts';
 import type { Policies } from '../../platform/policies/policies.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
@@ -30,10 +36,7 @@ export const draftFields = ({
   const payoutOf = perCall<PayoutDraft, Payout | null>((drafts) => loadPayouts(pool, drafts));
   return {
     recipient: shownRecipient,
-    isMine: ({ createdBy }, _, { principal }) =>
-      principal.kind === 'operator' && principal.subject === createdBy,
-    lastRefusal: ({ refusalCode: code, refusalMessage: message, refusedAt: at }) =>
-      code !== null && message !== null && at ? { code, message, at } : null,
+    ...decidedFields,
     payout: (draft, _, context) =>
       draft.status === 'approved' ? payoutOf(context).load(draft) : null,
     shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { notDeadLetter, workBatch, type Subject } from './dead-letters.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
-import { done, type Job } from '../queue/run-job.ts';
+import { sweep, type Job } from '../queue/run-job.ts';
 import type { Bus } from '../bus/bus.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
 import type { Alert } from './entities.ts';
@@ -90,13 +90,11 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
 
 /** The background's part of alerts. */
 export const alertJobs = (deps: AlertJobs): readonly Job[] => [
-  {
-    name: 'publish-alerts',
-    queue: 'schedules',
-    due: [`exists (select 1 from alert where told_at is null and ${notDead})`],
-    run: async () => {
+  sweep(
+    'publish-alerts',
+    [`exists (select 1 from alert where told_at is null and ${notDead})`],
+    async () => {
       while ((await publishAlerts(deps)) > 0);
-      return done;
     },
-  },
+  ),
 ];

@@ -12,7 +12,7 @@ import { object, string } from 'valibot';
 import { awaitCommits, isSharded } from '../database/sharding.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { done, type Job, type JobOutcome, jobWithPayload, retryIn } from '../queue/run-job.ts';
-import type { Timeline } from './due.ts';
+import type { Due, Timeline } from './due.ts';
 import { shownAt } from './test-clocks.ts';
 
 type Shop = NonNullable<Timeline>;
@@ -146,10 +146,20 @@ const isUnderWay = async (
 };
 
 /** The earliest of some moments; null when there is none. */
-export const earliest = (instants: readonly (Temporal.Instant | null)[]): Temporal.Instant | null =>
+const earliest = (instants: readonly (Temporal.Instant | null)[]): Temporal.Instant | null =>
   instants
     .filter((instant) => instant !== null)
     .toSorted((one, other) => Temporal.Instant.compare(one, other))[0] ?? null;
+
+/** How a participant follows a clock by the rows that wait in its tables. */
+export const followRows = (
+  runner: Runner,
+  waiting: readonly Pick<Due<object>, 'byClock' | 'next'>[],
+): Pick<ClockParticipant, 'due' | 'next'> => ({
+  due: waiting.map(({ byClock }) => byClock),
+  next: async (shop, now) =>
+    earliest(await Promise.all(waiting.map((due) => due.next(runner, shop, now)))),
+});
 
 /** Advances one clock until nothing is left to do now; `retry` when an advance continues. */
 const keep = async (deps: ClockDeps, shop: Shop): Promise<JobOutcome> => {

@@ -194,6 +194,16 @@ export const loadByKey = <Found extends RowKey>(table: string, columns: string) 
   };
 };
 
+/** Reads a row by its key, locked until the transaction ends; null if there is none. */
+export const lockByKey = <Found extends RowKey>(table: string, columns: string) => {
+  const lock: Statement = {
+    name: `${table}.lock`,
+    text: `select ${columns} from ${table} where merchant_id = $1 and id = $2 for update`,
+  };
+  return async (runner: Runner, { merchantId, id }: RowKey): Promise<Found | null> =>
+    (await run<Found>(runner, lock, [merchantId, id]))[0] ?? null;
+};
+
 // Rows that are written outside the request path, in batches (`platform/bus/buffer`).
 
 /** Rows, by their columns. */

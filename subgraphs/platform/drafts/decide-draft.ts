@@ -37,6 +37,17 @@ export const ofCaller = (
   return [{ sql: (parameter) => `${name}.created_by ${sign} ${parameter}`, value: subject }];
 };
 
+/** The computed fields of any draft. */
+export const decidedFields = {
+  isMine: (
+    { createdBy }: Pick<Draft, 'createdBy'>,
+    _: unknown,
+    { principal }: Pick<Acting, 'principal'>,
+  ): boolean => principal.kind === 'operator' && principal.subject === createdBy,
+  lastRefusal: ({ refusalCode: code, refusalMessage: message, refusedAt: at }: Draft) =>
+    code !== null && message !== null && at ? { code, message, at } : null,
+};
+
 /** Who approves, and when by the time of the draft's shop. */
 export interface Approving {
   readonly acting: PersonActing;

@@ -3,13 +3,13 @@ import type pg from 'pg';
 import { p } from '@mikro-orm/core';
 import type { AuditVerb } from '../../rules/audit-action.ts';
 import type { Mode } from '../../rules/mode.ts';
-import type { RefusalCode, Refusal } from '../../rules/refusal.ts';
+import { refuse, type RefusalCode, type Refusal } from '../../rules/refusal.ts';
 import type { OperatorPrincipal, Principal } from '../access/principal.ts';
 import { workBatch } from '../alerts/dead-letters.ts';
 import { dueOn, type Due, type Timeline } from '../clock/due.ts';
-import { writeEntries, type Acting } from '../database/audit.ts';
+import { writeEntry, type Acting } from '../database/audit.ts';
 import type { AuditedState } from '../database/audited.ts';
-import { loadByKey, type RowKey } from '../database/batch-calls.ts';
+import { loadByKey, lockByKey, type RowKey } from '../database/batch-calls.ts';
 import { instant } from '../database/instant.ts';
 import { type ListedPage, openList, type ListRequest } from '../database/lists.ts';
 import type { Database } from '../database/orm.ts';
@@ -23,7 +23,7 @@ import {
   type Statement,
   inTransaction,
 } from '../database/statement.ts';
-import { draftStatuses, pendingDrafts_max, type DraftState } from './rules.ts';
+import { draftLife_h, draftStatuses, pendingDrafts_max, type DraftState } from './rules.ts';
 
 /** The fields that every draft has. */
 export interface Draft extends DraftState, RowKey {
@@ -42,6 +42,21 @@ export interface Draft extends DraftState, RowKey {
 export interface PersonActing extends Acting {
   readonly principal: OperatorPrincipal;
 }
+
+/** What every draft begins with: who proposed it, and when. */
+export const proposedBy = (createdBy: string, createdAt: Temporal.Instant) =>
+  ({
+    status: 'pending',
+    createdBy,
+    createdAt,
+    expiresAt: createdAt.add({ hours: draftLife_h }),
+    decidedBy: null,
+    decidedAt: null,
+    rejectReason: null,
+    refusalCode: null,
+    refusalMessage: null,
+    refusedAt: null,
+  }) as const;
 
 type DraftKind = 'payout_draft' | 'refund_draft';
 type DraftVerb = AuditVerb<DraftKind>;
@@ -72,11 +87,11 @@ export interface DraftStore<Row extends Draft> {
   readonly lives: Due<Row>;
   /** Writes a new draft. False: the merchant has no such shop. */
   readonly insert: (runner: Runner, draft: Row) => Promise<boolean>;
-  /** Whether a merchant has reached its limit of pending drafts. */
-  readonly hasManyWaiting: (
+  /** Why a merchant may propose no more: its limit of pending drafts; null if it may. */
+  readonly limitRefusal: (
     runner: Runner,
     whose: Pick<Draft, 'merchantId' | 'mode'>,
-  ) => Promise<boolean>;
+  ) => Promise<Refusal | null>;
   /** Locks a draft for the transaction; null when there is none. */
   readonly lock: (runner: Runner, key: RowKey) => Promise<Row | null>;
   /** Writes a locked draft's changes. */
@@ -105,10 +120,6 @@ const statementsOf = <Row extends Draft>({ name, names, alsoSet }: DraftTable<Ro
       name: `${name}.waiting`,
       text: `select count(*)::int as count from (
         select 1 from ${name} where merchant_id = $1 and mode = $2 and status = 'pending' limit ${pendingDrafts_max}) as counted`,
-    },
-    lock: {
-      name: `${name}.lock`,
-      text: `select ${columns(names)} from ${name} where merchant_id = $1 and id = $2 for update`,
     },
     move: {
       name: `${name}.move`,
@@ -141,13 +152,17 @@ export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>): Draft
       const values = [row, draft.merchantId, draft.shopId];
       return (await run(runner, statements.insert, values)).length > 0;
     },
-    hasManyWaiting: async (runner, { merchantId, mode }) => {
+    limitRefusal: async (runner, { merchantId, mode }) => {
       const values = [merchantId, mode];
       const [row] = await run<{ count: number }>(runner, statements.waiting, values);
-      return (row?.count ?? 0) >= pendingDrafts_max;
+      return (row?.count ?? 0) < pendingDrafts_max
+        ? null
+        : refuse(
+            'bad_request',
+            `${pendingDrafts_max} drafts are already pending: approve or reject some first`,
+          );
     },
-    lock: async (runner, { merchantId, id }) =>
-      (await run<Row>(runner, statements.lock, [merchantId, id]))[0] ?? null,
+    lock: lockByKey<Row>(name, own),
     move: async (runner, draft) => {
       const { merchantId, id, status, decidedBy, decidedAt, rejectReason } = draft;
       const { refusalCode, refusalMessage, refusedAt } = draft;
@@ -159,17 +174,14 @@ export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>): Draft
       const { merchantId, id } = after;
       const done = `${name}.${action}` as const;
       const subject = { kind: name, id };
-      return writeEntries(client, [
-        {
-          acting,
-          action: { action: done, merchantId, subject },
-          before: before && { status: before.status },
-          after: {
-            ...shown(after),
-            ...(after.refusalCode === null ? {} : { refusal: after.refusalCode }),
-          },
+      const states = {
+        before: before && { status: before.status },
+        after: {
+          ...shown(after),
+          ...(after.refusalCode === null ? {} : { refusal: after.refusalCode }),
         },
-      ]);
+      };
+      return writeEntry(client, acting, { action: done, merchantId, subject }, states);
     },
   };
 };

@@ -53,6 +53,32 @@ export interface Sweep extends AnyJob {
 /** A kind of job: its name, where it runs, and what it does. */
 export type Job = PlainJob | Sweep;
 
+/** A sweep among the schedules: it finds its own work, and each of `due` says whether there is any. */
+export const sweep = (
+  name: string,
+  due: readonly string[],
+  work: () => Promise<unknown>,
+): Sweep => ({
+  name,
+  queue: 'schedules',
+  due,
+  run: async () => {
+    await work();
+    return done;
+  },
+});
+
+/** A job among the schedules that runs every so many milliseconds. */
+export const periodic = (name: string, every_ms: number, work: () => Promise<unknown>): Job => ({
+  name,
+  queue: 'schedules',
+  every_ms,
+  run: async () => {
+    await work();
+    return done;
+  },
+});
+
 interface JobWithPayload<Schema extends GenericSchema> extends Pick<AnyJob, 'name' | 'queue'> {
   readonly payload: Schema;
   readonly run: (payload: InferOutput<Schema>) => Promise<JobOutcome>;

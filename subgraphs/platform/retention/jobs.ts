@@ -7,7 +7,7 @@ import type pg from 'pg';
 import { Counter } from 'prom-client';
 import { forgetDeadLetters } from '../alerts/dead-letters.ts';
 import { analyzeGrown, makePartitions, partitionedTables } from '../database/maintain-tables.ts';
-import { done, type Job } from '../queue/run-job.ts';
+import { periodic, type Job } from '../queue/run-job.ts';
 import {
   alertsKept_days,
   bankHealthKept_days,
@@ -114,25 +114,16 @@ const forgetAllDeadLetters = async ({ pool, now, stopping }: Batches): Promise<v
 };
 
 /** The jobs of retention, for the worker. */
-export const retentionJobs = (deps: RetentionJobs): readonly Job[] => {
-  const job = (name: string, every_ms: number, work: () => Promise<unknown>): Job => ({
-    name,
-    queue: 'schedules',
-    every_ms,
-    run: async () => {
-      await work();
-      return done;
-    },
-  });
-  return [
-    job('analyze-grown-tables', 5_000, () => analyzeGrown(deps.pool)),
-    job('keep-events', 60_000, () => keepEvents(deps)),
-    job('keep-requests', 60_000, async () => {
-      removedRows.inc({ table: 'api_request' }, await keepRequests(deps.pool, deps.now()));
-    }),
-    job('forget-reports', 3_600_000, () => forgetReports(deps)),
-    job('forget-idempotency-keys', 60_000, () => forgetTable(deps, forgetKeys, keysKept_days)),
-    job('forget-dead-letters', 3_600_000, () => forgetAllDeadLetters(deps)),
-    job('forget-subject-traces', 3_600_000, () => forgetTable(deps, forgetTraces, tracesKept_days)),
-  ];
-};
+export const retentionJobs = (deps: RetentionJobs): readonly Job[] => [
+  periodic('analyze-grown-tables', 5_000, () => analyzeGrown(deps.pool)),
+  periodic('keep-events', 60_000, () => keepEvents(deps)),
+  periodic('keep-requests', 60_000, async () => {
+    removedRows.inc({ table: 'api_request' }, await keepRequests(deps.pool, deps.now()));
+  }),
+  periodic('forget-reports', 3_600_000, () => forgetReports(deps)),
+  periodic('forget-idempotency-keys', 60_000, () => forgetTable(deps, forgetKeys, keysKept_days)),
+  periodic('forget-dead-letters', 3_600_000, () => forgetAllDeadLetters(deps)),
+  periodic('forget-subject-traces', 3_600_000, () =>
+    forgetTable(deps, forgetTraces, tracesKept_days),
+  ),
+];

@@ -12,7 +12,6 @@ import type { TestClocks } from '../../platform/clock/test-clocks.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { Policies } from '../../platform/policies/policies.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
-import { modes } from '../../rules/mode.ts';
 import type { Acting } from '../../platform/database/audit.ts';
 import { exactly } from '../../platform/database/lists.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
@@ -21,7 +20,7 @@ import { keyOf, merchantOf, orThrow } from '../../platform/access/access.ts';
 import type { PageDeps } from '../../platform/graph/page-address.ts';
 import type { TokenDeps } from '../tokens/bind-token.ts';
 import { payUrlOf } from '../tokens/resolvers.ts';
-import { cancellingCaller, recordCancellation } from '../caller.ts';
+import { cancellingCaller, modesOf, recordCancellation } from '../caller.ts';
 import { cancelSubscription, pauseSubscription, resumeSubscription } from './stop-subscription.ts';
 import type { Token, Subscription, SubscriptionCharge } from '../entities.ts';
 import {
@@ -86,9 +85,6 @@ export const subscriptionChargeFields: SubscriptionChargeResolvers = {
   payment: ({ merchantId, shopId, paymentId }, _, { principal }) =>
     paymentId !== null && isOwn(principal, shopId) ? { merchantId, id: paymentId } : null,
 };
-
-/** The modes that a caller may read: a key its own, an operator both. */
-const modesOf = (principal: Principal) => (principal.kind === 'key' ? [principal.mode] : modes);
 
 type Queries = Pick<
   QueryResolvers,

@@ -224,23 +224,3 @@ export const takeAsks = async (
   );
   return taken;
 };
-
-/**
- * When recurring billing has something to do next for a shop in test mode, after a moment; null
- * when nothing is to come.
- */
-export const nextDueOfShop = async (
-  runner: Runner,
-  shop: NonNullable<Timeline>,
-  after: Temporal.Instant,
-): Promise<Temporal.Instant | null> => {
-  const [charge, ask] = await Promise.all([
-    dueSubscriptions.next(runner, shop, after),
-    dueAsks.next(runner, shop, after),
-  ]);
-  return charge && ask
-    ? Temporal.Instant.compare(charge, ask) <= 0
-      ? charge
-      : ask
-    : (charge ?? ask);
-};

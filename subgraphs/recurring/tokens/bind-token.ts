@@ -207,7 +207,7 @@ export const createToken = async (
 /** Writes what is to stand in the log, in the transaction that cancels the token. */
 type TokenRecord = (client: pg.PoolClient, before: Token) => Promise<void>;
 
-const noToken = refuse('not_found', 'there is no such token');
+export const noToken = refuse('not_found', 'there is no such token');
 
 /**
  * Cancels a token of the merchant in the mode; gives it as it is then. Refuses with `not_found`.

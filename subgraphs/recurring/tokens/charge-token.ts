@@ -24,8 +24,8 @@ import {
 } from '../../acquirers/receipt-terms.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
-import type { RecurringPayment } from '../ask-payments.ts';
-import type { TokenDeps } from './bind-token.ts';
+import type { AskedPayment, RecurringPayment } from '../ask-payments.ts';
+import { noToken, type TokenDeps } from './bind-token.ts';
 import type { Token } from '../entities.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { chargeMistake, type ChargeTerms } from '../rules/token.ts';
@@ -46,13 +46,6 @@ interface AgreedCharge {
   readonly token: Token;
 }
 
-interface ChargedToken {
-  readonly payment: RecurringPayment;
-  /** Whether an earlier call with the same key made it. */
-  readonly replayed: boolean;
-}
-
-const noToken = refuse('not_found', 'there is no such token');
 const notActive = ({ status }: Token): Refusal =>
   refuse('token_not_active', `the token is ${status}; only an active token can be charged`);
 
@@ -135,7 +128,7 @@ export const chargeToken = async (
   key: KeyPrincipal,
   { tokenId, idempotency, receipt: input, ...terms }: TokenChargeRequest,
   { now, requestId }: { readonly now: Temporal.Instant; readonly requestId: string },
-): Promise<ChargedToken | Refusal> => {
+): Promise<AskedPayment | Refusal> => {
   const named = input ? { tokenId, ...terms, receipt: input } : { tokenId, ...terms };
   const claim = claimOf(idempotency, 'tokenCharge', named, true);
   if (claim && isRefusal(claim)) return claim;

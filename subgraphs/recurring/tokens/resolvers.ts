@@ -5,14 +5,14 @@ import type {
   TokenResolvers,
 } from '../../../schema/generated/recurring.ts';
 import { exactly } from '../../platform/database/lists.ts';
-import { modes, type Mode } from '../../rules/mode.ts';
+import type { Mode } from '../../rules/mode.ts';
 import { isRefusal } from '../../rules/refusal.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { keyOf, merchantOf, orThrow } from '../../platform/access/access.ts';
 import { pageAddress, type PageDeps } from '../../platform/graph/page-address.ts';
 import { createToken, type TokenDeps, cancelToken } from './bind-token.ts';
 import { chargeToken } from './charge-token.ts';
-import { cancellingCaller, recordCancellation } from '../caller.ts';
+import { cancellingCaller, modesOf, recordCancellation } from '../caller.ts';
 import type { Token } from '../entities.ts';
 import type { TokenKey } from './store-token.ts';
 import {
@@ -43,10 +43,6 @@ export const payUrlOf = (
   { merchantId, status, bindingPaymentId: paymentId }: Token,
 ): string | null =>
   status === 'pending' && paymentId ? pageAddress(deps, { merchantId, paymentId }) : null;
-
-/** The modes that a caller may read: a key its own, an operator both. */
-const modesOf = (principal: Principal): readonly Mode[] =>
-  principal.kind === 'key' ? [principal.mode] : modes;
 
 const queryOf = (
   principal: Principal,
