@@ -1080,8 +1080,8 @@ export type ResolveAlertMutationVariables = Exact<{
 
 
 export type ResolveAlertMutation = { alertResolve:
-    | { __typename: 'Alert', id: string, resolvedAt: string | null }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Alert' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type AlertAssigneesQueryVariables = Exact<{ [key: string]: never; }>;
@@ -1097,8 +1097,8 @@ export type AssignAlertMutationVariables = Exact<{
 
 
 export type AssignAlertMutation = { alertAssign:
-    | { __typename: 'Alert', id: string, assignee: string | null }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Alert' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RetryRefundMutationVariables = Exact<{
@@ -1108,8 +1108,8 @@ export type RetryRefundMutationVariables = Exact<{
 
 
 export type RetryRefundMutation = { refundRetry:
-    | { __typename: 'RefundRetried', refund: { id: string, merchantId: string, status: RefundStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'RefundRetried', refund: { status: RefundStatus } }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type AuditQueryVariables = Exact<{
@@ -1149,7 +1149,7 @@ export type DeveloperShopsQueryVariables = Exact<{
 }>;
 
 
-export type DeveloperShopsQuery = { merchant: { id: string, liveEnabled: boolean, shops: Array<{ id: string, merchantId: string, name: string, requireSignature: boolean, requireBoundSignature: boolean, allowList: Array<string> }> } | null };
+export type DeveloperShopsQuery = { merchant: { liveEnabled: boolean, shops: Array<{ id: string, merchantId: string, name: string, requireSignature: boolean, requireBoundSignature: boolean, allowList: Array<string> }> } | null };
 
 export type ApiKeysQueryVariables = Exact<{
   merchantId: string | number;
@@ -1176,8 +1176,8 @@ export type IssueScopedKeyMutationVariables = Exact<{
 
 
 export type IssueScopedKeyMutation = { apiKeyIssue:
-    | { __typename: 'ApiKeyIssued', id: string, secret: string, status: ApiKeyStatus }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'ApiKeyIssued', secret: string, status: ApiKeyStatus }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RotateKeyMutationVariables = Exact<{
@@ -1189,8 +1189,8 @@ export type RotateKeyMutationVariables = Exact<{
 
 
 export type RotateKeyMutation = { apiKeyRotate:
-    | { __typename: 'ApiKeyIssued', id: string, secret: string, status: ApiKeyStatus }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'ApiKeyIssued', secret: string, status: ApiKeyStatus }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type SetAllowListMutationVariables = Exact<{
@@ -1201,8 +1201,8 @@ export type SetAllowListMutationVariables = Exact<{
 
 
 export type SetAllowListMutation = { shopAllowListSet:
-    | { __typename: 'Shop', id: string, merchantId: string, allowList: Array<string> }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Shop' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RequireSignatureMutationVariables = Exact<{
@@ -1214,8 +1214,8 @@ export type RequireSignatureMutationVariables = Exact<{
 
 
 export type RequireSignatureMutation = { shopSignatureRequire:
-    | { __typename: 'Shop', id: string, merchantId: string, requireSignature: boolean, requireBoundSignature: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Shop' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RotateSigningSecretMutationVariables = Exact<{
@@ -1226,7 +1226,7 @@ export type RotateSigningSecretMutationVariables = Exact<{
 
 export type RotateSigningSecretMutation = { shopSigningSecretRotate:
     | { __typename: 'ShopSigningSecretRotated', secret: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type EventLogQueryVariables = Exact<{
@@ -1242,7 +1242,7 @@ export type EventLogQueryVariables = Exact<{
 }>;
 
 
-export type EventLogQuery = { eventLog: { hasMore: boolean, lastId: string | null, items: Array<{ id: string, event: WebhookEvent, createdAt: string, data: Record<string, unknown>, deliveries: Array<{ id: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, deliveredAt: string | null }> }> } };
+export type EventLogQuery = { eventLog: { hasMore: boolean, lastId: string | null, items: Array<{ id: string, event: WebhookEvent, createdAt: string, data: Record<string, unknown>, deliveries: Array<{ id: string, url: string, status: DeliveryStatus, nextAttemptAt: string | null, deliveredAt: string | null }> }> } };
 
 export type ClockQueryVariables = Exact<{
   merchantId: string | number;
@@ -1258,7 +1258,7 @@ export type ClockEventsQueryVariables = Exact<{
 }>;
 
 
-export type ClockEventsQuery = { billingSubscriptionsConnection: { nodes: Array<{ id: string, merchantId: string, planName: string | null, customerRef: string, nextChargeAt: string | null, retryAt: string | null }> }, payments: { nodes: Array<{ id: string, merchantId: string, orderId: string, status: PaymentStatus, expiresAt: string, captureBefore: string | null }> }, webhookDeliveries: { nodes: Array<{ id: string, merchantId: string, event: WebhookEvent, nextAttemptAt: string | null }> } };
+export type ClockEventsQuery = { billingSubscriptionsConnection: { nodes: Array<{ planName: string | null, customerRef: string, nextChargeAt: string | null, retryAt: string | null }> }, payments: { nodes: Array<{ orderId: string, status: PaymentStatus, expiresAt: string, captureBefore: string | null }> }, webhookDeliveries: { nodes: Array<{ event: WebhookEvent, nextAttemptAt: string | null }> } };
 
 export type CreateClockMutationVariables = Exact<{
   merchantId: string | number;
@@ -1268,8 +1268,8 @@ export type CreateClockMutationVariables = Exact<{
 
 
 export type CreateClockMutation = { testClockCreate:
-    | { __typename: 'TestClock', now: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'TestClock' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type AdvanceClockMutationVariables = Exact<{
@@ -1280,8 +1280,8 @@ export type AdvanceClockMutationVariables = Exact<{
 
 
 export type AdvanceClockMutation = { testClockAdvance:
-    | { __typename: 'TestClock', now: string, advancingTo: string | null }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'TestClock' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type FreezeClockMutationVariables = Exact<{
@@ -1291,8 +1291,8 @@ export type FreezeClockMutationVariables = Exact<{
 
 
 export type FreezeClockMutation = { testClockFreeze:
-    | { __typename: 'TestClock', frozen: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'TestClock' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type ResumeClockMutationVariables = Exact<{
@@ -1302,8 +1302,8 @@ export type ResumeClockMutationVariables = Exact<{
 
 
 export type ResumeClockMutation = { testClockResume:
-    | { __typename: 'TestClock', frozen: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'TestClock' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RemoveClockMutationVariables = Exact<{
@@ -1313,8 +1313,8 @@ export type RemoveClockMutationVariables = Exact<{
 
 
 export type RemoveClockMutation = { testClockRemove:
-    | { __typename: 'TestClockRemoved', shopId: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'TestClockRemoved' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type SellingShopsQueryVariables = Exact<{
@@ -1322,7 +1322,7 @@ export type SellingShopsQueryVariables = Exact<{
 }>;
 
 
-export type SellingShopsQuery = { merchant: { id: string, shops: Array<{ id: string, merchantId: string, name: string, receiptsRequired: boolean }> } | null };
+export type SellingShopsQuery = { merchant: { shops: Array<{ id: string, merchantId: string, name: string, receiptsRequired: boolean }> } | null };
 
 export type MakeTestPaymentMutationVariables = Exact<{
   merchantId: string | number;
@@ -1334,7 +1334,7 @@ export type MakeTestPaymentMutationVariables = Exact<{
 
 export type MakeTestPaymentMutation = { paymentCreate:
     | { __typename: 'PaymentCreated', paymentUrl: string, payment: { id: string, merchantId: string, publicId: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type DraftRowFragment = { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } };
@@ -1374,7 +1374,7 @@ export type PayoutFormQueryVariables = Exact<{
 }>;
 
 
-export type PayoutFormQuery = { merchant: { id: string, name: string, shops: Array<{ id: string, name: string }> } | null, paidRecipients: Array<{ id: string, merchantId: string, method: PayoutMethod, createdAt: string, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, bik: string | null, fullName: string | null } }> };
+export type PayoutFormQuery = { merchant: { shops: Array<{ id: string, name: string }> } | null, paidRecipients: Array<{ id: string, method: PayoutMethod, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, fullName: string | null } }> };
 
 export type SbpBanksQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1394,7 +1394,7 @@ export type CreateDraftMutationVariables = Exact<{
 
 
 export type CreateDraftMutation = { payoutDraftCreate:
-    | { __typename: 'PayoutDraftCreated', draft: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } } }
+    | { __typename: 'PayoutDraftCreated' }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
@@ -1406,7 +1406,7 @@ export type ApproveDraftMutationVariables = Exact<{
 
 
 export type ApproveDraftMutation = { payoutDraftApprove:
-    | { __typename: 'PayoutDraftApproved', payout: { id: string, status: PayoutStatus, failReason: string } }
+    | { __typename: 'PayoutDraftApproved', payout: { status: PayoutStatus } }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
@@ -1418,8 +1418,8 @@ export type RejectDraftMutationVariables = Exact<{
 
 
 export type RejectDraftMutation = { payoutDraftReject:
-    | { __typename: 'PayoutDraftRejected', draft: { id: string, status: PayoutDraftStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'PayoutDraftRejected' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type PayoutQuoteQueryVariables = Exact<{
@@ -1439,7 +1439,7 @@ export type ApproveDraftsMutationVariables = Exact<{
 
 export type ApproveDraftsMutation = { payoutDraftsApprove:
     | { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string }> } | null }> }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RejectDraftsMutationVariables = Exact<{
@@ -1451,12 +1451,12 @@ export type RejectDraftsMutationVariables = Exact<{
 
 export type RejectDraftsMutation = { payoutDraftsReject:
     | { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string }> } | null }> }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 type DraftDecisions_PayoutDraftsDecided_Fragment = { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string }> } | null }> };
 
-type DraftDecisions_Refused_Fragment = { __typename: 'Refused', code: RefusalCode, message: string };
+type DraftDecisions_Refused_Fragment = { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> };
 
 export type DraftDecisionsFragment =
   | DraftDecisions_PayoutDraftsDecided_Fragment
@@ -1473,7 +1473,7 @@ export type EraseDataMutationVariables = Exact<{
 
 export type EraseDataMutation = { personalDataErase:
     | { __typename: 'PersonalDataErased', payments: number, payouts: number, tokens: number, subscriptions: number, left: number, hasMore: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type ForbiddenWordsQueryVariables = Exact<{
@@ -1493,8 +1493,8 @@ export type ForbidWordMutationVariables = Exact<{
 
 
 export type ForbidWordMutation = { forbiddenPurposeAdd:
-    | { __typename: 'ForbiddenPurpose', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'ForbiddenPurpose' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type AllowWordMutationVariables = Exact<{
@@ -1504,7 +1504,7 @@ export type AllowWordMutationVariables = Exact<{
 
 export type AllowWordMutation = { forbiddenPurposeRemove:
     | { __typename: 'PolicyRemoved' }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type BalanceQueryVariables = Exact<{
@@ -1561,7 +1561,7 @@ export type LinkQueryVariables = Exact<{
 }>;
 
 
-export type LinkQuery = { paymentLink: { mode: Mode, capture: CaptureMode, returnUrl: string | null, metadata: Record<string, string>, finalizedAt: string | null, id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, uses: number | null, usesLeft: number | null, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string } | null };
+export type LinkQuery = { paymentLink: { mode: Mode, capture: CaptureMode, returnUrl: string | null, finalizedAt: string | null, id: string, merchantId: string, shopId: string, url: string, status: PaymentLinkStatus, amount: number | null, amountMin: number | null, amountMax: number | null, currency: string, description: string | null, orderId: string | null, method: PaymentMethod, uses: number | null, usesLeft: number | null, paymentsCount: number, amountPaid: number, expiresAt: string, createdAt: string } | null };
 
 export type EndLinkMutationVariables = Exact<{
   merchantId: string | number;
@@ -1570,8 +1570,8 @@ export type EndLinkMutationVariables = Exact<{
 
 
 export type EndLinkMutation = { linkDeactivate:
-    | { __typename: 'PaymentLinkDeactivated', link: { id: string, status: PaymentLinkStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'PaymentLinkDeactivated' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type LinkPaymentsQueryVariables = Exact<{
@@ -1582,7 +1582,7 @@ export type LinkPaymentsQueryVariables = Exact<{
 }>;
 
 
-export type LinkPaymentsQuery = { payments: { nodes: Array<{ id: string, merchantId: string, publicId: string, amount: number, amountRefunded: number, currency: string, status: PaymentStatus, createdAt: string }>, pageInfo: { hasNextPage: boolean } } };
+export type LinkPaymentsQuery = { payments: { nodes: Array<{ id: string, publicId: string, amount: number, amountRefunded: number, currency: string, status: PaymentStatus, createdAt: string }>, pageInfo: { hasNextPage: boolean } } };
 
 export type MakeLinkMutationVariables = Exact<{
   merchantId: string | number;
@@ -1594,8 +1594,8 @@ export type MakeLinkMutationVariables = Exact<{
 
 
 export type MakeLinkMutation = { linkCreate:
-    | { __typename: 'PaymentLinkCreated', link: { id: string, url: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'PaymentLinkCreated', link: { url: string } }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type LiveEventsSubscriptionVariables = Exact<{
@@ -1626,8 +1626,8 @@ export type SetProfileMutationVariables = Exact<{
 
 
 export type SetProfileMutation = { merchantProfileSet:
-    | { __typename: 'Merchant', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Merchant' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type LimitSupportRefundsMutationVariables = Exact<{
@@ -1637,8 +1637,8 @@ export type LimitSupportRefundsMutationVariables = Exact<{
 
 
 export type LimitSupportRefundsMutation = { merchantSupportRefundSet:
-    | { __typename: 'Merchant', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Merchant' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type LimitMerchantMutationVariables = Exact<{
@@ -1649,8 +1649,8 @@ export type LimitMerchantMutationVariables = Exact<{
 
 
 export type LimitMerchantMutation = { merchantRateLimitSet:
-    | { __typename: 'Merchant', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Merchant' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RenameMerchantMutationVariables = Exact<{
@@ -1660,8 +1660,8 @@ export type RenameMerchantMutationVariables = Exact<{
 
 
 export type RenameMerchantMutation = { merchantRename:
-    | { __typename: 'Merchant', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Merchant' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type AddShopMutationVariables = Exact<{
@@ -1671,8 +1671,8 @@ export type AddShopMutationVariables = Exact<{
 
 
 export type AddShopMutation = { shopCreate:
-    | { __typename: 'Shop', id: string, merchantId: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Shop' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RenameShopMutationVariables = Exact<{
@@ -1683,8 +1683,8 @@ export type RenameShopMutationVariables = Exact<{
 
 
 export type RenameShopMutation = { shopRename:
-    | { __typename: 'Shop', id: string, merchantId: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Shop' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RequireReceiptsMutationVariables = Exact<{
@@ -1695,8 +1695,8 @@ export type RequireReceiptsMutationVariables = Exact<{
 
 
 export type RequireReceiptsMutation = { shopReceiptsRequire:
-    | { __typename: 'Shop', id: string, merchantId: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Shop' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RotateShopSecretMutationVariables = Exact<{
@@ -1708,7 +1708,7 @@ export type RotateShopSecretMutationVariables = Exact<{
 
 export type RotateShopSecretMutation = { shopWebhookSecretRotate:
     | { __typename: 'WebhookSecretRotated', secret: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RotateEndpointSecretMutationVariables = Exact<{
@@ -1720,7 +1720,7 @@ export type RotateEndpointSecretMutationVariables = Exact<{
 
 export type RotateEndpointSecretMutation = { webhookEndpointSecretRotate:
     | { __typename: 'WebhookSecretRotated', secret: string, standardSecret: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type ChangeEndpointMutationVariables = Exact<{
@@ -1733,8 +1733,8 @@ export type ChangeEndpointMutationVariables = Exact<{
 
 
 export type ChangeEndpointMutation = { webhookEndpointUpdate:
-    | { __typename: 'WebhookEndpoint', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'WebhookEndpoint' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type DisableEndpointMutationVariables = Exact<{
@@ -1744,8 +1744,8 @@ export type DisableEndpointMutationVariables = Exact<{
 
 
 export type DisableEndpointMutation = { webhookEndpointDisable:
-    | { __typename: 'WebhookEndpoint', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'WebhookEndpoint' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type EnableEndpointMutationVariables = Exact<{
@@ -1755,8 +1755,8 @@ export type EnableEndpointMutationVariables = Exact<{
 
 
 export type EnableEndpointMutation = { webhookEndpointEnable:
-    | { __typename: 'WebhookEndpoint', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'WebhookEndpoint' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type DeleteEndpointMutationVariables = Exact<{
@@ -1767,7 +1767,7 @@ export type DeleteEndpointMutationVariables = Exact<{
 
 export type DeleteEndpointMutation = { webhookEndpointDelete:
     | { __typename: 'WebhookEndpointDeleted' }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type MerchantsQueryVariables = Exact<{
@@ -1794,7 +1794,7 @@ export type MerchantQueryVariables = Exact<{
 }>;
 
 
-export type MerchantQuery = { merchant: { id: string, name: string, liveEnabled: boolean, createdAt: string, supportRefundMax: number, profile: { legalName: string | null, inn: string | null, contactEmail: string | null, contactPhone: string | null, siteUrl: string | null, offerUrl: string | null }, rateLimit: { perSecond: number, burst: number }, shops: Array<{ id: string, merchantId: string, name: string, createdAt: string, receiptsRequired: boolean, effectiveRates: Array<{ method: RatedMethod, rateBps: number, level: RateLevel, since: string | null }>, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, name: string, createdAt: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> }, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature }> }> } | null };
+export type MerchantQuery = { merchant: { id: string, name: string, liveEnabled: boolean, supportRefundMax: number, profile: { legalName: string | null, inn: string | null, contactEmail: string | null, contactPhone: string | null, siteUrl: string | null, offerUrl: string | null }, rateLimit: { perSecond: number, burst: number }, shops: Array<{ id: string, merchantId: string, name: string, receiptsRequired: boolean, effectiveRates: Array<{ method: RatedMethod, rateBps: number, level: RateLevel, since: string | null }>, apiKeys: { nodes: Array<{ id: string, mode: Mode, prefix: string, name: string, lastUsedAt: string | null, status: ApiKeyStatus, isMine: boolean }> }, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature }> }> } | null };
 
 export type OnboardMerchantMutationVariables = Exact<{
   name: string;
@@ -1805,7 +1805,7 @@ export type OnboardMerchantMutationVariables = Exact<{
 
 export type OnboardMerchantMutation = { merchantOnboard:
     | { __typename: 'MerchantOnboarded', merchant: { id: string }, apiKey: { secret: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type ApproveKeyMutationVariables = Exact<{
@@ -1815,8 +1815,8 @@ export type ApproveKeyMutationVariables = Exact<{
 
 
 export type ApproveKeyMutation = { apiKeyApprove:
-    | { __typename: 'ApiKey', id: string, status: ApiKeyStatus }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'ApiKey' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RevokeKeyMutationVariables = Exact<{
@@ -1826,8 +1826,8 @@ export type RevokeKeyMutationVariables = Exact<{
 
 
 export type RevokeKeyMutation = { apiKeyRevoke:
-    | { __typename: 'ApiKey', id: string, status: ApiKeyStatus }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'ApiKey' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type AddEndpointMutationVariables = Exact<{
@@ -1840,8 +1840,8 @@ export type AddEndpointMutationVariables = Exact<{
 
 
 export type AddEndpointMutation = { webhookEndpointCreate:
-    | { __typename: 'WebhookEndpointCreated', secret: string, standardSecret: string, endpoint: { id: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'WebhookEndpointCreated', secret: string, standardSecret: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type NeededAlertFragment = { id: string, kind: AlertKind, merchantId: string | null, subjectId: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, fields: Array<{ name: AlertFieldName, value: string }>, payment: { id: string, merchantId: string, publicId: string } | null };
@@ -1890,7 +1890,7 @@ export type SearchQueryVariables = Exact<{
 }>;
 
 
-export type SearchQuery = { search: Array<{ kind: SearchKind, merchantId: string | null, id: string, at: string, payment: { id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean, merchant: { id: string, name: string } } | null, refund: { id: string, paymentId: string, amount: number, status: RefundStatus } | null, payout: { id: string, amount: number, currency: string, status: PayoutStatus, mode: Mode } | null, subscription: { id: string, amount: number, currency: string, status: SubscriptionStatus, mode: Mode, customerRef: string } | null }> };
+export type SearchQuery = { search: Array<{ kind: SearchKind, merchantId: string | null, id: string, at: string, payment: { id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean, merchant: { name: string } } | null, refund: { amount: number, status: RefundStatus } | null, payout: { id: string, amount: number, currency: string, status: PayoutStatus, mode: Mode } | null, subscription: { id: string, amount: number, currency: string, mode: Mode, customerRef: string } | null }> };
 
 export type PaymentQueryVariables = Exact<{
   merchantId: string | number;
@@ -1898,7 +1898,7 @@ export type PaymentQueryVariables = Exact<{
 }>;
 
 
-export type PaymentQuery = { payment: { terminalName: string, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, rrn: string | null, returnUrl: string | null, description: string | null, capturedAt: string | null, finalizedAt: string | null, expiresAt: string, metadata: Record<string, string>, customerCardBrand: string | null, customerCardHolder: string | null, customerPayerBank: string | null, fee: number | null, feeRateBps: number | null, net: number | null, paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean, merchant: { id: string, name: string, supportRefundMax: number }, notes: Array<{ id: string, author: string, createdAt: string, text: string }>, webhookDeliveries: Array<{ id: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, createdAt: string }>, receipts: Array<{ id: string, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, items: Array<{ paymentMode: ReceiptPaymentMode | null }> }>, timeline: Array<
+export type PaymentQuery = { payment: { terminalName: string, capture: CaptureMode, amountCapturable: number, amountCaptured: number, captureBefore: string | null, rrn: string | null, returnUrl: string | null, description: string | null, finalizedAt: string | null, expiresAt: string, metadata: Record<string, string>, customerCardBrand: string | null, customerCardHolder: string | null, customerPayerBank: string | null, fee: number | null, net: number | null, paymentUrl: string, id: string, publicId: string, merchantId: string, shopId: string, shopName: string, mode: Mode, orderId: string, amount: number, amountRefunded: number, currency: string, method: PaymentMethod, status: PaymentStatus, bankName: string | null, customerCardMask: string | null, customerPhoneMask: string | null, createdAt: string, lateSuccess: boolean, merchant: { name: string, supportRefundMax: number }, notes: Array<{ id: string, author: string, createdAt: string, text: string }>, webhookDeliveries: Array<{ id: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, createdAt: string }>, receipts: Array<{ id: string, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, fiscalStorageNumber: string | null, fiscalDocumentNumber: string | null, fiscalAttribute: string | null, registeredAt: string | null, failureReason: string | null, createdAt: string, items: Array<{ paymentMode: ReceiptPaymentMode | null }> }>, timeline: Array<
       | { __typename: 'TimelineAudit', at: string, audit: { id: string, actor: string, role: string, action: string, subjectKind: string, subjectId: string, before: Record<string, unknown> | null, after: Record<string, unknown> | null, requestId: string } }
       | { __typename: 'TimelineBankCall', connector: string, call: string, operationId: string, currency: string | null, answer: string, reference: string | null, failureCode: string | null, bankCode: string | null, durationMs: number, at: string, asked: number | null }
       | { __typename: 'TimelineCreated', by: PaymentMaker, makerId: string | null, keyPrefix: string | null, at: string }
@@ -1918,8 +1918,8 @@ export type AddNoteMutationVariables = Exact<{
 
 
 export type AddNoteMutation = { paymentNoteAdd:
-    | { __typename: 'PaymentNoteAdded', note: { id: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'PaymentNoteAdded' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RefundPaymentMutationVariables = Exact<{
@@ -1933,8 +1933,8 @@ export type RefundPaymentMutationVariables = Exact<{
 
 
 export type RefundPaymentMutation = { refundCreate:
-    | { __typename: 'RefundCreated', idempotent: boolean, refund: { id: string, status: RefundStatus, amount: number } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'RefundCreated', refund: { status: RefundStatus } }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type CancelPaymentMutationVariables = Exact<{
@@ -1944,8 +1944,8 @@ export type CancelPaymentMutationVariables = Exact<{
 
 
 export type CancelPaymentMutation = { paymentCancel:
-    | { __typename: 'PaymentCancelled', payment: { id: string, status: PaymentStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'PaymentCancelled' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type CapturePaymentMutationVariables = Exact<{
@@ -1957,7 +1957,7 @@ export type CapturePaymentMutationVariables = Exact<{
 
 
 export type CapturePaymentMutation = { paymentCapture:
-    | { __typename: 'PaymentCaptured', idempotent: boolean, payment: { id: string, status: PaymentStatus } }
+    | { __typename: 'PaymentCaptured' }
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
@@ -1982,7 +1982,7 @@ export type PayoutQueryVariables = Exact<{
 }>;
 
 
-export type PayoutQuery = { payout: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, shop: { id: string, merchantId: string, name: string }, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, fullName: string | null } } | null, payoutDraft: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } } | null, webhookDeliveries: { nodes: Array<{ id: string, merchantId: string, event: WebhookEvent, url: string, status: DeliveryStatus, attempts: number, createdAt: string }> } };
+export type PayoutQuery = { payout: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, shop: { name: string }, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, fullName: string | null } } | null, payoutDraft: { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } } | null, webhookDeliveries: { nodes: Array<{ id: string, merchantId: string, event: WebhookEvent, url: string, status: DeliveryStatus, createdAt: string }> } };
 
 export type PayoutLedgerQueryVariables = Exact<{
   merchantId: string | number;
@@ -1993,7 +1993,7 @@ export type PayoutLedgerQueryVariables = Exact<{
 }>;
 
 
-export type PayoutLedgerQuery = { ledger: { nodes: Array<{ id: string, type: LedgerEntryType, amount: number, currency: string, description: string, createdAt: string }> } };
+export type PayoutLedgerQuery = { ledger: { nodes: Array<{ id: string, type: LedgerEntryType, amount: number, currency: string, createdAt: string }> } };
 
 export type RevealRecipientMutationVariables = Exact<{
   merchantId: string | number;
@@ -2003,7 +2003,7 @@ export type RevealRecipientMutationVariables = Exact<{
 
 export type RevealRecipientMutation = { payoutRecipientReveal:
     | { __typename: 'PayoutRecipientRevealed', recipient: { phone: string | null, accountNumber: string | null, inn: string | null } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type PeopleQueryVariables = Exact<{ [key: string]: never; }>;
@@ -2017,8 +2017,8 @@ export type EndSessionMutationVariables = Exact<{
 
 
 export type EndSessionMutation = { personSessionEnd:
-    | { __typename: 'PersonSession', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'PersonSession' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type InvitationsQueryVariables = Exact<{ [key: string]: never; }>;
@@ -2034,8 +2034,8 @@ export type InvitePersonMutationVariables = Exact<{
 
 
 export type InvitePersonMutation = { personInvite:
-    | { __typename: 'PersonInvited', url: string, invitation: { id: string, expiresAt: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'PersonInvited', url: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type WithdrawInvitationMutationVariables = Exact<{
@@ -2044,8 +2044,8 @@ export type WithdrawInvitationMutationVariables = Exact<{
 
 
 export type WithdrawInvitationMutation = { personInvitationWithdraw:
-    | { __typename: 'PersonInvitation', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'PersonInvitation' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type PolicyShopsQueryVariables = Exact<{
@@ -2053,7 +2053,7 @@ export type PolicyShopsQueryVariables = Exact<{
 }>;
 
 
-export type PolicyShopsQuery = { merchant: { id: string, shops: Array<{ id: string, name: string }> } | null };
+export type PolicyShopsQuery = { merchant: { shops: Array<{ id: string, name: string }> } | null };
 
 export type RoutesQueryVariables = Exact<{
   merchantId: string | number;
@@ -2078,8 +2078,8 @@ export type SetRouteMutationVariables = Exact<{
 
 
 export type SetRouteMutation = { bankRouteSet:
-    | { __typename: 'BankRoute', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'BankRoute' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RemoveRouteMutationVariables = Exact<{
@@ -2089,8 +2089,8 @@ export type RemoveRouteMutationVariables = Exact<{
 
 
 export type RemoveRouteMutation = { bankRouteRemove:
-    | { __typename: 'PolicyRemoved', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'PolicyRemoved' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type AccountsQueryVariables = Exact<{
@@ -2098,7 +2098,7 @@ export type AccountsQueryVariables = Exact<{
 }>;
 
 
-export type AccountsQuery = { bankAccounts: Array<{ merchantId: string, connector: string, purpose: BankAccountPurpose, account: string, active: boolean, createdAt: string, changedAt: string }> };
+export type AccountsQuery = { bankAccounts: Array<{ merchantId: string, connector: string, purpose: BankAccountPurpose, account: string, active: boolean, changedAt: string }> };
 
 export type SetAccountMutationVariables = Exact<{
   merchantId: string | number;
@@ -2110,8 +2110,8 @@ export type SetAccountMutationVariables = Exact<{
 
 
 export type SetAccountMutation = { bankAccountSet:
-    | { __typename: 'BankAccount', account: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'BankAccount' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RemoveAccountMutationVariables = Exact<{
@@ -2122,8 +2122,8 @@ export type RemoveAccountMutationVariables = Exact<{
 
 
 export type RemoveAccountMutation = { bankAccountRemove:
-    | { __typename: 'BankAccount', account: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'BankAccount' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RatesQueryVariables = Exact<{
@@ -2147,8 +2147,8 @@ export type SetRateMutationVariables = Exact<{
 
 
 export type SetRateMutation = { rateSet:
-    | { __typename: 'RateRecord', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'RateRecord' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type BlocksQueryVariables = Exact<{
@@ -2171,8 +2171,8 @@ export type AddBlockMutationVariables = Exact<{
 
 
 export type AddBlockMutation = { blockEntryAdd:
-    | { __typename: 'BlockEntry', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'BlockEntry' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RemoveBlockMutationVariables = Exact<{
@@ -2182,8 +2182,8 @@ export type RemoveBlockMutationVariables = Exact<{
 
 
 export type RemoveBlockMutation = { blockEntryRemove:
-    | { __typename: 'PolicyRemoved', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'PolicyRemoved' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type ExchangeRatesQueryVariables = Exact<{
@@ -2203,8 +2203,8 @@ export type SetExchangeRateMutationVariables = Exact<{
 
 
 export type SetExchangeRateMutation = { exchangeRateSet:
-    | { __typename: 'ExchangeRate', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'ExchangeRate' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type EnableLiveMutationVariables = Exact<{
@@ -2213,8 +2213,8 @@ export type EnableLiveMutationVariables = Exact<{
 
 
 export type EnableLiveMutation = { merchantLiveEnable:
-    | { __typename: 'Merchant', id: string, liveEnabled: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Merchant' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type DisableLiveMutationVariables = Exact<{
@@ -2223,8 +2223,8 @@ export type DisableLiveMutationVariables = Exact<{
 
 
 export type DisableLiveMutation = { merchantLiveDisable:
-    | { __typename: 'Merchant', id: string, liveEnabled: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Merchant' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type ReadinessQueryVariables = Exact<{
@@ -2233,7 +2233,7 @@ export type ReadinessQueryVariables = Exact<{
 }>;
 
 
-export type ReadinessQuery = { merchant: { id: string, liveEnabled: boolean, shops: Array<{ id: string, requireSignature: boolean, allowList: Array<string>, receiptsRequired: boolean, apiKeys: { nodes: Array<{ mode: Mode, status: ApiKeyStatus }> }, webhookEndpoints: Array<{ id: string, active: boolean }> }> } | null, bankRoutes: { nodes: Array<{ operation: BankOperation, method: RouteMethod, active: boolean }> }, succeeded: { nodes: Array<{ id: string }> }, failed: { nodes: Array<{ id: string }> }, refunds: { nodes: Array<{ id: string }> }, webhookDeliveries: { nodes: Array<{ id: string }> } };
+export type ReadinessQuery = { merchant: { liveEnabled: boolean, shops: Array<{ id: string, requireSignature: boolean, allowList: Array<string>, receiptsRequired: boolean, apiKeys: { nodes: Array<{ mode: Mode, status: ApiKeyStatus }> }, webhookEndpoints: Array<{ active: boolean }> }> } | null, bankRoutes: { nodes: Array<{ operation: BankOperation, method: RouteMethod, active: boolean }> }, succeeded: { nodes: Array<{ id: string }> }, failed: { nodes: Array<{ id: string }> }, refunds: { nodes: Array<{ id: string }> }, webhookDeliveries: { nodes: Array<{ id: string }> } };
 
 export type ReceiptRowFragment = { id: string, merchantId: string, paymentId: string, refundId: string | null, type: ReceiptType, status: ReceiptStatus, amount: number, currency: string, fiscalDocumentNumber: string | null, failureReason: string | null, registeredAt: string | null, createdAt: string, payment: { id: string, publicId: string, orderId: string, shopName: string } };
 
@@ -2267,8 +2267,8 @@ export type CloseReceiptMutationVariables = Exact<{
 
 
 export type CloseReceiptMutation = { receiptClose:
-    | { __typename: 'ReceiptCreated', receipt: { id: string, status: ReceiptStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'ReceiptCreated' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RunRowFragment = { id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null };
@@ -2310,7 +2310,7 @@ export type OpenRunMutationVariables = Exact<{
 
 export type OpenRunMutation = { reconciliationOpen:
     | { __typename: 'ReconciliationRun', id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type AddPartMutationVariables = Exact<{
@@ -2322,7 +2322,7 @@ export type AddPartMutationVariables = Exact<{
 
 export type AddPartMutation = { reconciliationPartAdd:
     | { __typename: 'ReconciliationRun', id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type MatchRunMutationVariables = Exact<{
@@ -2332,7 +2332,7 @@ export type MatchRunMutationVariables = Exact<{
 
 export type MatchRunMutation = { reconciliationMatch:
     | { __typename: 'ReconciliationRun', id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type ResolveDifferenceMutationVariables = Exact<{
@@ -2343,8 +2343,8 @@ export type ResolveDifferenceMutationVariables = Exact<{
 
 
 export type ResolveDifferenceMutation = { reconciliationDifferenceResolve:
-    | { __typename: 'ReconciliationDifference', id: string, resolvedAt: string | null }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'ReconciliationDifference' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type BalanceAtQueryVariables = Exact<{
@@ -2354,7 +2354,7 @@ export type BalanceAtQueryVariables = Exact<{
 }>;
 
 
-export type BalanceAtQuery = { balanceAt: { balance: number, available: number, currency: string, shops: Array<{ shopId: string, shopName: string, balance: number }> } };
+export type BalanceAtQuery = { balanceAt: { balance: number, currency: string } };
 
 export type RecordSettlementMutationVariables = Exact<{
   merchantId: string | number;
@@ -2367,7 +2367,7 @@ export type RecordSettlementMutationVariables = Exact<{
 
 export type RecordSettlementMutation = { settlementRecord:
     | { __typename: 'LedgerRecorded', repeated: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RecordAdjustmentMutationVariables = Exact<{
@@ -2382,7 +2382,7 @@ export type RecordAdjustmentMutationVariables = Exact<{
 
 export type RecordAdjustmentMutation = { adjustmentRecord:
     | { __typename: 'LedgerRecorded', repeated: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RefundRowFragment = { id: string, merchantId: string, paymentId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null, payment: { id: string, publicId: string, currency: string, shopName: string, mode: Mode, orderId: string } };
@@ -2442,8 +2442,8 @@ export type ProposeRefundMutationVariables = Exact<{
 
 
 export type ProposeRefundMutation = { refundDraftCreate:
-    | { __typename: 'RefundDraftCreated', draft: { id: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'RefundDraftCreated' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type ApproveRefundDraftMutationVariables = Exact<{
@@ -2453,8 +2453,8 @@ export type ApproveRefundDraftMutationVariables = Exact<{
 
 
 export type ApproveRefundDraftMutation = { refundDraftApprove:
-    | { __typename: 'RefundDraftApproved', refund: { id: string, status: RefundStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'RefundDraftApproved', refund: { status: RefundStatus } }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RejectRefundDraftMutationVariables = Exact<{
@@ -2465,8 +2465,8 @@ export type RejectRefundDraftMutationVariables = Exact<{
 
 
 export type RejectRefundDraftMutation = { refundDraftReject:
-    | { __typename: 'RefundDraftRejected', draft: { id: string, status: RefundDraftStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'RefundDraftRejected' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RequestsQueryVariables = Exact<{
@@ -2495,6 +2495,10 @@ export type RequestQueryVariables = Exact<{
 
 export type RequestQuery = { apiRequest: { id: string, at: string, method: string, path: string, status: number, code: string | null, keyPrefix: string, idempotencyKey: string | null, durationMs: number, requestBody: string | null, responseBody: string | null } | null };
 
+export type RefusalFragment = { code: RefusalCode, message: string, fields: Array<{ path: string }> };
+
+export type PageFragment = { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null };
+
 export type SubscriptionRowFragment = { merchantId: string, id: string, shopId: string, mode: Mode, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, status: SubscriptionStatus, nextChargeAt: string | null, retryAt: string | null, createdAt: string };
 
 export type SubscriptionsQueryVariables = Exact<{
@@ -2515,7 +2519,7 @@ export type SubscriptionQueryVariables = Exact<{
 }>;
 
 
-export type SubscriptionQuery = { billingSubscription: { trialDays: number, lastChargeAt: string | null, pausedAt: string | null, cancelledAt: string | null, cancelReason: string | null, upcoming: Array<string>, merchantId: string, id: string, shopId: string, mode: Mode, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, status: SubscriptionStatus, nextChargeAt: string | null, retryAt: string | null, createdAt: string, shop: { id: string, name: string }, token: { id: string, status: TokenStatus, cardBrand: string | null, cardMask: string | null }, charges: Array<{ kind: SubscriptionChargeKind, period: number, attempt: number, amount: number, currency: string, status: SubscriptionChargeStatus, failureCode: string | null, createdAt: string, settledAt: string | null, paymentId: string | null }> } | null };
+export type SubscriptionQuery = { billingSubscription: { trialDays: number, lastChargeAt: string | null, pausedAt: string | null, cancelledAt: string | null, cancelReason: string | null, upcoming: Array<string>, merchantId: string, id: string, shopId: string, mode: Mode, customerRef: string, planName: string | null, amount: number, currency: string, method: RecurringMethod, period: SubscriptionPeriod, intervalCount: number, status: SubscriptionStatus, nextChargeAt: string | null, retryAt: string | null, createdAt: string, shop: { name: string }, token: { cardBrand: string | null, cardMask: string | null }, charges: Array<{ kind: SubscriptionChargeKind, period: number, attempt: number, amount: number, currency: string, status: SubscriptionChargeStatus, failureCode: string | null, createdAt: string, settledAt: string | null, paymentId: string | null }> } | null };
 
 export type PauseSubscriptionMutationVariables = Exact<{
   merchantId: string | number;
@@ -2525,8 +2529,8 @@ export type PauseSubscriptionMutationVariables = Exact<{
 
 
 export type PauseSubscriptionMutation = { subscriptionPause:
-    | { __typename: 'SubscriptionPaused', subscription: { id: string, status: SubscriptionStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'SubscriptionPaused' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type ResumeSubscriptionMutationVariables = Exact<{
@@ -2536,8 +2540,8 @@ export type ResumeSubscriptionMutationVariables = Exact<{
 
 
 export type ResumeSubscriptionMutation = { subscriptionResume:
-    | { __typename: 'SubscriptionResumed', subscription: { id: string, status: SubscriptionStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'SubscriptionResumed' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type CancelSubscriptionMutationVariables = Exact<{
@@ -2548,8 +2552,8 @@ export type CancelSubscriptionMutationVariables = Exact<{
 
 
 export type CancelSubscriptionMutation = { subscriptionCancel:
-    | { __typename: 'SubscriptionCancelled', subscription: { id: string, status: SubscriptionStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'SubscriptionCancelled' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type CancelTokenMutationVariables = Exact<{
@@ -2560,8 +2564,8 @@ export type CancelTokenMutationVariables = Exact<{
 
 
 export type CancelTokenMutation = { tokenCancel:
-    | { __typename: 'TokenCancelled', token: { id: string, status: TokenStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'TokenCancelled' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type TokensQueryVariables = Exact<{
@@ -2595,8 +2599,8 @@ export type AskBankAgainMutationVariables = Exact<{
 
 
 export type AskBankAgainMutation = { bankAskAgain:
-    | { __typename: 'BankAskedAgain', id: string, askAt: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'BankAskedAgain' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type ResendReceiptMutationVariables = Exact<{
@@ -2606,11 +2610,11 @@ export type ResendReceiptMutationVariables = Exact<{
 
 
 export type ResendReceiptMutation = { receiptResend:
-    | { __typename: 'ReceiptResent', receipt: { id: string, status: ReceiptStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'ReceiptResent' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
-export type DayTotalsFragment = { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> };
+export type DayTotalsFragment = { currency: string, complete: boolean, parts: Array<{ rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> };
 
 export type TodayQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
@@ -2623,7 +2627,7 @@ export type TodayQueryVariables = Exact<{
 }>;
 
 
-export type TodayQuery = { payment: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, refund: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, payout: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, byMethod: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, byBank: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, codes: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, codesBefore: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> } };
+export type TodayQuery = { payment: { currency: string, complete: boolean, parts: Array<{ rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, refund: { currency: string, complete: boolean, parts: Array<{ rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, payout: { currency: string, complete: boolean, parts: Array<{ rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, byMethod: { currency: string, complete: boolean, parts: Array<{ rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, byBank: { currency: string, complete: boolean, parts: Array<{ rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, codes: { currency: string, complete: boolean, parts: Array<{ rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> }, codesBefore: { currency: string, complete: boolean, parts: Array<{ rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> } };
 
 export type TotalsQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
@@ -2638,12 +2642,12 @@ export type TotalsQueryVariables = Exact<{
 }>;
 
 
-export type TotalsQuery = { totals: { currency: string, complete: boolean, parts: Array<{ from: string, to: string, rows: Array<{ group: string | null, count: number, amount: number, succeeded: number, failed: number, moved: number | null, fee: number | null }> }> } };
+export type TotalsQuery = { totals: { currency: string, complete: boolean, parts: Array<{ from: string, rows: Array<{ group: string | null, count: number, amount: number, succeeded: number, failed: number, moved: number | null, fee: number | null }> }> } };
 
 export type ViewerQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ViewerQuery = { viewer: { subject: string, role: Role, merchantId: string | null, issuer: string | null, merchant: { id: string, name: string } | null, permissions: Array<{ name: Permission, granted: boolean, leastRole: Role, platformOnly: boolean }> } };
+export type ViewerQuery = { viewer: { subject: string, role: Role, merchantId: string | null, issuer: string | null, merchant: { name: string } | null, permissions: Array<{ name: Permission, granted: boolean, leastRole: Role, platformOnly: boolean }> } };
 
 export type SavedViewsQueryVariables = Exact<{
   section: string;
@@ -2660,8 +2664,8 @@ export type SaveViewMutationVariables = Exact<{
 
 
 export type SaveViewMutation = { savedViewSave:
-    | { __typename: 'SavedView', id: string, name: string, search: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'SavedView' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type DeleteViewMutationVariables = Exact<{
@@ -2670,8 +2674,8 @@ export type DeleteViewMutationVariables = Exact<{
 
 
 export type DeleteViewMutation = { savedViewDelete:
-    | { __typename: 'SavedViewDeleted', id: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'SavedViewDeleted' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type DeliveriesQueryVariables = Exact<{
@@ -2697,8 +2701,8 @@ export type ResendDeliveryMutationVariables = Exact<{
 
 
 export type ResendDeliveryMutation = { webhookDeliveryResend:
-    | { __typename: 'WebhookDelivery', id: string, status: DeliveryStatus }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'WebhookDelivery' }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type DeliveryQueryVariables = Exact<{
@@ -2707,7 +2711,7 @@ export type DeliveryQueryVariables = Exact<{
 }>;
 
 
-export type DeliveryQuery = { webhookDelivery: { id: string, merchantId: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attempts: number, nextAttemptAt: string | null, createdAt: string, attemptLog: Array<{ number: number, at: string, durationMs: number, status: number | null, fault: WebhookFault | null, responseHead: string | null }>, request: { body: string, signature: WebhookSignature, headers: Array<{ name: string, value: string }> } | null } | null };
+export type DeliveryQuery = { webhookDelivery: { id: string, merchantId: string, event: WebhookEvent, eventId: string, url: string, status: DeliveryStatus, attemptLog: Array<{ number: number, at: string, durationMs: number, status: number | null, fault: WebhookFault | null, responseHead: string | null }>, request: { body: string, signature: WebhookSignature, headers: Array<{ name: string, value: string }> } | null } | null };
 
 export type EndpointsQueryVariables = Exact<{
   merchantId: string | number;
@@ -2716,7 +2720,7 @@ export type EndpointsQueryVariables = Exact<{
 }>;
 
 
-export type EndpointsQuery = { webhookFailures: { hasMore: boolean, nodes: Array<{ endpointId: string | null, oldestAt: string, count: { count: number, isExact: boolean } }> }, merchant: { id: string, shops: Array<{ id: string, merchantId: string, name: string, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature, health: { delivered: number, failed: number, pending: number, failing: number, oldestPendingAt: string | null, nextAttemptAt: string | null } }> }> } | null };
+export type EndpointsQuery = { webhookFailures: { hasMore: boolean, nodes: Array<{ endpointId: string | null, oldestAt: string, count: { count: number, isExact: boolean } }> }, merchant: { shops: Array<{ id: string, merchantId: string, name: string, webhookEndpoints: Array<{ id: string, url: string, events: Array<WebhookEvent>, active: boolean, signature: WebhookSignature, health: { delivered: number, failed: number, pending: number, failing: number, oldestPendingAt: string | null, nextAttemptAt: string | null } }> }> } | null };
 
 export type TestEndpointMutationVariables = Exact<{
   merchantId: string | number;
@@ -2725,8 +2729,8 @@ export type TestEndpointMutationVariables = Exact<{
 
 
 export type TestEndpointMutation = { webhookEndpointTest:
-    | { __typename: 'WebhookEndpointTested', status: number | null, fault: WebhookFault | null, responseHead: string | null, durationMs: number }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'WebhookEndpointTested', status: number | null, fault: WebhookFault | null, durationMs: number }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type FailedDeliveriesQueryVariables = Exact<{
@@ -2750,7 +2754,7 @@ export type ResendFailedMutationVariables = Exact<{
 
 export type ResendFailedMutation = { webhookDeliveriesResendFailed:
     | { __typename: 'WebhookDeliveriesResent', count: number, hasMore: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type RetryPendingMutationVariables = Exact<{
@@ -2761,51 +2765,45 @@ export type RetryPendingMutationVariables = Exact<{
 
 export type RetryPendingMutation = { webhookDeliveriesRetry:
     | { __typename: 'WebhookDeliveriesResent', count: number, hasMore: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
    };
 
 export type WeekTotalsFragment = { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> };
 
-export type WeeksQueryVariables = Exact<{
+export type WeekQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
   mode?: Mode | null | undefined;
   timeZone: string;
-  from1: string;
-  to1: string;
-  from2: string;
-  to2: string;
-  from3: string;
-  to3: string;
-  from4: string;
-  to4: string;
+  from: string;
+  to: string;
 }>;
 
 
-export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
+export type WeekQuery = { payment: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = 'f7e384d5da25c3b7';
+export const operationsVersion = '810fdb88dadb72b8';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
 
 export const Alerts = typed<AlertsQuery, AlertsQueryVariables>(
-  "query Alerts($merchantId: ID, $resolved: Boolean, $mode: Mode, $severity: AlertSeverity, $assignee: String, $unassigned: Boolean, $first: Int, $after: String, $last: Int, $before: String) {\n  alerts(\n    merchantId: $merchantId\n    resolved: $resolved\n    mode: $mode\n    severity: $severity\n    assignee: $assignee\n    unassigned: $unassigned\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      kind\n      merchantId\n      shopId\n      mode\n      subjectId\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      detail\n      fields {\n        name\n        value\n      }\n      place\n      raisedAt\n      severity\n      assignee\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Alerts($merchantId: ID, $resolved: Boolean, $mode: Mode, $severity: AlertSeverity, $assignee: String, $unassigned: Boolean, $first: Int, $after: String, $last: Int, $before: String) {\n  alerts(\n    merchantId: $merchantId\n    resolved: $resolved\n    mode: $mode\n    severity: $severity\n    assignee: $assignee\n    unassigned: $unassigned\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      kind\n      merchantId\n      shopId\n      mode\n      subjectId\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      detail\n      fields {\n        name\n        value\n      }\n      place\n      raisedAt\n      severity\n      assignee\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const ResolveAlert = typed<ResolveAlertMutation, ResolveAlertMutationVariables>(
-  "mutation ResolveAlert($merchantId: ID, $id: ID!, $note: String!) {\n  alertResolve(merchantId: $merchantId, id: $id, note: $note) {\n    __typename\n    ... on Alert {\n      id\n      resolvedAt\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation ResolveAlert($merchantId: ID, $id: ID!, $note: String!) {\n  alertResolve(merchantId: $merchantId, id: $id, note: $note) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const AlertAssignees = typed<AlertAssigneesQuery, AlertAssigneesQueryVariables>(
   "query AlertAssignees {\n  alertAssignees\n}",
 );
 export const AssignAlert = typed<AssignAlertMutation, AssignAlertMutationVariables>(
-  "mutation AssignAlert($merchantId: ID, $id: ID!, $assignee: String) {\n  alertAssign(merchantId: $merchantId, id: $id, assignee: $assignee) {\n    __typename\n    ... on Alert {\n      id\n      assignee\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation AssignAlert($merchantId: ID, $id: ID!, $assignee: String) {\n  alertAssign(merchantId: $merchantId, id: $id, assignee: $assignee) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RetryRefund = typed<RetryRefundMutation, RetryRefundMutationVariables>(
-  "mutation RetryRefund($merchantId: ID!, $id: ID!) {\n  refundRetry(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on RefundRetried {\n      refund {\n        id\n        merchantId\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RetryRefund($merchantId: ID!, $id: ID!) {\n  refundRetry(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on RefundRetried {\n      refund {\n        status\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Audit = typed<AuditQuery, AuditQueryVariables>(
-  "query Audit($merchantId: ID, $action: String, $actor: String, $subjectId: String, $since: DateTime, $until: DateTime, $first: Int, $after: String, $last: Int, $before: String) {\n  auditLog(\n    merchantId: $merchantId\n    action: $action\n    actor: $actor\n    subjectId: $subjectId\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      at\n      actor\n      actorName\n      role\n      action\n      subjectKind\n      subjectId\n      subjectName\n      before\n      after\n      requestId\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Audit($merchantId: ID, $action: String, $actor: String, $subjectId: String, $since: DateTime, $until: DateTime, $first: Int, $after: String, $last: Int, $before: String) {\n  auditLog(\n    merchantId: $merchantId\n    action: $action\n    actor: $actor\n    subjectId: $subjectId\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      at\n      actor\n      actorName\n      role\n      action\n      subjectKind\n      subjectId\n      subjectName\n      before\n      after\n      requestId\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const BankHealthOf = typed<BankHealthOfQuery, BankHealthOfQueryVariables>(
   "query BankHealthOf($hours: Int!) {\n  bankHealth(hours: $hours) {\n    from\n    intervalMinutes\n    rows {\n      connector\n      mode\n      operation\n      method\n      calls\n      failures\n      successRateBps\n      measured\n      p50Ms\n      p95Ms\n      series {\n        at\n        calls\n        failures\n      }\n    }\n    breakers {\n      connector\n      process\n      state\n      since\n      seenAt\n    }\n  }\n}",
@@ -2814,58 +2812,58 @@ export const Counts = typed<CountsQuery, CountsQueryVariables>(
   "query Counts($merchantId: ID, $mode: Mode!, $platform: Boolean!) {\n  alerts(merchantId: $merchantId, mode: $mode, resolved: false, first: 20) @include(if: $platform) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookDeliveries(\n    merchantId: $merchantId\n    mode: $mode\n    status: failed\n    first: 20\n  ) {\n    nodes {\n      id\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}",
 );
 export const DeveloperShops = typed<DeveloperShopsQuery, DeveloperShopsQueryVariables>(
-  "query DeveloperShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    liveEnabled\n    shops {\n      id\n      merchantId\n      name\n      requireSignature\n      requireBoundSignature\n      allowList\n    }\n  }\n}",
+  "query DeveloperShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    liveEnabled\n    shops {\n      id\n      merchantId\n      name\n      requireSignature\n      requireBoundSignature\n      allowList\n    }\n  }\n}",
 );
 export const ApiKeys = typed<ApiKeysQuery, ApiKeysQueryVariables>(
-  "query ApiKeys($merchantId: ID!, $shopId: ID!, $mode: Mode, $status: ApiKeyStatus, $first: Int, $after: String, $last: Int, $before: String) {\n  apiKeys(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    status: $status\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      mode\n      prefix\n      name\n      scopes\n      owner\n      expiresAt\n      createdAt\n      lastUsedAt\n      status\n      isMine\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query ApiKeys($merchantId: ID!, $shopId: ID!, $mode: Mode, $status: ApiKeyStatus, $first: Int, $after: String, $last: Int, $before: String) {\n  apiKeys(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    status: $status\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      mode\n      prefix\n      name\n      scopes\n      owner\n      expiresAt\n      createdAt\n      lastUsedAt\n      status\n      isMine\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const IssueScopedKey = typed<IssueScopedKeyMutation, IssueScopedKeyMutationVariables>(
-  "mutation IssueScopedKey($merchantId: ID!, $shopId: ID!, $mode: Mode!, $scopes: [String!]!, $name: String!, $expiresAt: DateTime) {\n  apiKeyIssue(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    scopes: $scopes\n    name: $name\n    expiresAt: $expiresAt\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      id\n      secret\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation IssueScopedKey($merchantId: ID!, $shopId: ID!, $mode: Mode!, $scopes: [String!]!, $name: String!, $expiresAt: DateTime) {\n  apiKeyIssue(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    scopes: $scopes\n    name: $name\n    expiresAt: $expiresAt\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      secret\n      status\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RotateKey = typed<RotateKeyMutation, RotateKeyMutationVariables>(
-  "mutation RotateKey($merchantId: ID!, $apiKeyId: ID!, $overlapHours: Int!, $expiresAt: DateTime) {\n  apiKeyRotate(\n    merchantId: $merchantId\n    apiKeyId: $apiKeyId\n    overlapHours: $overlapHours\n    expiresAt: $expiresAt\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      id\n      secret\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RotateKey($merchantId: ID!, $apiKeyId: ID!, $overlapHours: Int!, $expiresAt: DateTime) {\n  apiKeyRotate(\n    merchantId: $merchantId\n    apiKeyId: $apiKeyId\n    overlapHours: $overlapHours\n    expiresAt: $expiresAt\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      secret\n      status\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const SetAllowList = typed<SetAllowListMutation, SetAllowListMutationVariables>(
-  "mutation SetAllowList($merchantId: ID!, $shopId: ID!, $entries: [String!]!) {\n  shopAllowListSet(merchantId: $merchantId, shopId: $shopId, entries: $entries) {\n    __typename\n    ... on Shop {\n      id\n      merchantId\n      allowList\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation SetAllowList($merchantId: ID!, $shopId: ID!, $entries: [String!]!) {\n  shopAllowListSet(merchantId: $merchantId, shopId: $shopId, entries: $entries) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RequireSignature = typed<RequireSignatureMutation, RequireSignatureMutationVariables>(
-  "mutation RequireSignature($merchantId: ID!, $shopId: ID!, $required: Boolean!, $bound: Boolean) {\n  shopSignatureRequire(\n    merchantId: $merchantId\n    shopId: $shopId\n    required: $required\n    bound: $bound\n  ) {\n    __typename\n    ... on Shop {\n      id\n      merchantId\n      requireSignature\n      requireBoundSignature\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RequireSignature($merchantId: ID!, $shopId: ID!, $required: Boolean!, $bound: Boolean) {\n  shopSignatureRequire(\n    merchantId: $merchantId\n    shopId: $shopId\n    required: $required\n    bound: $bound\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RotateSigningSecret = typed<RotateSigningSecretMutation, RotateSigningSecretMutationVariables>(
-  "mutation RotateSigningSecret($merchantId: ID!, $shopId: ID!) {\n  shopSigningSecretRotate(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ... on ShopSigningSecretRotated {\n      secret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RotateSigningSecret($merchantId: ID!, $shopId: ID!) {\n  shopSigningSecretRotate(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ... on ShopSigningSecretRotated {\n      secret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const EventLog = typed<EventLogQuery, EventLogQueryVariables>(
-  "query EventLog($merchantId: ID!, $shopId: ID!, $mode: Mode!, $events: [WebhookEvent!], $from: String, $subjectId: ID, $newestFirst: Boolean!, $first: Int!, $after: String) {\n  eventLog(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    events: $events\n    from: $from\n    subjectId: $subjectId\n    newestFirst: $newestFirst\n    first: $first\n    after: $after\n  ) {\n    items {\n      id\n      event\n      createdAt\n      data\n      deliveries {\n        id\n        url\n        status\n        attempts\n        nextAttemptAt\n        deliveredAt\n      }\n    }\n    hasMore\n    lastId\n  }\n}",
+  "query EventLog($merchantId: ID!, $shopId: ID!, $mode: Mode!, $events: [WebhookEvent!], $from: String, $subjectId: ID, $newestFirst: Boolean!, $first: Int!, $after: String) {\n  eventLog(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    events: $events\n    from: $from\n    subjectId: $subjectId\n    newestFirst: $newestFirst\n    first: $first\n    after: $after\n  ) {\n    items {\n      id\n      event\n      createdAt\n      data\n      deliveries {\n        id\n        url\n        status\n        nextAttemptAt\n        deliveredAt\n      }\n    }\n    hasMore\n    lastId\n  }\n}",
 );
 export const Clock = typed<ClockQuery, ClockQueryVariables>(
   "query Clock($merchantId: ID!, $shopId: ID!) {\n  testClock(merchantId: $merchantId, shopId: $shopId) {\n    merchantId\n    shopId\n    now\n    frozen\n    advancingTo\n  }\n}",
 );
 export const ClockEvents = typed<ClockEventsQuery, ClockEventsQueryVariables>(
-  "query ClockEvents($merchantId: ID!, $shopId: ID!) {\n  billingSubscriptionsConnection(\n    merchantId: $merchantId\n    filter: {shopId: [$shopId], mode: [test], status: [active, past_due]}\n    first: 50\n  ) {\n    nodes {\n      id\n      merchantId\n      planName\n      customerRef\n      nextChargeAt\n      retryAt\n    }\n  }\n  payments(\n    merchantId: $merchantId\n    status: [pending, authorized]\n    filter: {shopId: [$shopId], mode: [test]}\n    includeTest: true\n    first: 50\n  ) {\n    nodes {\n      id\n      merchantId\n      orderId\n      status\n      expiresAt\n      captureBefore\n    }\n  }\n  webhookDeliveries(\n    merchantId: $merchantId\n    shopId: $shopId\n    status: pending\n    first: 50\n  ) {\n    nodes {\n      id\n      merchantId\n      event\n      nextAttemptAt\n    }\n  }\n}",
+  "query ClockEvents($merchantId: ID!, $shopId: ID!) {\n  billingSubscriptionsConnection(\n    merchantId: $merchantId\n    filter: {shopId: [$shopId], mode: [test], status: [active, past_due]}\n    first: 50\n  ) {\n    nodes {\n      planName\n      customerRef\n      nextChargeAt\n      retryAt\n    }\n  }\n  payments(\n    merchantId: $merchantId\n    status: [pending, authorized]\n    filter: {shopId: [$shopId], mode: [test]}\n    includeTest: true\n    first: 50\n  ) {\n    nodes {\n      orderId\n      status\n      expiresAt\n      captureBefore\n    }\n  }\n  webhookDeliveries(\n    merchantId: $merchantId\n    shopId: $shopId\n    status: pending\n    first: 50\n  ) {\n    nodes {\n      event\n      nextAttemptAt\n    }\n  }\n}",
 );
 export const CreateClock = typed<CreateClockMutation, CreateClockMutationVariables>(
-  "mutation CreateClock($merchantId: ID!, $shopId: ID!, $at: DateTime!) {\n  testClockCreate(merchantId: $merchantId, shopId: $shopId, at: $at, frozen: true) {\n    __typename\n    ... on TestClock {\n      now\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation CreateClock($merchantId: ID!, $shopId: ID!, $at: DateTime!) {\n  testClockCreate(merchantId: $merchantId, shopId: $shopId, at: $at, frozen: true) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const AdvanceClock = typed<AdvanceClockMutation, AdvanceClockMutationVariables>(
-  "mutation AdvanceClock($merchantId: ID!, $shopId: ID!, $to: DateTime!) {\n  testClockAdvance(merchantId: $merchantId, shopId: $shopId, to: $to) {\n    __typename\n    ... on TestClock {\n      now\n      advancingTo\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation AdvanceClock($merchantId: ID!, $shopId: ID!, $to: DateTime!) {\n  testClockAdvance(merchantId: $merchantId, shopId: $shopId, to: $to) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const FreezeClock = typed<FreezeClockMutation, FreezeClockMutationVariables>(
-  "mutation FreezeClock($merchantId: ID!, $shopId: ID!) {\n  testClockFreeze(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ... on TestClock {\n      frozen\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation FreezeClock($merchantId: ID!, $shopId: ID!) {\n  testClockFreeze(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const ResumeClock = typed<ResumeClockMutation, ResumeClockMutationVariables>(
-  "mutation ResumeClock($merchantId: ID!, $shopId: ID!) {\n  testClockResume(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ... on TestClock {\n      frozen\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation ResumeClock($merchantId: ID!, $shopId: ID!) {\n  testClockResume(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RemoveClock = typed<RemoveClockMutation, RemoveClockMutationVariables>(
-  "mutation RemoveClock($merchantId: ID!, $shopId: ID!) {\n  testClockRemove(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ... on TestClockRemoved {\n      shopId\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RemoveClock($merchantId: ID!, $shopId: ID!) {\n  testClockRemove(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const SellingShops = typed<SellingShopsQuery, SellingShopsQueryVariables>(
-  "query SellingShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    shops {\n      id\n      merchantId\n      name\n      receiptsRequired\n    }\n  }\n}",
+  "query SellingShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    shops {\n      id\n      merchantId\n      name\n      receiptsRequired\n    }\n  }\n}",
 );
 export const MakeTestPayment = typed<MakeTestPaymentMutation, MakeTestPaymentMutationVariables>(
-  "mutation MakeTestPayment($merchantId: ID!, $shopId: ID!, $input: PaymentCreateInput!, $idempotency: Idempotency!) {\n  paymentCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    input: $input\n    idempotency: $idempotency\n  ) {\n    __typename\n    ... on PaymentCreated {\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      paymentUrl\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation MakeTestPayment($merchantId: ID!, $shopId: ID!, $input: PaymentCreateInput!, $idempotency: Idempotency!) {\n  paymentCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    input: $input\n    idempotency: $idempotency\n  ) {\n    __typename\n    ... on PaymentCreated {\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      paymentUrl\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Drafts = typed<DraftsQuery, DraftsQueryVariables>(
-  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nquery Drafts($merchantId: ID, $status: [PayoutDraftStatus!], $filter: PayoutDraftFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payoutDrafts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nquery Drafts($merchantId: ID, $status: [PayoutDraftStatus!], $filter: PayoutDraftFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payoutDrafts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const DraftsToDecide = typed<DraftsToDecideQuery, DraftsToDecideQueryVariables>(
   "query DraftsToDecide($merchantId: ID, $filter: PayoutDraftFilter) {\n  payoutDrafts(\n    first: 1\n    merchantId: $merchantId\n    status: [pending]\n    filter: $filter\n  ) {\n    totalCount {\n      count\n      isExact\n    }\n  }\n}",
@@ -2874,64 +2872,64 @@ export const Draft = typed<DraftQuery, DraftQueryVariables>(
   "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nquery Draft($merchantId: ID!, $id: ID!) {\n  payoutDraft(merchantId: $merchantId, id: $id) {\n    ...DraftRow\n  }\n}",
 );
 export const PayoutForm = typed<PayoutFormQuery, PayoutFormQueryVariables>(
-  "query PayoutForm($merchantId: ID!, $mode: Mode!) {\n  merchant(id: $merchantId) {\n    id\n    name\n    shops {\n      id\n      name\n    }\n  }\n  paidRecipients(merchantId: $merchantId, mode: $mode) {\n    id\n    merchantId\n    method\n    recipient {\n      phone\n      bankId\n      accountNumber\n      bik\n      fullName\n    }\n    createdAt\n  }\n}",
+  "query PayoutForm($merchantId: ID!, $mode: Mode!) {\n  merchant(id: $merchantId) {\n    shops {\n      id\n      name\n    }\n  }\n  paidRecipients(merchantId: $merchantId, mode: $mode) {\n    id\n    method\n    recipient {\n      phone\n      bankId\n      accountNumber\n      fullName\n    }\n  }\n}",
 );
 export const SbpBanks = typed<SbpBanksQuery, SbpBanksQueryVariables>(
   "query SbpBanks {\n  sbpBanks {\n    memberId\n    name\n    nameEn\n  }\n}",
 );
 export const CreateDraft = typed<CreateDraftMutation, CreateDraftMutationVariables>(
-  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nmutation CreateDraft($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PayoutCreateInput!, $recipientOf: ID, $batchId: ID, $reason: String, $key: String!) {\n  payoutDraftCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    recipientOf: $recipientOf\n    batchId: $batchId\n    reason: $reason\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PayoutDraftCreated {\n      draft {\n        ...DraftRow\n      }\n    }\n    ... on Refused {\n      code\n      message\n      fields {\n        path\n      }\n    }\n  }\n}",
+  "mutation CreateDraft($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PayoutCreateInput!, $recipientOf: ID, $batchId: ID, $reason: String, $key: String!) {\n  payoutDraftCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    recipientOf: $recipientOf\n    batchId: $batchId\n    reason: $reason\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const ApproveDraft = typed<ApproveDraftMutation, ApproveDraftMutationVariables>(
-  "mutation ApproveDraft($merchantId: ID!, $id: ID!, $cardPan: String) {\n  payoutDraftApprove(merchantId: $merchantId, id: $id, cardPan: $cardPan) {\n    __typename\n    ... on PayoutDraftApproved {\n      payout {\n        id\n        status\n        failReason\n      }\n    }\n    ... on Refused {\n      code\n      message\n      fields {\n        path\n      }\n    }\n  }\n}",
+  "mutation ApproveDraft($merchantId: ID!, $id: ID!, $cardPan: String) {\n  payoutDraftApprove(merchantId: $merchantId, id: $id, cardPan: $cardPan) {\n    __typename\n    ... on PayoutDraftApproved {\n      payout {\n        status\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RejectDraft = typed<RejectDraftMutation, RejectDraftMutationVariables>(
-  "mutation RejectDraft($merchantId: ID!, $id: ID!, $reason: String!) {\n  payoutDraftReject(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ... on PayoutDraftRejected {\n      draft {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RejectDraft($merchantId: ID!, $id: ID!, $reason: String!) {\n  payoutDraftReject(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const PayoutQuote = typed<PayoutQuoteQuery, PayoutQuoteQueryVariables>(
   "query PayoutQuote($merchantId: ID!, $mode: Mode!, $items: [PayoutQuoteItem!]!) {\n  payoutQuote(merchantId: $merchantId, mode: $mode, items: $items) {\n    currency\n    amount\n    fee\n    withheld\n    balance\n    available\n    remaining\n  }\n}",
 );
 export const ApproveDrafts = typed<ApproveDraftsMutation, ApproveDraftsMutationVariables>(
-  "mutation ApproveDrafts($merchantId: ID!, $ids: [ID!]!) {\n  payoutDraftsApprove(merchantId: $merchantId, ids: $ids) {\n    ...DraftDecisions\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecideResult {\n  __typename\n  ... on PayoutDraftsDecided {\n    decisions {\n      id\n      draft {\n        status\n      }\n      refusal {\n        code\n        message\n        fields {\n          path\n        }\n      }\n    }\n  }\n  ... on Refused {\n    code\n    message\n  }\n}",
+  "mutation ApproveDrafts($merchantId: ID!, $ids: [ID!]!) {\n  payoutDraftsApprove(merchantId: $merchantId, ids: $ids) {\n    ...DraftDecisions\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecideResult {\n  __typename\n  ... on PayoutDraftsDecided {\n    decisions {\n      id\n      draft {\n        status\n      }\n      refusal {\n        code\n        message\n        fields {\n          path\n        }\n      }\n    }\n  }\n  ...Refusal\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RejectDrafts = typed<RejectDraftsMutation, RejectDraftsMutationVariables>(
-  "mutation RejectDrafts($merchantId: ID!, $ids: [ID!]!, $reason: String!) {\n  payoutDraftsReject(merchantId: $merchantId, ids: $ids, reason: $reason) {\n    ...DraftDecisions\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecideResult {\n  __typename\n  ... on PayoutDraftsDecided {\n    decisions {\n      id\n      draft {\n        status\n      }\n      refusal {\n        code\n        message\n        fields {\n          path\n        }\n      }\n    }\n  }\n  ... on Refused {\n    code\n    message\n  }\n}",
+  "mutation RejectDrafts($merchantId: ID!, $ids: [ID!]!, $reason: String!) {\n  payoutDraftsReject(merchantId: $merchantId, ids: $ids, reason: $reason) {\n    ...DraftDecisions\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecideResult {\n  __typename\n  ... on PayoutDraftsDecided {\n    decisions {\n      id\n      draft {\n        status\n      }\n      refusal {\n        code\n        message\n        fields {\n          path\n        }\n      }\n    }\n  }\n  ...Refusal\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const EraseData = typed<EraseDataMutation, EraseDataMutationVariables>(
-  "mutation EraseData($merchantId: ID!, $subject: PersonalDataSubject!, $id: String!, $reason: String!) {\n  personalDataErase(\n    merchantId: $merchantId\n    subject: $subject\n    id: $id\n    reason: $reason\n  ) {\n    __typename\n    ... on PersonalDataErased {\n      payments\n      payouts\n      tokens\n      subscriptions\n      left\n      hasMore\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation EraseData($merchantId: ID!, $subject: PersonalDataSubject!, $id: String!, $reason: String!) {\n  personalDataErase(\n    merchantId: $merchantId\n    subject: $subject\n    id: $id\n    reason: $reason\n  ) {\n    __typename\n    ... on PersonalDataErased {\n      payments\n      payouts\n      tokens\n      subscriptions\n      left\n      hasMore\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const ForbiddenWords = typed<ForbiddenWordsQuery, ForbiddenWordsQueryVariables>(
-  "query ForbiddenWords($first: Int, $after: String, $last: Int, $before: String) {\n  forbiddenPurposes(first: $first, after: $after, last: $last, before: $before) {\n    nodes {\n      id\n      word\n      reason\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query ForbiddenWords($first: Int, $after: String, $last: Int, $before: String) {\n  forbiddenPurposes(first: $first, after: $after, last: $last, before: $before) {\n    nodes {\n      id\n      word\n      reason\n      createdAt\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const ForbidWord = typed<ForbidWordMutation, ForbidWordMutationVariables>(
-  "mutation ForbidWord($word: String!, $reason: String!) {\n  forbiddenPurposeAdd(word: $word, reason: $reason) {\n    __typename\n    ... on ForbiddenPurpose {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation ForbidWord($word: String!, $reason: String!) {\n  forbiddenPurposeAdd(word: $word, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const AllowWord = typed<AllowWordMutation, AllowWordMutationVariables>(
-  "mutation AllowWord($id: ID!) {\n  forbiddenPurposeRemove(id: $id) {\n    __typename\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation AllowWord($id: ID!) {\n  forbiddenPurposeRemove(id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Balance = typed<BalanceQuery, BalanceQueryVariables>(
   "query Balance($merchantId: ID!, $mode: Mode!) {\n  balance(merchantId: $merchantId, mode: $mode) {\n    balance\n    available\n    currency\n    shops {\n      shopId\n      shopName\n      balance\n    }\n  }\n}",
 );
 export const Ledger = typed<LedgerQuery, LedgerQueryVariables>(
-  "query Ledger($merchantId: ID, $mode: Mode!, $filter: LedgerFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  ledger(\n    merchantId: $merchantId\n    mode: $mode\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      type\n      amount\n      currency\n      shopId\n      shopBalance\n      balance\n      description\n      paymentId\n      payoutId\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Ledger($merchantId: ID, $mode: Mode!, $filter: LedgerFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  ledger(\n    merchantId: $merchantId\n    mode: $mode\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      type\n      amount\n      currency\n      shopId\n      shopBalance\n      balance\n      description\n      paymentId\n      payoutId\n      createdAt\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const Closing = typed<ClosingQuery, ClosingQueryVariables>(
   "fragment Turnover on LedgerTurnover {\n  payment\n  fee\n  refund\n  payout\n  payoutFee\n  settlement\n  adjustment\n}\n\nquery Closing($merchantId: ID!, $mode: Mode!, $from: DateTime!, $to: DateTime!) {\n  closing(merchantId: $merchantId, mode: $mode, from: $from, to: $to) {\n    currency\n    opening\n    turnover {\n      ...Turnover\n    }\n    closing\n    closingAvailable\n    shops {\n      shopId\n      shopName\n      opening\n      turnover {\n        ...Turnover\n      }\n      closing\n    }\n  }\n}",
 );
 export const Links = typed<LinksQuery, LinksQueryVariables>(
-  "fragment LinkRow on PaymentLink {\n  id\n  merchantId\n  shopId\n  url\n  status\n  amount\n  amountMin\n  amountMax\n  currency\n  description\n  orderId\n  method\n  uses\n  usesLeft\n  paymentsCount\n  amountPaid\n  expiresAt\n  createdAt\n}\n\nquery Links($merchantId: ID!, $mode: Mode!, $status: [PaymentLinkStatus!], $first: Int, $after: String, $last: Int, $before: String) {\n  paymentLinks(\n    merchantId: $merchantId\n    mode: $mode\n    status: $status\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...LinkRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment LinkRow on PaymentLink {\n  id\n  merchantId\n  shopId\n  url\n  status\n  amount\n  amountMin\n  amountMax\n  currency\n  description\n  orderId\n  method\n  uses\n  usesLeft\n  paymentsCount\n  amountPaid\n  expiresAt\n  createdAt\n}\n\nquery Links($merchantId: ID!, $mode: Mode!, $status: [PaymentLinkStatus!], $first: Int, $after: String, $last: Int, $before: String) {\n  paymentLinks(\n    merchantId: $merchantId\n    mode: $mode\n    status: $status\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...LinkRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const Link = typed<LinkQuery, LinkQueryVariables>(
-  "fragment LinkRow on PaymentLink {\n  id\n  merchantId\n  shopId\n  url\n  status\n  amount\n  amountMin\n  amountMax\n  currency\n  description\n  orderId\n  method\n  uses\n  usesLeft\n  paymentsCount\n  amountPaid\n  expiresAt\n  createdAt\n}\n\nquery Link($merchantId: ID!, $id: ID!) {\n  paymentLink(id: $id, merchantId: $merchantId) {\n    ...LinkRow\n    mode\n    capture\n    returnUrl\n    metadata\n    finalizedAt\n  }\n}",
+  "fragment LinkRow on PaymentLink {\n  id\n  merchantId\n  shopId\n  url\n  status\n  amount\n  amountMin\n  amountMax\n  currency\n  description\n  orderId\n  method\n  uses\n  usesLeft\n  paymentsCount\n  amountPaid\n  expiresAt\n  createdAt\n}\n\nquery Link($merchantId: ID!, $id: ID!) {\n  paymentLink(id: $id, merchantId: $merchantId) {\n    ...LinkRow\n    mode\n    capture\n    returnUrl\n    finalizedAt\n  }\n}",
 );
 export const EndLink = typed<EndLinkMutation, EndLinkMutationVariables>(
-  "mutation EndLink($merchantId: ID!, $id: ID!) {\n  linkDeactivate(id: $id, merchantId: $merchantId) {\n    __typename\n    ... on PaymentLinkDeactivated {\n      link {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation EndLink($merchantId: ID!, $id: ID!) {\n  linkDeactivate(id: $id, merchantId: $merchantId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const LinkPayments = typed<LinkPaymentsQuery, LinkPaymentsQueryVariables>(
-  "query LinkPayments($merchantId: ID!, $id: ID!, $mode: Mode!, $since: DateTime!) {\n  payments(\n    merchantId: $merchantId\n    filter: {linkId: $id, mode: [$mode], since: $since}\n    first: 10\n  ) {\n    nodes {\n      id\n      merchantId\n      publicId\n      amount\n      amountRefunded\n      currency\n      status\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}",
+  "query LinkPayments($merchantId: ID!, $id: ID!, $mode: Mode!, $since: DateTime!) {\n  payments(\n    merchantId: $merchantId\n    filter: {linkId: $id, mode: [$mode], since: $since}\n    first: 10\n  ) {\n    nodes {\n      id\n      publicId\n      amount\n      amountRefunded\n      currency\n      status\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}",
 );
 export const MakeLink = typed<MakeLinkMutation, MakeLinkMutationVariables>(
-  "mutation MakeLink($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PaymentLinkCreateInput!, $idempotency: Idempotency!) {\n  linkCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    idempotency: $idempotency\n  ) {\n    __typename\n    ... on PaymentLinkCreated {\n      link {\n        id\n        url\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation MakeLink($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PaymentLinkCreateInput!, $idempotency: Idempotency!) {\n  linkCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    idempotency: $idempotency\n  ) {\n    __typename\n    ... on PaymentLinkCreated {\n      link {\n        url\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const LiveEvents = typed<LiveEventsSubscription, LiveEventsSubscriptionVariables>(
   "subscription LiveEvents($merchantId: ID) {\n  events(merchantId: $merchantId) {\n    __typename\n    id\n    kind\n    at\n    merchantId\n    shopId\n    mode\n    ... on PaymentCreatedEvent {\n      payment {\n        ...PaymentRow\n      }\n    }\n    ... on PaymentStatusChangedEvent {\n      payment {\n        ...PaymentRow\n      }\n    }\n    ... on RefundCreatedEvent {\n      refund {\n        ...RefundRow\n      }\n    }\n    ... on PayoutCreatedEvent {\n      payout {\n        ...PayoutRow\n      }\n    }\n    ... on PayoutStatusChangedEvent {\n      payout {\n        ...PayoutRow\n      }\n    }\n    ... on SubscriptionStatusChangedEvent {\n      subscription {\n        ...SubscriptionRow\n      }\n    }\n  }\n}\n\nfragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nfragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nfragment RefundRow on Refund {\n  id\n  merchantId\n  paymentId\n  amount\n  reason\n  status\n  failReason\n  createdAt\n  completedAt\n  payment {\n    id\n    publicId\n    currency\n    shopName\n    mode\n    orderId\n  }\n}\n\nfragment SubscriptionRow on BillingSubscription {\n  merchantId\n  id\n  shopId\n  mode\n  customerRef\n  planName\n  amount\n  currency\n  method\n  period\n  intervalCount\n  status\n  nextChargeAt\n  retryAt\n  createdAt\n}",
@@ -2940,211 +2938,211 @@ export const ListsChanged = typed<ListsChangedSubscription, ListsChangedSubscrip
   "subscription ListsChanged($merchantId: ID) {\n  listsChanged(merchantId: $merchantId) {\n    lists\n  }\n}",
 );
 export const SetProfile = typed<SetProfileMutation, SetProfileMutationVariables>(
-  "mutation SetProfile($merchantId: ID!, $profile: MerchantProfileInput!) {\n  merchantProfileSet(merchantId: $merchantId, profile: $profile) {\n    __typename\n    ... on Merchant {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation SetProfile($merchantId: ID!, $profile: MerchantProfileInput!) {\n  merchantProfileSet(merchantId: $merchantId, profile: $profile) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const LimitSupportRefunds = typed<LimitSupportRefundsMutation, LimitSupportRefundsMutationVariables>(
-  "mutation LimitSupportRefunds($merchantId: ID!, $amount: MinorUnits!) {\n  merchantSupportRefundSet(merchantId: $merchantId, amount: $amount) {\n    __typename\n    ... on Merchant {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation LimitSupportRefunds($merchantId: ID!, $amount: MinorUnits!) {\n  merchantSupportRefundSet(merchantId: $merchantId, amount: $amount) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const LimitMerchant = typed<LimitMerchantMutation, LimitMerchantMutationVariables>(
-  "mutation LimitMerchant($merchantId: ID!, $perSecond: Int, $burst: Int) {\n  merchantRateLimitSet(\n    merchantId: $merchantId\n    perSecond: $perSecond\n    burst: $burst\n  ) {\n    __typename\n    ... on Merchant {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation LimitMerchant($merchantId: ID!, $perSecond: Int, $burst: Int) {\n  merchantRateLimitSet(\n    merchantId: $merchantId\n    perSecond: $perSecond\n    burst: $burst\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RenameMerchant = typed<RenameMerchantMutation, RenameMerchantMutationVariables>(
-  "mutation RenameMerchant($merchantId: ID!, $name: String!) {\n  merchantRename(merchantId: $merchantId, name: $name) {\n    __typename\n    ... on Merchant {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RenameMerchant($merchantId: ID!, $name: String!) {\n  merchantRename(merchantId: $merchantId, name: $name) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const AddShop = typed<AddShopMutation, AddShopMutationVariables>(
-  "mutation AddShop($merchantId: ID!, $name: String!) {\n  shopCreate(merchantId: $merchantId, name: $name) {\n    __typename\n    ... on Shop {\n      id\n      merchantId\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation AddShop($merchantId: ID!, $name: String!) {\n  shopCreate(merchantId: $merchantId, name: $name) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RenameShop = typed<RenameShopMutation, RenameShopMutationVariables>(
-  "mutation RenameShop($merchantId: ID!, $shopId: ID!, $name: String!) {\n  shopRename(merchantId: $merchantId, shopId: $shopId, name: $name) {\n    __typename\n    ... on Shop {\n      id\n      merchantId\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RenameShop($merchantId: ID!, $shopId: ID!, $name: String!) {\n  shopRename(merchantId: $merchantId, shopId: $shopId, name: $name) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RequireReceipts = typed<RequireReceiptsMutation, RequireReceiptsMutationVariables>(
-  "mutation RequireReceipts($merchantId: ID!, $shopId: ID!, $required: Boolean!) {\n  shopReceiptsRequire(\n    merchantId: $merchantId\n    shopId: $shopId\n    required: $required\n  ) {\n    __typename\n    ... on Shop {\n      id\n      merchantId\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RequireReceipts($merchantId: ID!, $shopId: ID!, $required: Boolean!) {\n  shopReceiptsRequire(\n    merchantId: $merchantId\n    shopId: $shopId\n    required: $required\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RotateShopSecret = typed<RotateShopSecretMutation, RotateShopSecretMutationVariables>(
-  "mutation RotateShopSecret($merchantId: ID!, $shopId: ID!, $overlapHours: Int!) {\n  shopWebhookSecretRotate(\n    merchantId: $merchantId\n    shopId: $shopId\n    overlapHours: $overlapHours\n  ) {\n    __typename\n    ... on WebhookSecretRotated {\n      secret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RotateShopSecret($merchantId: ID!, $shopId: ID!, $overlapHours: Int!) {\n  shopWebhookSecretRotate(\n    merchantId: $merchantId\n    shopId: $shopId\n    overlapHours: $overlapHours\n  ) {\n    __typename\n    ... on WebhookSecretRotated {\n      secret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RotateEndpointSecret = typed<RotateEndpointSecretMutation, RotateEndpointSecretMutationVariables>(
-  "mutation RotateEndpointSecret($merchantId: ID!, $id: ID!, $overlapHours: Int!) {\n  webhookEndpointSecretRotate(\n    merchantId: $merchantId\n    id: $id\n    overlapHours: $overlapHours\n  ) {\n    __typename\n    ... on WebhookSecretRotated {\n      secret\n      standardSecret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RotateEndpointSecret($merchantId: ID!, $id: ID!, $overlapHours: Int!) {\n  webhookEndpointSecretRotate(\n    merchantId: $merchantId\n    id: $id\n    overlapHours: $overlapHours\n  ) {\n    __typename\n    ... on WebhookSecretRotated {\n      secret\n      standardSecret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const ChangeEndpoint = typed<ChangeEndpointMutation, ChangeEndpointMutationVariables>(
-  "mutation ChangeEndpoint($merchantId: ID!, $id: ID!, $url: String, $events: [WebhookEvent!], $signature: WebhookSignature) {\n  webhookEndpointUpdate(\n    merchantId: $merchantId\n    id: $id\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpoint {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation ChangeEndpoint($merchantId: ID!, $id: ID!, $url: String, $events: [WebhookEvent!], $signature: WebhookSignature) {\n  webhookEndpointUpdate(\n    merchantId: $merchantId\n    id: $id\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const DisableEndpoint = typed<DisableEndpointMutation, DisableEndpointMutationVariables>(
-  "mutation DisableEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointDisable(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpoint {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation DisableEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointDisable(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const EnableEndpoint = typed<EnableEndpointMutation, EnableEndpointMutationVariables>(
-  "mutation EnableEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointEnable(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpoint {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation EnableEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointEnable(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const DeleteEndpoint = typed<DeleteEndpointMutation, DeleteEndpointMutationVariables>(
-  "mutation DeleteEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointDelete(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation DeleteEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointDelete(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Merchants = typed<MerchantsQuery, MerchantsQueryVariables>(
-  "query Merchants($text: String, $first: Int, $after: String, $last: Int, $before: String) {\n  merchants(\n    name: $text\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      name\n      liveEnabled\n      createdAt\n      shops {\n        id\n        name\n      }\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Merchants($text: String, $first: Int, $after: String, $last: Int, $before: String) {\n  merchants(\n    name: $text\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      name\n      liveEnabled\n      createdAt\n      shops {\n        id\n        name\n      }\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const MerchantNames = typed<MerchantNamesQuery, MerchantNamesQueryVariables>(
   "query MerchantNames($ids: [ID!]!, $first: Int!) {\n  merchants(ids: $ids, first: $first) {\n    nodes {\n      id\n      name\n    }\n  }\n}",
 );
 export const Merchant = typed<MerchantQuery, MerchantQueryVariables>(
-  "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    createdAt\n    supportRefundMax\n    profile {\n      legalName\n      inn\n      contactEmail\n      contactPhone\n      siteUrl\n      offerUrl\n    }\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      createdAt\n      receiptsRequired\n      effectiveRates {\n        method\n        rateBps\n        level\n        since\n      }\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          name\n          createdAt\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
+  "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    supportRefundMax\n    profile {\n      legalName\n      inn\n      contactEmail\n      contactPhone\n      siteUrl\n      offerUrl\n    }\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      receiptsRequired\n      effectiveRates {\n        method\n        rateBps\n        level\n        since\n      }\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          name\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
 );
 export const OnboardMerchant = typed<OnboardMerchantMutation, OnboardMerchantMutationVariables>(
-  "mutation OnboardMerchant($name: String!, $shopName: String!, $profile: MerchantProfileInput!) {\n  merchantOnboard(name: $name, shopName: $shopName, profile: $profile) {\n    __typename\n    ... on MerchantOnboarded {\n      merchant {\n        id\n      }\n      apiKey {\n        secret\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation OnboardMerchant($name: String!, $shopName: String!, $profile: MerchantProfileInput!) {\n  merchantOnboard(name: $name, shopName: $shopName, profile: $profile) {\n    __typename\n    ... on MerchantOnboarded {\n      merchant {\n        id\n      }\n      apiKey {\n        secret\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const ApproveKey = typed<ApproveKeyMutation, ApproveKeyMutationVariables>(
-  "mutation ApproveKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyApprove(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ... on ApiKey {\n      id\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation ApproveKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyApprove(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RevokeKey = typed<RevokeKeyMutation, RevokeKeyMutationVariables>(
-  "mutation RevokeKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyRevoke(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ... on ApiKey {\n      id\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RevokeKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyRevoke(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const AddEndpoint = typed<AddEndpointMutation, AddEndpointMutationVariables>(
-  "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!, $events: [WebhookEvent!]!, $signature: WebhookSignature!) {\n  webhookEndpointCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpointCreated {\n      endpoint {\n        id\n      }\n      secret\n      standardSecret\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!, $events: [WebhookEvent!]!, $signature: WebhookSignature!) {\n  webhookEndpointCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpointCreated {\n      secret\n      standardSecret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Needed = typed<NeededQuery, NeededQueryVariables>(
   "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment NeededAlert on Alert {\n  id\n  kind\n  merchantId\n  subjectId\n  fields {\n    name\n    value\n  }\n  place\n  raisedAt\n  severity\n  assignee\n  payment {\n    id\n    merchantId\n    publicId\n  }\n}\n\nquery Needed($merchantId: ID, $mode: Mode!, $me: String!, $failedSince: DateTime!, $platform: Boolean!, $decides: Boolean!, $decidesRefunds: Boolean!) {\n  mine: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    assignee: $me\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  critical: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    severity: critical\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      id\n      merchantId\n      runId\n      kind\n      atBank {\n        amount\n        currency\n        status\n      }\n      here {\n        amount\n        currency\n        status\n      }\n      note\n      foundAt\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      merchantId\n      shopId\n      endpointId\n      url\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  payoutDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decides) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  refundDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decidesRefunds) {\n    nodes {\n      ...RefundDraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}\n\nfragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}",
 );
 export const Payments = typed<PaymentsQuery, PaymentsQueryVariables>(
-  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payments($merchantId: ID, $status: [PaymentStatus!], $filter: PaymentFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payments(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    includeTest: true\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...PaymentRow\n      fee\n      net\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payments($merchantId: ID, $status: [PaymentStatus!], $filter: PaymentFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payments(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    includeTest: true\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...PaymentRow\n      fee\n      net\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const PaymentsCount = typed<PaymentsCountQuery, PaymentsCountQueryVariables>(
   "query PaymentsCount($merchantId: ID, $status: [PaymentStatus!], $filter: PaymentFilter) {\n  payments(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    includeTest: true\n    first: 1\n  ) {\n    totalCount {\n      count\n      isExact\n    }\n  }\n}",
 );
 export const Search = typed<SearchQuery, SearchQueryVariables>(
-  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Search($text: String!, $merchantId: ID, $timeZone: String!) {\n  search(text: $text, merchantId: $merchantId, timeZone: $timeZone) {\n    kind\n    merchantId\n    id\n    at\n    payment {\n      ...PaymentRow\n      merchant {\n        id\n        name\n      }\n    }\n    refund {\n      id\n      paymentId\n      amount\n      status\n    }\n    payout {\n      id\n      amount\n      currency\n      status\n      mode\n    }\n    subscription {\n      id\n      amount\n      currency\n      status\n      mode\n      customerRef\n    }\n  }\n}",
+  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Search($text: String!, $merchantId: ID, $timeZone: String!) {\n  search(text: $text, merchantId: $merchantId, timeZone: $timeZone) {\n    kind\n    merchantId\n    id\n    at\n    payment {\n      ...PaymentRow\n      merchant {\n        name\n      }\n    }\n    refund {\n      amount\n      status\n    }\n    payout {\n      id\n      amount\n      currency\n      status\n      mode\n    }\n    subscription {\n      id\n      amount\n      currency\n      mode\n      customerRef\n    }\n  }\n}",
 );
 export const Payment = typed<PaymentQuery, PaymentQueryVariables>(
-  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payment($merchantId: ID!, $id: ID!) {\n  payment(id: $id, merchantId: $merchantId) {\n    ...PaymentRow\n    merchant {\n      id\n      name\n      supportRefundMax\n    }\n    terminalName\n    capture\n    amountCapturable\n    amountCaptured\n    captureBefore\n    rrn\n    returnUrl\n    description\n    capturedAt\n    finalizedAt\n    expiresAt\n    metadata\n    customerCardBrand\n    customerCardHolder\n    customerPayerBank\n    fee\n    feeRateBps\n    net\n    paymentUrl\n    notes {\n      id\n      author\n      createdAt\n      text\n    }\n    ...PaymentLife\n  }\n}\n\nfragment PaymentLife on Payment {\n  webhookDeliveries {\n    id\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n  }\n  receipts {\n    id\n    type\n    status\n    amount\n    currency\n    fiscalStorageNumber\n    fiscalDocumentNumber\n    fiscalAttribute\n    registeredAt\n    failureReason\n    createdAt\n    items {\n      paymentMode\n    }\n  }\n  timeline {\n    __typename\n    at\n    ... on TimelineCreated {\n      by\n      makerId\n      keyPrefix\n    }\n    ... on TimelineStatus {\n      paymentStatus: status\n    }\n    ... on TimelineBankCall {\n      connector\n      call\n      operationId\n      asked: amount\n      currency\n      answer\n      reference\n      failureCode\n      bankCode\n      durationMs\n    }\n    ... on TimelineRefund {\n      refundStatus: status\n      amount\n      refund {\n        id\n        reason\n        failReason\n        createdAt\n        completedAt\n      }\n    }\n    ... on TimelineWebhookAttempt {\n      delivery {\n        id\n        event\n        eventId\n        url\n        status\n      }\n      attempt {\n        number\n        durationMs\n        status\n        fault\n        responseHead\n      }\n    }\n    ... on TimelinePosting {\n      posting: entry {\n        id\n        type\n        amount\n        currency\n        description\n      }\n    }\n    ... on TimelineAudit {\n      audit: entry {\n        id\n        actor\n        role\n        action\n        subjectKind\n        subjectId\n        before\n        after\n        requestId\n      }\n    }\n  }\n}",
+  "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payment($merchantId: ID!, $id: ID!) {\n  payment(id: $id, merchantId: $merchantId) {\n    ...PaymentRow\n    merchant {\n      name\n      supportRefundMax\n    }\n    terminalName\n    capture\n    amountCapturable\n    amountCaptured\n    captureBefore\n    rrn\n    returnUrl\n    description\n    finalizedAt\n    expiresAt\n    metadata\n    customerCardBrand\n    customerCardHolder\n    customerPayerBank\n    fee\n    net\n    paymentUrl\n    notes {\n      id\n      author\n      createdAt\n      text\n    }\n    ...PaymentLife\n  }\n}\n\nfragment PaymentLife on Payment {\n  webhookDeliveries {\n    id\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n  }\n  receipts {\n    id\n    type\n    status\n    amount\n    currency\n    fiscalStorageNumber\n    fiscalDocumentNumber\n    fiscalAttribute\n    registeredAt\n    failureReason\n    createdAt\n    items {\n      paymentMode\n    }\n  }\n  timeline {\n    __typename\n    at\n    ... on TimelineCreated {\n      by\n      makerId\n      keyPrefix\n    }\n    ... on TimelineStatus {\n      paymentStatus: status\n    }\n    ... on TimelineBankCall {\n      connector\n      call\n      operationId\n      asked: amount\n      currency\n      answer\n      reference\n      failureCode\n      bankCode\n      durationMs\n    }\n    ... on TimelineRefund {\n      refundStatus: status\n      amount\n      refund {\n        id\n        reason\n        failReason\n        createdAt\n        completedAt\n      }\n    }\n    ... on TimelineWebhookAttempt {\n      delivery {\n        id\n        event\n        eventId\n        url\n        status\n      }\n      attempt {\n        number\n        durationMs\n        status\n        fault\n        responseHead\n      }\n    }\n    ... on TimelinePosting {\n      posting: entry {\n        id\n        type\n        amount\n        currency\n        description\n      }\n    }\n    ... on TimelineAudit {\n      audit: entry {\n        id\n        actor\n        role\n        action\n        subjectKind\n        subjectId\n        before\n        after\n        requestId\n      }\n    }\n  }\n}",
 );
 export const AddNote = typed<AddNoteMutation, AddNoteMutationVariables>(
-  "mutation AddNote($merchantId: ID!, $id: ID!, $text: String!, $key: String!) {\n  paymentNoteAdd(\n    id: $id\n    merchantId: $merchantId\n    text: $text\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PaymentNoteAdded {\n      note {\n        id\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation AddNote($merchantId: ID!, $id: ID!, $text: String!, $key: String!) {\n  paymentNoteAdd(\n    id: $id\n    merchantId: $merchantId\n    text: $text\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RefundPayment = typed<RefundPaymentMutation, RefundPaymentMutationVariables>(
-  "mutation RefundPayment($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String, $receipt: PartReceiptInput, $key: String!) {\n  refundCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on RefundCreated {\n      refund {\n        id\n        status\n        amount\n      }\n      idempotent\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RefundPayment($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String, $receipt: PartReceiptInput, $key: String!) {\n  refundCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on RefundCreated {\n      refund {\n        status\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const CancelPayment = typed<CancelPaymentMutation, CancelPaymentMutationVariables>(
-  "mutation CancelPayment($merchantId: ID!, $id: ID!) {\n  paymentCancel(id: $id, merchantId: $merchantId) {\n    __typename\n    ... on PaymentCancelled {\n      payment {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation CancelPayment($merchantId: ID!, $id: ID!) {\n  paymentCancel(id: $id, merchantId: $merchantId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const CapturePayment = typed<CapturePaymentMutation, CapturePaymentMutationVariables>(
-  "mutation CapturePayment($merchantId: ID!, $id: ID!, $amount: MinorUnits!, $key: String!) {\n  paymentCapture(\n    id: $id\n    merchantId: $merchantId\n    amount: $amount\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on PaymentCaptured {\n      payment {\n        id\n        status\n      }\n      idempotent\n    }\n    ... on Refused {\n      code\n      message\n      fields {\n        path\n      }\n    }\n  }\n}",
+  "mutation CapturePayment($merchantId: ID!, $id: ID!, $amount: MinorUnits!, $key: String!) {\n  paymentCapture(\n    id: $id\n    merchantId: $merchantId\n    amount: $amount\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Payouts = typed<PayoutsQuery, PayoutsQueryVariables>(
-  "fragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nquery Payouts($merchantId: ID, $status: [PayoutStatus!], $filter: PayoutFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payouts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...PayoutRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nquery Payouts($merchantId: ID, $status: [PayoutStatus!], $filter: PayoutFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payouts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...PayoutRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const Payout = typed<PayoutQuery, PayoutQueryVariables>(
-  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nquery Payout($merchantId: ID!, $id: ID!) {\n  payout(id: $id, merchantId: $merchantId) {\n    ...PayoutRow\n    shop {\n      id\n      merchantId\n      name\n    }\n  }\n  payoutDraft(id: $id, merchantId: $merchantId) {\n    ...DraftRow\n  }\n  webhookDeliveries(merchantId: $merchantId, subjectId: $id, first: 50) {\n    nodes {\n      id\n      merchantId\n      event\n      url\n      status\n      attempts\n      createdAt\n    }\n  }\n}",
+  "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nquery Payout($merchantId: ID!, $id: ID!) {\n  payout(id: $id, merchantId: $merchantId) {\n    ...PayoutRow\n    shop {\n      name\n    }\n  }\n  payoutDraft(id: $id, merchantId: $merchantId) {\n    ...DraftRow\n  }\n  webhookDeliveries(merchantId: $merchantId, subjectId: $id, first: 50) {\n    nodes {\n      id\n      merchantId\n      event\n      url\n      status\n      createdAt\n    }\n  }\n}",
 );
 export const PayoutLedger = typed<PayoutLedgerQuery, PayoutLedgerQueryVariables>(
-  "query PayoutLedger($merchantId: ID!, $payoutId: ID!, $mode: Mode!, $since: DateTime!, $until: DateTime) {\n  ledger(\n    merchantId: $merchantId\n    mode: $mode\n    filter: {payoutId: $payoutId, mode: [$mode], since: $since, until: $until}\n    first: 20\n  ) {\n    nodes {\n      id\n      type\n      amount\n      currency\n      description\n      createdAt\n    }\n  }\n}",
+  "query PayoutLedger($merchantId: ID!, $payoutId: ID!, $mode: Mode!, $since: DateTime!, $until: DateTime) {\n  ledger(\n    merchantId: $merchantId\n    mode: $mode\n    filter: {payoutId: $payoutId, mode: [$mode], since: $since, until: $until}\n    first: 20\n  ) {\n    nodes {\n      id\n      type\n      amount\n      currency\n      createdAt\n    }\n  }\n}",
 );
 export const RevealRecipient = typed<RevealRecipientMutation, RevealRecipientMutationVariables>(
-  "mutation RevealRecipient($merchantId: ID!, $id: ID!) {\n  payoutRecipientReveal(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on PayoutRecipientRevealed {\n      recipient {\n        phone\n        accountNumber\n        inn\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RevealRecipient($merchantId: ID!, $id: ID!) {\n  payoutRecipientReveal(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on PayoutRecipientRevealed {\n      recipient {\n        phone\n        accountNumber\n        inn\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const People = typed<PeopleQuery, PeopleQueryVariables>(
   "query People {\n  personSessions {\n    id\n    subject\n    role\n    merchantId\n    createdAt\n    seenAt\n    endsAt\n  }\n}",
 );
 export const EndSession = typed<EndSessionMutation, EndSessionMutationVariables>(
-  "mutation EndSession($id: ID!) {\n  personSessionEnd(id: $id) {\n    __typename\n    ... on PersonSession {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation EndSession($id: ID!) {\n  personSessionEnd(id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Invitations = typed<InvitationsQuery, InvitationsQueryVariables>(
   "query Invitations {\n  personInvitations {\n    id\n    subject\n    role\n    merchantId\n    invitedBy\n    expiresAt\n  }\n}",
 );
 export const InvitePerson = typed<InvitePersonMutation, InvitePersonMutationVariables>(
-  "mutation InvitePerson($email: String!, $role: Role!, $merchantId: ID) {\n  personInvite(email: $email, role: $role, merchantId: $merchantId) {\n    __typename\n    ... on PersonInvited {\n      url\n      invitation {\n        id\n        expiresAt\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation InvitePerson($email: String!, $role: Role!, $merchantId: ID) {\n  personInvite(email: $email, role: $role, merchantId: $merchantId) {\n    __typename\n    ... on PersonInvited {\n      url\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const WithdrawInvitation = typed<WithdrawInvitationMutation, WithdrawInvitationMutationVariables>(
-  "mutation WithdrawInvitation($id: ID!) {\n  personInvitationWithdraw(id: $id) {\n    __typename\n    ... on PersonInvitation {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation WithdrawInvitation($id: ID!) {\n  personInvitationWithdraw(id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const PolicyShops = typed<PolicyShopsQuery, PolicyShopsQueryVariables>(
-  "query PolicyShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    shops {\n      id\n      name\n    }\n  }\n}",
+  "query PolicyShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    shops {\n      id\n      name\n    }\n  }\n}",
 );
 export const Routes = typed<RoutesQuery, RoutesQueryVariables>(
-  "query Routes($merchantId: ID!, $first: Int, $after: String, $last: Int, $before: String) {\n  bankRoutes(\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      shopId\n      operation\n      method\n      connector\n      priority\n      active\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Routes($merchantId: ID!, $first: Int, $after: String, $last: Int, $before: String) {\n  bankRoutes(\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      shopId\n      operation\n      method\n      connector\n      priority\n      active\n      createdAt\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const SetRoute = typed<SetRouteMutation, SetRouteMutationVariables>(
-  "mutation SetRoute($merchantId: ID!, $shopId: ID!, $operation: BankOperation!, $method: RouteMethod!, $connector: String!, $priority: Int!, $active: Boolean!) {\n  bankRouteSet(\n    merchantId: $merchantId\n    shopId: $shopId\n    operation: $operation\n    method: $method\n    connector: $connector\n    priority: $priority\n    active: $active\n  ) {\n    __typename\n    ... on BankRoute {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation SetRoute($merchantId: ID!, $shopId: ID!, $operation: BankOperation!, $method: RouteMethod!, $connector: String!, $priority: Int!, $active: Boolean!) {\n  bankRouteSet(\n    merchantId: $merchantId\n    shopId: $shopId\n    operation: $operation\n    method: $method\n    connector: $connector\n    priority: $priority\n    active: $active\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RemoveRoute = typed<RemoveRouteMutation, RemoveRouteMutationVariables>(
-  "mutation RemoveRoute($merchantId: ID!, $id: ID!) {\n  bankRouteRemove(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on PolicyRemoved {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RemoveRoute($merchantId: ID!, $id: ID!) {\n  bankRouteRemove(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Accounts = typed<AccountsQuery, AccountsQueryVariables>(
-  "query Accounts($merchantId: ID!) {\n  bankAccounts(merchantId: $merchantId) {\n    merchantId\n    connector\n    purpose\n    account\n    active\n    createdAt\n    changedAt\n  }\n}",
+  "query Accounts($merchantId: ID!) {\n  bankAccounts(merchantId: $merchantId) {\n    merchantId\n    connector\n    purpose\n    account\n    active\n    changedAt\n  }\n}",
 );
 export const SetAccount = typed<SetAccountMutation, SetAccountMutationVariables>(
-  "mutation SetAccount($merchantId: ID!, $connector: String!, $purpose: BankAccountPurpose!, $account: String!, $secret: String!) {\n  bankAccountSet(\n    merchantId: $merchantId\n    connector: $connector\n    purpose: $purpose\n    account: $account\n    secret: $secret\n  ) {\n    __typename\n    ... on BankAccount {\n      account\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation SetAccount($merchantId: ID!, $connector: String!, $purpose: BankAccountPurpose!, $account: String!, $secret: String!) {\n  bankAccountSet(\n    merchantId: $merchantId\n    connector: $connector\n    purpose: $purpose\n    account: $account\n    secret: $secret\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RemoveAccount = typed<RemoveAccountMutation, RemoveAccountMutationVariables>(
-  "mutation RemoveAccount($merchantId: ID!, $connector: String!, $purpose: BankAccountPurpose!) {\n  bankAccountRemove(\n    merchantId: $merchantId\n    connector: $connector\n    purpose: $purpose\n  ) {\n    __typename\n    ... on BankAccount {\n      account\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RemoveAccount($merchantId: ID!, $connector: String!, $purpose: BankAccountPurpose!) {\n  bankAccountRemove(\n    merchantId: $merchantId\n    connector: $connector\n    purpose: $purpose\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Rates = typed<RatesQuery, RatesQueryVariables>(
-  "query Rates($merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  rateHistory(\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      shopId\n      method\n      rateBps\n      since\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Rates($merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  rateHistory(\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      shopId\n      method\n      rateBps\n      since\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const SetRate = typed<SetRateMutation, SetRateMutationVariables>(
-  "mutation SetRate($merchantId: ID, $shopId: ID, $method: RatedMethod!, $rateBps: Int!, $since: DateTime) {\n  rateSet(\n    merchantId: $merchantId\n    shopId: $shopId\n    method: $method\n    rateBps: $rateBps\n    since: $since\n  ) {\n    __typename\n    ... on RateRecord {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation SetRate($merchantId: ID, $shopId: ID, $method: RatedMethod!, $rateBps: Int!, $since: DateTime) {\n  rateSet(\n    merchantId: $merchantId\n    shopId: $shopId\n    method: $method\n    rateBps: $rateBps\n    since: $since\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Blocks = typed<BlocksQuery, BlocksQueryVariables>(
-  "query Blocks($merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  blockEntries(\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      kind\n      shown\n      reason\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Blocks($merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  blockEntries(\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      kind\n      shown\n      reason\n      createdAt\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const AddBlock = typed<AddBlockMutation, AddBlockMutationVariables>(
-  "mutation AddBlock($merchantId: ID, $kind: BlockKind!, $value: String!, $reason: String!) {\n  blockEntryAdd(\n    merchantId: $merchantId\n    kind: $kind\n    value: $value\n    reason: $reason\n  ) {\n    __typename\n    ... on BlockEntry {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation AddBlock($merchantId: ID, $kind: BlockKind!, $value: String!, $reason: String!) {\n  blockEntryAdd(\n    merchantId: $merchantId\n    kind: $kind\n    value: $value\n    reason: $reason\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RemoveBlock = typed<RemoveBlockMutation, RemoveBlockMutationVariables>(
-  "mutation RemoveBlock($merchantId: ID, $id: ID!) {\n  blockEntryRemove(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on PolicyRemoved {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RemoveBlock($merchantId: ID, $id: ID!) {\n  blockEntryRemove(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const ExchangeRates = typed<ExchangeRatesQuery, ExchangeRatesQueryVariables>(
-  "query ExchangeRates($first: Int, $after: String, $last: Int, $before: String) {\n  exchangeRates(first: $first, after: $after, last: $last, before: $before) {\n    nodes {\n      id\n      currency\n      usdt\n      since\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query ExchangeRates($first: Int, $after: String, $last: Int, $before: String) {\n  exchangeRates(first: $first, after: $after, last: $last, before: $before) {\n    nodes {\n      id\n      currency\n      usdt\n      since\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const SetExchangeRate = typed<SetExchangeRateMutation, SetExchangeRateMutationVariables>(
-  "mutation SetExchangeRate($currency: String!, $usdt: String!) {\n  exchangeRateSet(currency: $currency, usdt: $usdt) {\n    __typename\n    ... on ExchangeRate {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation SetExchangeRate($currency: String!, $usdt: String!) {\n  exchangeRateSet(currency: $currency, usdt: $usdt) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const EnableLive = typed<EnableLiveMutation, EnableLiveMutationVariables>(
-  "mutation EnableLive($merchantId: ID!) {\n  merchantLiveEnable(merchantId: $merchantId) {\n    __typename\n    ... on Merchant {\n      id\n      liveEnabled\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation EnableLive($merchantId: ID!) {\n  merchantLiveEnable(merchantId: $merchantId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const DisableLive = typed<DisableLiveMutation, DisableLiveMutationVariables>(
-  "mutation DisableLive($merchantId: ID!) {\n  merchantLiveDisable(merchantId: $merchantId) {\n    __typename\n    ... on Merchant {\n      id\n      liveEnabled\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation DisableLive($merchantId: ID!) {\n  merchantLiveDisable(merchantId: $merchantId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Readiness = typed<ReadinessQuery, ReadinessQueryVariables>(
-  "query Readiness($merchantId: ID!, $shopId: ID!) {\n  merchant(id: $merchantId) {\n    id\n    liveEnabled\n    shops {\n      id\n      requireSignature\n      allowList\n      receiptsRequired\n      apiKeys(first: 50) {\n        nodes {\n          mode\n          status\n        }\n      }\n      webhookEndpoints {\n        id\n        active\n      }\n    }\n  }\n  bankRoutes(merchantId: $merchantId, shopId: $shopId, first: 100) {\n    nodes {\n      operation\n      method\n      active\n    }\n  }\n  succeeded: payments(\n    merchantId: $merchantId\n    status: [succeeded, refunded]\n    filter: {shopId: [$shopId], mode: [test]}\n    includeTest: true\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n  failed: payments(\n    merchantId: $merchantId\n    status: [failed]\n    filter: {shopId: [$shopId], mode: [test]}\n    includeTest: true\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n  refunds(\n    merchantId: $merchantId\n    filter: {shopId: [$shopId], mode: [test]}\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n  webhookDeliveries(\n    merchantId: $merchantId\n    shopId: $shopId\n    status: delivered\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n}",
+  "query Readiness($merchantId: ID!, $shopId: ID!) {\n  merchant(id: $merchantId) {\n    liveEnabled\n    shops {\n      id\n      requireSignature\n      allowList\n      receiptsRequired\n      apiKeys(first: 50) {\n        nodes {\n          mode\n          status\n        }\n      }\n      webhookEndpoints {\n        active\n      }\n    }\n  }\n  bankRoutes(merchantId: $merchantId, shopId: $shopId, first: 100) {\n    nodes {\n      operation\n      method\n      active\n    }\n  }\n  succeeded: payments(\n    merchantId: $merchantId\n    status: [succeeded, refunded]\n    filter: {shopId: [$shopId], mode: [test]}\n    includeTest: true\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n  failed: payments(\n    merchantId: $merchantId\n    status: [failed]\n    filter: {shopId: [$shopId], mode: [test]}\n    includeTest: true\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n  refunds(\n    merchantId: $merchantId\n    filter: {shopId: [$shopId], mode: [test]}\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n  webhookDeliveries(\n    merchantId: $merchantId\n    shopId: $shopId\n    status: delivered\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n}",
 );
 export const Receipts = typed<ReceiptsQuery, ReceiptsQueryVariables>(
-  "fragment ReceiptRow on Receipt {\n  id\n  merchantId\n  paymentId\n  refundId\n  type\n  status\n  amount\n  currency\n  fiscalDocumentNumber\n  failureReason\n  registeredAt\n  createdAt\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n  }\n}\n\nquery Receipts($merchantId: ID, $status: [ReceiptStatus!], $filter: ReceiptFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  receipts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...ReceiptRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment ReceiptRow on Receipt {\n  id\n  merchantId\n  paymentId\n  refundId\n  type\n  status\n  amount\n  currency\n  fiscalDocumentNumber\n  failureReason\n  registeredAt\n  createdAt\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n  }\n}\n\nquery Receipts($merchantId: ID, $status: [ReceiptStatus!], $filter: ReceiptFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  receipts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...ReceiptRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const ReceiptTerms = typed<ReceiptTermsQuery, ReceiptTermsQueryVariables>(
   "query ReceiptTerms($merchantId: ID!, $id: ID!) {\n  payment(merchantId: $merchantId, id: $id) {\n    amountCaptured\n    amountRefunded\n    currency\n    receipts {\n      id\n      type\n      taxSystem\n      customer {\n        email\n        phone\n      }\n      items {\n        description\n        quantity\n        price\n        vatCode\n        paymentSubject\n        paymentMode\n        measure\n        markCode\n      }\n    }\n  }\n}",
 );
 export const CloseReceipt = typed<CloseReceiptMutation, CloseReceiptMutationVariables>(
-  "mutation CloseReceipt($merchantId: ID!, $paymentId: ID!, $receipt: ReceiptInput!, $key: String!) {\n  receiptClose(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on ReceiptCreated {\n      receipt {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation CloseReceipt($merchantId: ID!, $paymentId: ID!, $receipt: ReceiptInput!, $key: String!) {\n  receiptClose(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Runs = typed<RunsQuery, RunsQueryVariables>(
-  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nquery Runs($mode: Mode!, $first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationRuns(\n    mode: $mode\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RunRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nquery Runs($mode: Mode!, $first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationRuns(\n    mode: $mode\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RunRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const Differences = typed<DifferencesQuery, DifferencesQueryVariables>(
-  "query Differences($runId: ID, $kind: ReconciliationDifferenceKind, $mode: Mode!, $resolved: Boolean, $merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationDifferences(\n    runId: $runId\n    kind: $kind\n    mode: $mode\n    resolved: $resolved\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      runId\n      merchantId\n      kind\n      operation\n      operationId\n      reference\n      atBank {\n        amount\n        currency\n        status\n      }\n      here {\n        amount\n        currency\n        status\n      }\n      detail\n      foundAt\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "query Differences($runId: ID, $kind: ReconciliationDifferenceKind, $mode: Mode!, $resolved: Boolean, $merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationDifferences(\n    runId: $runId\n    kind: $kind\n    mode: $mode\n    resolved: $resolved\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      runId\n      merchantId\n      kind\n      operation\n      operationId\n      reference\n      atBank {\n        amount\n        currency\n        status\n      }\n      here {\n        amount\n        currency\n        status\n      }\n      detail\n      foundAt\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const OpenRun = typed<OpenRunMutation, OpenRunMutationVariables>(
-  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation OpenRun($connector: String!, $mode: Mode!, $reference: String!, $since: DateTime!, $until: DateTime!) {\n  reconciliationOpen(\n    connector: $connector\n    mode: $mode\n    reference: $reference\n    since: $since\n    until: $until\n  ) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation OpenRun($connector: String!, $mode: Mode!, $reference: String!, $since: DateTime!, $until: DateTime!) {\n  reconciliationOpen(\n    connector: $connector\n    mode: $mode\n    reference: $reference\n    since: $since\n    until: $until\n  ) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const AddPart = typed<AddPartMutation, AddPartMutationVariables>(
-  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation AddPart($runId: ID!, $part: Int!, $csv: String!) {\n  reconciliationPartAdd(runId: $runId, part: $part, csv: $csv) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation AddPart($runId: ID!, $part: Int!, $csv: String!) {\n  reconciliationPartAdd(runId: $runId, part: $part, csv: $csv) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const MatchRun = typed<MatchRunMutation, MatchRunMutationVariables>(
-  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation MatchRun($runId: ID!) {\n  reconciliationMatch(runId: $runId) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation MatchRun($runId: ID!) {\n  reconciliationMatch(runId: $runId) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const ResolveDifference = typed<ResolveDifferenceMutation, ResolveDifferenceMutationVariables>(
-  "mutation ResolveDifference($merchantId: ID, $id: ID!, $note: String!) {\n  reconciliationDifferenceResolve(merchantId: $merchantId, id: $id, note: $note) {\n    __typename\n    ... on ReconciliationDifference {\n      id\n      resolvedAt\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation ResolveDifference($merchantId: ID, $id: ID!, $note: String!) {\n  reconciliationDifferenceResolve(merchantId: $merchantId, id: $id, note: $note) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const BalanceAt = typed<BalanceAtQuery, BalanceAtQueryVariables>(
-  "query BalanceAt($merchantId: ID!, $mode: Mode!, $at: DateTime!) {\n  balanceAt(merchantId: $merchantId, mode: $mode, at: $at) {\n    balance\n    available\n    currency\n    shops {\n      shopId\n      shopName\n      balance\n    }\n  }\n}",
+  "query BalanceAt($merchantId: ID!, $mode: Mode!, $at: DateTime!) {\n  balanceAt(merchantId: $merchantId, mode: $mode, at: $at) {\n    balance\n    currency\n  }\n}",
 );
 export const RecordSettlement = typed<RecordSettlementMutation, RecordSettlementMutationVariables>(
-  "mutation RecordSettlement($merchantId: ID!, $shopId: ID!, $mode: Mode!, $amount: MinorUnits!, $reference: String!) {\n  settlementRecord(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    amount: $amount\n    reference: $reference\n  ) {\n    __typename\n    ... on LedgerRecorded {\n      repeated\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RecordSettlement($merchantId: ID!, $shopId: ID!, $mode: Mode!, $amount: MinorUnits!, $reference: String!) {\n  settlementRecord(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    amount: $amount\n    reference: $reference\n  ) {\n    __typename\n    ... on LedgerRecorded {\n      repeated\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RecordAdjustment = typed<RecordAdjustmentMutation, RecordAdjustmentMutationVariables>(
-  "mutation RecordAdjustment($merchantId: ID!, $shopId: ID!, $mode: Mode!, $amount: SignedMinorUnits!, $reason: String!, $reference: String!) {\n  adjustmentRecord(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    amount: $amount\n    reason: $reason\n    reference: $reference\n  ) {\n    __typename\n    ... on LedgerRecorded {\n      repeated\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RecordAdjustment($merchantId: ID!, $shopId: ID!, $mode: Mode!, $amount: SignedMinorUnits!, $reason: String!, $reference: String!) {\n  adjustmentRecord(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    amount: $amount\n    reason: $reason\n    reference: $reference\n  ) {\n    __typename\n    ... on LedgerRecorded {\n      repeated\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Refunds = typed<RefundsQuery, RefundsQueryVariables>(
-  "fragment RefundRow on Refund {\n  id\n  merchantId\n  paymentId\n  amount\n  reason\n  status\n  failReason\n  createdAt\n  completedAt\n  payment {\n    id\n    publicId\n    currency\n    shopName\n    mode\n    orderId\n  }\n}\n\nquery Refunds($merchantId: ID, $status: [RefundStatus!], $filter: RefundFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  refunds(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RefundRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment RefundRow on Refund {\n  id\n  merchantId\n  paymentId\n  amount\n  reason\n  status\n  failReason\n  createdAt\n  completedAt\n  payment {\n    id\n    publicId\n    currency\n    shopName\n    mode\n    orderId\n  }\n}\n\nquery Refunds($merchantId: ID, $status: [RefundStatus!], $filter: RefundFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  refunds(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RefundRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const RefundDrafts = typed<RefundDraftsQuery, RefundDraftsQueryVariables>(
-  "fragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}\n\nquery RefundDrafts($merchantId: ID, $status: [RefundDraftStatus!], $filter: RefundDraftFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  refundDrafts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RefundDraftRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}\n\nquery RefundDrafts($merchantId: ID, $status: [RefundDraftStatus!], $filter: RefundDraftFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  refundDrafts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RefundDraftRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const RefundDraftsToDecide = typed<RefundDraftsToDecideQuery, RefundDraftsToDecideQueryVariables>(
   "query RefundDraftsToDecide($merchantId: ID, $filter: RefundDraftFilter) {\n  refundDrafts(\n    first: 1\n    merchantId: $merchantId\n    status: [pending]\n    filter: $filter\n  ) {\n    totalCount {\n      count\n      isExact\n    }\n  }\n}",
@@ -3153,13 +3151,13 @@ export const RefundDraft = typed<RefundDraftQuery, RefundDraftQueryVariables>(
   "fragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}\n\nquery RefundDraft($merchantId: ID!, $id: ID!) {\n  refundDraft(merchantId: $merchantId, id: $id) {\n    ...RefundDraftRow\n  }\n}",
 );
 export const ProposeRefund = typed<ProposeRefundMutation, ProposeRefundMutationVariables>(
-  "mutation ProposeRefund($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String!, $receipt: PartReceiptInput, $key: String!) {\n  refundDraftCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on RefundDraftCreated {\n      draft {\n        id\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation ProposeRefund($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String!, $receipt: PartReceiptInput, $key: String!) {\n  refundDraftCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const ApproveRefundDraft = typed<ApproveRefundDraftMutation, ApproveRefundDraftMutationVariables>(
-  "mutation ApproveRefundDraft($merchantId: ID!, $id: ID!) {\n  refundDraftApprove(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on RefundDraftApproved {\n      refund {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation ApproveRefundDraft($merchantId: ID!, $id: ID!) {\n  refundDraftApprove(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on RefundDraftApproved {\n      refund {\n        status\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const RejectRefundDraft = typed<RejectRefundDraftMutation, RejectRefundDraftMutationVariables>(
-  "mutation RejectRefundDraft($merchantId: ID!, $id: ID!, $reason: String!) {\n  refundDraftReject(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ... on RefundDraftRejected {\n      draft {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "mutation RejectRefundDraft($merchantId: ID!, $id: ID!, $reason: String!) {\n  refundDraftReject(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
 );
 export const Requests = typed<RequestsQuery, RequestsQueryVariables>(
   "query Requests($merchantId: ID!, $shopId: ID!, $mode: Mode!, $status: [Int!], $from: String, $to: String, $find: String, $first: Int!, $after: String) {\n  apiRequests(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    status: $status\n    from: $from\n    to: $to\n    find: $find\n    first: $first\n    after: $after\n  ) {\n    nodes {\n      id\n      at\n      method\n      path\n      status\n      code\n      keyPrefix\n      idempotencyKey\n      durationMs\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}",
@@ -3168,74 +3166,74 @@ export const Request = typed<RequestQuery, RequestQueryVariables>(
   "query Request($merchantId: ID!, $shopId: ID!, $mode: Mode!, $id: String!, $at: DateTime!) {\n  apiRequest(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    id: $id\n    at: $at\n  ) {\n    id\n    at\n    method\n    path\n    status\n    code\n    keyPrefix\n    idempotencyKey\n    durationMs\n    requestBody\n    responseBody\n  }\n}",
 );
 export const Subscriptions = typed<SubscriptionsQuery, SubscriptionsQueryVariables>(
-  "fragment SubscriptionRow on BillingSubscription {\n  merchantId\n  id\n  shopId\n  mode\n  customerRef\n  planName\n  amount\n  currency\n  method\n  period\n  intervalCount\n  status\n  nextChargeAt\n  retryAt\n  createdAt\n}\n\nquery Subscriptions($merchantId: ID, $filter: SubscriptionFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  billingSubscriptionsConnection(\n    merchantId: $merchantId\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...SubscriptionRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}\n\nfragment SubscriptionRow on BillingSubscription {\n  merchantId\n  id\n  shopId\n  mode\n  customerRef\n  planName\n  amount\n  currency\n  method\n  period\n  intervalCount\n  status\n  nextChargeAt\n  retryAt\n  createdAt\n}\n\nquery Subscriptions($merchantId: ID, $filter: SubscriptionFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  billingSubscriptionsConnection(\n    merchantId: $merchantId\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...SubscriptionRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}",
 );
 export const Subscription = typed<SubscriptionQuery, SubscriptionQueryVariables>(
-  "fragment SubscriptionRow on BillingSubscription {\n  merchantId\n  id\n  shopId\n  mode\n  customerRef\n  planName\n  amount\n  currency\n  method\n  period\n  intervalCount\n  status\n  nextChargeAt\n  retryAt\n  createdAt\n}\n\nquery Subscription($merchantId: ID!, $id: ID!) {\n  billingSubscription(id: $id, merchantId: $merchantId) {\n    ...SubscriptionRow\n    trialDays\n    lastChargeAt\n    pausedAt\n    cancelledAt\n    cancelReason\n    upcoming\n    shop {\n      id\n      name\n    }\n    token {\n      id\n      status\n      cardBrand\n      cardMask\n    }\n    charges {\n      kind\n      period\n      attempt\n      amount\n      currency\n      status\n      failureCode\n      createdAt\n      settledAt\n      paymentId\n    }\n  }\n}",
+  "fragment SubscriptionRow on BillingSubscription {\n  merchantId\n  id\n  shopId\n  mode\n  customerRef\n  planName\n  amount\n  currency\n  method\n  period\n  intervalCount\n  status\n  nextChargeAt\n  retryAt\n  createdAt\n}\n\nquery Subscription($merchantId: ID!, $id: ID!) {\n  billingSubscription(id: $id, merchantId: $merchantId) {\n    ...SubscriptionRow\n    trialDays\n    lastChargeAt\n    pausedAt\n    cancelledAt\n    cancelReason\n    upcoming\n    shop {\n      name\n    }\n    token {\n      cardBrand\n      cardMask\n    }\n    charges {\n      kind\n      period\n      attempt\n      amount\n      currency\n      status\n      failureCode\n      createdAt\n      settledAt\n      paymentId\n    }\n  }\n}",
 );
 export const PauseSubscription = typed<PauseSubscriptionMutation, PauseSubscriptionMutationVariables>(
-  "mutation PauseSubscription($merchantId: ID!, $id: ID!, $reason: String) {\n  subscriptionPause(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ... on SubscriptionPaused {\n      subscription {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation PauseSubscription($merchantId: ID!, $id: ID!, $reason: String) {\n  subscriptionPause(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const ResumeSubscription = typed<ResumeSubscriptionMutation, ResumeSubscriptionMutationVariables>(
-  "mutation ResumeSubscription($merchantId: ID!, $id: ID!) {\n  subscriptionResume(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on SubscriptionResumed {\n      subscription {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation ResumeSubscription($merchantId: ID!, $id: ID!) {\n  subscriptionResume(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const CancelSubscription = typed<CancelSubscriptionMutation, CancelSubscriptionMutationVariables>(
-  "mutation CancelSubscription($merchantId: ID!, $id: ID!, $reason: String!) {\n  subscriptionCancel(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ... on SubscriptionCancelled {\n      subscription {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation CancelSubscription($merchantId: ID!, $id: ID!, $reason: String!) {\n  subscriptionCancel(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const CancelToken = typed<CancelTokenMutation, CancelTokenMutationVariables>(
-  "mutation CancelToken($merchantId: ID!, $id: ID!, $reason: String!) {\n  tokenCancel(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ... on TokenCancelled {\n      token {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation CancelToken($merchantId: ID!, $id: ID!, $reason: String!) {\n  tokenCancel(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const Tokens = typed<TokensQuery, TokensQueryVariables>(
-  "query Tokens($merchantId: ID!, $mode: Mode!, $customerRef: String, $first: Int, $after: String, $last: Int, $before: String) {\n  tokensConnection(\n    merchantId: $merchantId\n    mode: $mode\n    customerRef: $customerRef\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      shopId\n      customerRef\n      method\n      status\n      cardBrand\n      cardMask\n      cardHolder\n      lastChargedAt\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}\n\nquery Tokens($merchantId: ID!, $mode: Mode!, $customerRef: String, $first: Int, $after: String, $last: Int, $before: String) {\n  tokensConnection(\n    merchantId: $merchantId\n    mode: $mode\n    customerRef: $customerRef\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      shopId\n      customerRef\n      method\n      status\n      cardBrand\n      cardMask\n      cardHolder\n      lastChargedAt\n      createdAt\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}",
 );
 export const AskBankAgain = typed<AskBankAgainMutation, AskBankAgainMutationVariables>(
-  "mutation AskBankAgain($merchantId: ID!, $id: ID!) {\n  bankAskAgain(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on BankAskedAgain {\n      id\n      askAt\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation AskBankAgain($merchantId: ID!, $id: ID!) {\n  bankAskAgain(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const ResendReceipt = typed<ResendReceiptMutation, ResendReceiptMutationVariables>(
-  "mutation ResendReceipt($merchantId: ID!, $id: ID!) {\n  receiptResend(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on ReceiptResent {\n      receipt {\n        id\n        status\n      }\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation ResendReceipt($merchantId: ID!, $id: ID!) {\n  receiptResend(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const Today = typed<TodayQuery, TodayQueryVariables>(
-  "fragment DayTotals on Totals {\n  currency\n  complete\n  parts {\n    from\n    to\n    rows {\n      group\n      count\n      succeeded\n      failed\n      moved\n    }\n  }\n}\n\nquery Today($merchantId: ID, $mode: Mode, $timeZone: String!, $since: DateTime!, $to: DateTime!, $earlier: DateTime!, $recent: DateTime!) {\n  payment: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $since\n    to: $to\n    interval: day\n    timeZone: $timeZone\n  ) {\n    ...DayTotals\n  }\n  refund: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $since\n    to: $to\n    interval: day\n    timeZone: $timeZone\n  ) {\n    ...DayTotals\n  }\n  payout: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $since\n    to: $to\n    interval: day\n    timeZone: $timeZone\n  ) {\n    ...DayTotals\n  }\n  byMethod: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $recent\n    to: $to\n    timeZone: \"UTC\"\n    groupBy: method\n  ) {\n    ...DayTotals\n  }\n  byBank: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $recent\n    to: $to\n    timeZone: \"UTC\"\n    groupBy: bank\n  ) {\n    ...DayTotals\n  }\n  codes: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $recent\n    to: $to\n    timeZone: \"UTC\"\n    groupBy: failure_code\n  ) {\n    ...DayTotals\n  }\n  codesBefore: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $earlier\n    to: $recent\n    timeZone: \"UTC\"\n    groupBy: failure_code\n  ) {\n    ...DayTotals\n  }\n}",
+  "fragment DayTotals on Totals {\n  currency\n  complete\n  parts {\n    rows {\n      group\n      count\n      succeeded\n      failed\n      moved\n    }\n  }\n}\n\nquery Today($merchantId: ID, $mode: Mode, $timeZone: String!, $since: DateTime!, $to: DateTime!, $earlier: DateTime!, $recent: DateTime!) {\n  payment: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $since\n    to: $to\n    interval: day\n    timeZone: $timeZone\n  ) {\n    ...DayTotals\n  }\n  refund: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $since\n    to: $to\n    interval: day\n    timeZone: $timeZone\n  ) {\n    ...DayTotals\n  }\n  payout: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $since\n    to: $to\n    interval: day\n    timeZone: $timeZone\n  ) {\n    ...DayTotals\n  }\n  byMethod: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $recent\n    to: $to\n    timeZone: \"UTC\"\n    groupBy: method\n  ) {\n    ...DayTotals\n  }\n  byBank: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $recent\n    to: $to\n    timeZone: \"UTC\"\n    groupBy: bank\n  ) {\n    ...DayTotals\n  }\n  codes: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $recent\n    to: $to\n    timeZone: \"UTC\"\n    groupBy: failure_code\n  ) {\n    ...DayTotals\n  }\n  codesBefore: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $earlier\n    to: $recent\n    timeZone: \"UTC\"\n    groupBy: failure_code\n  ) {\n    ...DayTotals\n  }\n}",
 );
 export const Totals = typed<TotalsQuery, TotalsQueryVariables>(
-  "query Totals($merchantId: ID, $shopId: ID, $mode: Mode, $of: TotalsOf!, $from: DateTime!, $to: DateTime!, $interval: TotalsInterval, $timeZone: String!, $groupBy: TotalsGroup) {\n  totals(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    of: $of\n    from: $from\n    to: $to\n    interval: $interval\n    timeZone: $timeZone\n    groupBy: $groupBy\n  ) {\n    currency\n    complete\n    parts {\n      from\n      to\n      rows {\n        group\n        count\n        amount\n        succeeded\n        failed\n        moved\n        fee\n      }\n    }\n  }\n}",
+  "query Totals($merchantId: ID, $shopId: ID, $mode: Mode, $of: TotalsOf!, $from: DateTime!, $to: DateTime!, $interval: TotalsInterval, $timeZone: String!, $groupBy: TotalsGroup) {\n  totals(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    of: $of\n    from: $from\n    to: $to\n    interval: $interval\n    timeZone: $timeZone\n    groupBy: $groupBy\n  ) {\n    currency\n    complete\n    parts {\n      from\n      rows {\n        group\n        count\n        amount\n        succeeded\n        failed\n        moved\n        fee\n      }\n    }\n  }\n}",
 );
 export const Viewer = typed<ViewerQuery, ViewerQueryVariables>(
-  "query Viewer {\n  viewer {\n    subject\n    role\n    merchantId\n    issuer\n    merchant {\n      id\n      name\n    }\n    permissions {\n      name\n      granted\n      leastRole\n      platformOnly\n    }\n  }\n}",
+  "query Viewer {\n  viewer {\n    subject\n    role\n    merchantId\n    issuer\n    merchant {\n      name\n    }\n    permissions {\n      name\n      granted\n      leastRole\n      platformOnly\n    }\n  }\n}",
 );
 export const SavedViews = typed<SavedViewsQuery, SavedViewsQueryVariables>(
   "query SavedViews($section: String!) {\n  savedViews(section: $section) {\n    id\n    name\n    search\n  }\n}",
 );
 export const SaveView = typed<SaveViewMutation, SaveViewMutationVariables>(
-  "mutation SaveView($section: String!, $name: String!, $search: String!) {\n  savedViewSave(section: $section, name: $name, search: $search) {\n    __typename\n    ... on SavedView {\n      id\n      name\n      search\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation SaveView($section: String!, $name: String!, $search: String!) {\n  savedViewSave(section: $section, name: $name, search: $search) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const DeleteView = typed<DeleteViewMutation, DeleteViewMutationVariables>(
-  "mutation DeleteView($id: ID!) {\n  savedViewDelete(id: $id) {\n    __typename\n    ... on SavedViewDeleted {\n      id\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation DeleteView($id: ID!) {\n  savedViewDelete(id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const Deliveries = typed<DeliveriesQuery, DeliveriesQueryVariables>(
-  "query Deliveries($merchantId: ID, $mode: Mode!, $status: DeliveryStatus, $endpointId: ID, $since: DateTime, $until: DateTime, $first: Int, $after: String, $last: Int, $before: String) {\n  webhookDeliveries(\n    merchantId: $merchantId\n    mode: $mode\n    status: $status\n    endpointId: $endpointId\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      event\n      eventId\n      shopId\n      url\n      status\n      attempts\n      nextAttemptAt\n      deliveredAt\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n      hasPreviousPage\n      startCursor\n    }\n  }\n}",
+  "fragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}\n\nquery Deliveries($merchantId: ID, $mode: Mode!, $status: DeliveryStatus, $endpointId: ID, $since: DateTime, $until: DateTime, $first: Int, $after: String, $last: Int, $before: String) {\n  webhookDeliveries(\n    merchantId: $merchantId\n    mode: $mode\n    status: $status\n    endpointId: $endpointId\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      event\n      eventId\n      shopId\n      url\n      status\n      attempts\n      nextAttemptAt\n      deliveredAt\n      createdAt\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}",
 );
 export const ResendDelivery = typed<ResendDeliveryMutation, ResendDeliveryMutationVariables>(
-  "mutation ResendDelivery($merchantId: ID!, $id: ID!) {\n  webhookDeliveryResend(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookDelivery {\n      id\n      status\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation ResendDelivery($merchantId: ID!, $id: ID!) {\n  webhookDeliveryResend(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const Delivery = typed<DeliveryQuery, DeliveryQueryVariables>(
-  "query Delivery($merchantId: ID!, $id: ID!) {\n  webhookDelivery(merchantId: $merchantId, id: $id) {\n    id\n    merchantId\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n    attemptLog {\n      number\n      at\n      durationMs\n      status\n      fault\n      responseHead\n    }\n    request {\n      body\n      signature\n      headers {\n        name\n        value\n      }\n    }\n  }\n}",
+  "query Delivery($merchantId: ID!, $id: ID!) {\n  webhookDelivery(merchantId: $merchantId, id: $id) {\n    id\n    merchantId\n    event\n    eventId\n    url\n    status\n    attemptLog {\n      number\n      at\n      durationMs\n      status\n      fault\n      responseHead\n    }\n    request {\n      body\n      signature\n      headers {\n        name\n        value\n      }\n    }\n  }\n}",
 );
 export const Endpoints = typed<EndpointsQuery, EndpointsQueryVariables>(
-  "query Endpoints($merchantId: ID!, $mode: Mode!, $failedSince: DateTime!) {\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      endpointId\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  merchant(id: $merchantId) {\n    id\n    shops {\n      id\n      merchantId\n      name\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n        health {\n          delivered\n          failed\n          pending\n          failing\n          oldestPendingAt\n          nextAttemptAt\n        }\n      }\n    }\n  }\n}",
+  "query Endpoints($merchantId: ID!, $mode: Mode!, $failedSince: DateTime!) {\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      endpointId\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  merchant(id: $merchantId) {\n    shops {\n      id\n      merchantId\n      name\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n        health {\n          delivered\n          failed\n          pending\n          failing\n          oldestPendingAt\n          nextAttemptAt\n        }\n      }\n    }\n  }\n}",
 );
 export const TestEndpoint = typed<TestEndpointMutation, TestEndpointMutationVariables>(
-  "mutation TestEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointTest(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpointTested {\n      status\n      fault\n      responseHead\n      durationMs\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation TestEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointTest(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpointTested {\n      status\n      fault\n      durationMs\n    }\n    ...Refusal\n  }\n}",
 );
 export const FailedDeliveries = typed<FailedDeliveriesQuery, FailedDeliveriesQueryVariables>(
   "query FailedDeliveries($merchantId: ID!, $mode: Mode!, $since: DateTime!, $endpointId: ID) {\n  webhookDeliveries(\n    merchantId: $merchantId\n    mode: $mode\n    status: failed\n    since: $since\n    endpointId: $endpointId\n    first: 1\n  ) {\n    totalCount {\n      count\n      isExact\n    }\n  }\n}",
 );
 export const ResendFailed = typed<ResendFailedMutation, ResendFailedMutationVariables>(
-  "mutation ResendFailed($merchantId: ID!, $mode: Mode!, $since: DateTime!, $endpointId: ID, $limit: Int!) {\n  webhookDeliveriesResendFailed(\n    merchantId: $merchantId\n    mode: $mode\n    since: $since\n    endpointId: $endpointId\n    limit: $limit\n  ) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation ResendFailed($merchantId: ID!, $mode: Mode!, $since: DateTime!, $endpointId: ID, $limit: Int!) {\n  webhookDeliveriesResendFailed(\n    merchantId: $merchantId\n    mode: $mode\n    since: $since\n    endpointId: $endpointId\n    limit: $limit\n  ) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ...Refusal\n  }\n}",
 );
 export const RetryPending = typed<RetryPendingMutation, RetryPendingMutationVariables>(
-  "mutation RetryPending($merchantId: ID!, $endpointId: ID!) {\n  webhookDeliveriesRetry(merchantId: $merchantId, endpointId: $endpointId) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ... on Refused {\n      code\n      message\n    }\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation RetryPending($merchantId: ID!, $endpointId: ID!) {\n  webhookDeliveriesRetry(merchantId: $merchantId, endpointId: $endpointId) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ...Refusal\n  }\n}",
 );
-export const Weeks = typed<WeeksQuery, WeeksQueryVariables>(
-  "fragment WeekTotals on Totals {\n  parts {\n    from\n    to\n    rows {\n      succeeded\n      failed\n      moved\n    }\n  }\n}\n\nquery Weeks($merchantId: ID, $mode: Mode, $timeZone: String!, $from1: DateTime!, $to1: DateTime!, $from2: DateTime!, $to2: DateTime!, $from3: DateTime!, $to3: DateTime!, $from4: DateTime!, $to4: DateTime!) {\n  payment1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n}",
+export const Week = typed<WeekQuery, WeekQueryVariables>(
+  "fragment WeekTotals on Totals {\n  parts {\n    from\n    to\n    rows {\n      succeeded\n      failed\n      moved\n    }\n  }\n}\n\nquery Week($merchantId: ID, $mode: Mode, $timeZone: String!, $from: DateTime!, $to: DateTime!) {\n  payment: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from\n    to: $to\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from\n    to: $to\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from\n    to: $to\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n}",
 );

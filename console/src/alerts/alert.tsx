@@ -1,7 +1,6 @@
 /** One alert, in the list and on home: what it found, its subject, its resolution. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   type AlertFieldName,
   type AlertsQuery,
@@ -12,7 +11,7 @@ import { kept, readSearch, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { Facts, type Fact, Id, Moment } from '../parts/texts.tsx';
 import { useAlertFactWords } from '../words/alert-facts.ts';
 import { useAlertWords } from '../words/alerts.ts';
@@ -112,7 +111,7 @@ export const ResolveDialog = ({
   const words = useWords();
   const { sentences } = useAlertWords();
   const [note, setNote] = useState('');
-  const [, resolve] = useMutation(ResolveAlert);
+  const resolve = useSend(ResolveAlert);
   const { merchantId, id } = alert;
   return (
     <ActForm
@@ -120,13 +119,7 @@ export const ResolveDialog = ({
       consequence={sentences[alert.kind]}
       isReady={note.trim() !== ''}
       close={close}
-      act={async () =>
-        outcomeOf(
-          await resolve({ merchantId, id, note: note.trim() }),
-          ({ alertResolve: result }) =>
-            result.__typename === 'Alert' ? { done: words.alert.done } : refusedBy(result),
-        )
-      }
+      act={() => resolve({ merchantId, id, note: note.trim() }, words.alert.done)}
     >
       <label className="field">
         {words.alert.note}

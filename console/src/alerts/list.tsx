@@ -13,7 +13,7 @@ import { shortMoment } from '../format.ts';
 import { ActButton, ActForm } from '../parts/act-form.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { useRefusalText, outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { useRefusalText, useSend } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Status, Moment } from '../parts/texts.tsx';
@@ -140,7 +140,7 @@ const RetryRefundAct = ({
   const words = useAlertWords();
   const permission = usePermission('refundRetry');
   const [isOpen, setOpen] = useState(false);
-  const [, retry] = useMutation(RetryRefund);
+  const retry = useSend(RetryRefund);
   const { payment, subjectId: id } = alert;
   if (!payment) return null;
   const { merchantId } = payment;
@@ -157,11 +157,9 @@ const RetryRefundAct = ({
             setOpen(false);
             again();
           }}
-          act={async () =>
-            outcomeOf(await retry({ merchantId, id }), ({ refundRetry: result }) =>
-              result.__typename === 'RefundRetried'
-                ? { done: words.refundRetried(refund.statuses[result.refund.status]) }
-                : refusedBy(result),
+          act={() =>
+            retry({ merchantId, id }, (result) =>
+              words.refundRetried(refund.statuses[result.refund.status]),
             )
           }
         />

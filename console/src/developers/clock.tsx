@@ -1,6 +1,5 @@
 /** A shop's test clock: the work due on it, a slider, and its advance. */
 import { useEffect, useState } from 'react';
-import { useMutation } from 'urql';
 import {
   Clock,
   ClockEvents,
@@ -14,7 +13,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
 import { ActButton, ActForm } from '../parts/act-form.tsx';
-import { ended, outcomeOf } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -34,36 +33,30 @@ interface OfShop {
 
 const useClockAct = (shop: OfShop) => {
   const own = useDeveloperWords();
-  const [, create] = useMutation(CreateClock);
-  const [, freeze] = useMutation(FreezeClock);
-  const [, resume] = useMutation(ResumeClock);
-  const [, remove] = useMutation(RemoveClock);
+  const create = useSend(CreateClock);
+  const freeze = useSend(FreezeClock);
+  const resume = useSend(ResumeClock);
+  const remove = useSend(RemoveClock);
   const acts = {
     make: {
       title: own.clockMake,
       consequence: own.clockMakeText,
-      act: async () =>
-        outcomeOf(await create({ ...shop, at: new Date().toISOString() }), (data) =>
-          ended(data.testClockCreate, own.clockMade),
-        ),
+      act: () => create({ ...shop, at: new Date().toISOString() }, own.clockMade),
     },
     freeze: {
       title: own.clockFreeze,
       consequence: own.clockStands,
-      act: async () =>
-        outcomeOf(await freeze(shop), (data) => ended(data.testClockFreeze, own.clockStands)),
+      act: () => freeze(shop, own.clockStands),
     },
     resume: {
       title: own.clockResume,
       consequence: own.clockRuns,
-      act: async () =>
-        outcomeOf(await resume(shop), (data) => ended(data.testClockResume, own.clockRuns)),
+      act: () => resume(shop, own.clockRuns),
     },
     remove: {
       title: own.clockRemove,
       consequence: own.clockRemoveText,
-      act: async () =>
-        outcomeOf(await remove(shop), (data) => ended(data.testClockRemove, own.clockRemoved)),
+      act: () => remove(shop, own.clockRemoved),
     },
   } as const;
   return acts;
@@ -82,8 +75,7 @@ const ClockDialog = ({
 
 // The moments at which something is due on a shop's test clock, as stops of a slider.
 
-export interface Due {
-  readonly key: string;
+interface Due {
   readonly at: string;
   readonly text: string;
 }
@@ -94,24 +86,21 @@ interface Stop {
   readonly due: readonly Due[];
 }
 
-const dueAt = (key: string, moment: string | null, text: string): readonly Due[] =>
-  moment === null ? [] : [{ key: `${key} ${moment}`, at: moment, text }];
+const dueAt = (moment: string | null, text: string): readonly Due[] =>
+  moment === null ? [] : [{ at: moment, text }];
 
 const dueOf = (events: ClockEventsQuery, { due }: DeveloperWords): readonly Due[] => [
   ...events.billingSubscriptionsConnection.nodes.flatMap((one) => {
     const name = one.planName ?? one.customerRef;
-    return [
-      ...dueAt(one.id, one.nextChargeAt, due.charge(name)),
-      ...dueAt(one.id, one.retryAt, due.retry(name)),
-    ];
+    return [...dueAt(one.nextChargeAt, due.charge(name)), ...dueAt(one.retryAt, due.retry(name))];
   }),
   ...events.payments.nodes.flatMap((one) =>
     one.status === 'pending'
-      ? dueAt(one.id, one.expiresAt, due.expiry(one.orderId))
-      : dueAt(one.id, one.captureBefore, due.hold(one.orderId)),
+      ? dueAt(one.expiresAt, due.expiry(one.orderId))
+      : dueAt(one.captureBefore, due.hold(one.orderId)),
   ),
   ...events.webhookDeliveries.nodes.flatMap((one) =>
-    dueAt(one.id, one.nextAttemptAt, due.webhook(one.event.replace('_', '.'))),
+    dueAt(one.nextAttemptAt, due.webhook(one.event.replace('_', '.'))),
   ),
 ];
 
@@ -158,17 +147,13 @@ const AdvanceDialog = ({
 }) => {
   const own = useDeveloperWords();
   const { locale } = useWords();
-  const [, advance] = useMutation(AdvanceClock);
+  const advance = useSend(AdvanceClock);
   return (
     <ActForm
       title={own.clockAdvance}
       consequence={own.clockAdvanceText(exactMoment(stop.at, locale), count)}
       close={close}
-      act={async () =>
-        outcomeOf(await advance({ merchantId, shopId, to: stop.at }), (data) =>
-          ended(data.testClockAdvance, own.clockGoing),
-        )
-      }
+      act={() => advance({ merchantId, shopId, to: stop.at }, own.clockGoing)}
     />
   );
 };

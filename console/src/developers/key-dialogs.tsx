@@ -1,6 +1,5 @@
 /** The dialogs of keys: issued, approved, replaced, revoked. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   IssueScopedKey,
   RotateKey,
@@ -11,7 +10,7 @@ import {
 import { useAddress } from '../address.ts';
 import { ActForm, ActButton } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { CopyBlock, Status } from '../parts/texts.tsx';
 import { useViewer, usePermission } from '../viewer.tsx';
 import { useDeveloperWords } from '../words/developers.ts';
@@ -118,7 +117,7 @@ export const IssueDialog = ({
   const [name, setName] = useState('');
   const [life, setLife] = useState<Life>('0');
   const [secret, setSecret] = useState('');
-  const [, issue] = useMutation(IssueScopedKey);
+  const issue = useSend(IssueScopedKey);
   const toggle = (scope: string): void =>
     setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope]);
   return (
@@ -129,21 +128,20 @@ export const IssueDialog = ({
       isReady={name.trim() !== ''}
       isRepeated
       result={secret === '' ? null : <CopyBlock text={secret} />}
-      act={async () =>
-        outcomeOf(
-          await issue({
+      act={() =>
+        issue(
+          {
             merchantId: shop.merchantId,
             shopId: shop.id,
             mode,
             scopes: [...scopes],
             name: name.trim(),
             expiresAt: expiryOf(life),
-          }),
-          ({ apiKeyIssue: result }) => {
-            if (result.__typename === 'Refused') return refusedBy(result);
+          },
+          (result) => {
             setSecret(result.secret);
             const isPending = result.status === 'pending';
-            return { done: isPending ? words.merchants.keyWaits : own.issued };
+            return isPending ? words.merchants.keyWaits : own.issued;
           },
         )
       }
@@ -172,7 +170,7 @@ const RotateKeyDialog = ({
   const [overlap, setOverlap] = useState<(typeof overlaps)[number]>('24');
   const [life, setLife] = useState<Life>('0');
   const [secret, setSecret] = useState('');
-  const [, rotate] = useMutation(RotateKey);
+  const rotate = useSend(RotateKey);
   return (
     <ActForm
       title={words.merchants.replace}
@@ -180,19 +178,18 @@ const RotateKeyDialog = ({
       close={close}
       isRepeated
       result={secret === '' ? null : <CopyBlock text={secret} />}
-      act={async () =>
-        outcomeOf(
-          await rotate({
+      act={() =>
+        rotate(
+          {
             merchantId,
             apiKeyId,
             overlapHours: Number(overlap),
             expiresAt: expiryOf(life),
-          }),
-          ({ apiKeyRotate: result }) => {
-            if (result.__typename === 'Refused') return refusedBy(result);
+          },
+          (result) => {
             setSecret(result.secret);
             const isPending = result.status === 'pending';
-            return { done: isPending ? words.merchants.keyWaits : own.issued };
+            return isPending ? words.merchants.keyWaits : own.issued;
           },
         )
       }
@@ -231,18 +228,14 @@ const ApproveDialog = ({
   readonly close: () => void;
 }) => {
   const { merchants } = useWords();
-  const [, approve] = useMutation(ApproveKey);
+  const approve = useSend(ApproveKey);
   const { merchantId, id, prefix } = apiKey;
   return (
     <ActForm
       title={merchants.approve}
       consequence={merchants.approveText(prefix)}
       close={close}
-      act={async () =>
-        outcomeOf(await approve({ merchantId, apiKeyId: id }), ({ apiKeyApprove: result }) =>
-          result.__typename === 'ApiKey' ? { done: merchants.approved } : refusedBy(result),
-        )
-      }
+      act={() => approve({ merchantId, apiKeyId: id }, merchants.approved)}
     />
   );
 };
@@ -256,18 +249,14 @@ const RevokeDialog = ({
   readonly close: () => void;
 }) => {
   const { merchants } = useWords();
-  const [, revoke] = useMutation(RevokeKey);
+  const revoke = useSend(RevokeKey);
   const { merchantId, id, prefix } = apiKey;
   return (
     <ActForm
       title={merchants.revoke}
       consequence={merchants.revokeText(prefix)}
       close={close}
-      act={async () =>
-        outcomeOf(await revoke({ merchantId, apiKeyId: id }), ({ apiKeyRevoke: result }) =>
-          result.__typename === 'ApiKey' ? { done: merchants.revoked } : refusedBy(result),
-        )
-      }
+      act={() => revoke({ merchantId, apiKeyId: id }, merchants.revoked)}
     />
   );
 };

@@ -1,13 +1,12 @@
 /** A shop's allow-list, and whether its requests must be signed. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   RequireSignature,
   RotateSigningSecret,
   SetAllowList,
 } from '../../../schema/generated/console.ts';
 import { ActButton, ActForm } from '../parts/act-form.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useDeveloperWords } from '../words/developers.ts';
@@ -24,17 +23,16 @@ const AllowListDialog = ({
   close,
 }: DialogProps & { readonly entries: readonly string[] }) => {
   const own = useDeveloperWords();
-  const [, save] = useMutation(SetAllowList);
+  const save = useSend(SetAllowList);
   return (
     <ActForm
       title={own.addressesSave}
       consequence={own.addressesConsequence(entries.length)}
       close={close}
-      act={async () =>
-        outcomeOf(
-          await save({ merchantId: shop.merchantId, shopId: shop.id, entries: [...entries] }),
-          ({ shopAllowListSet: result }) =>
-            result.__typename === 'Refused' ? refusedBy(result) : { done: own.addressesDone },
+      act={() =>
+        save(
+          { merchantId: shop.merchantId, shopId: shop.id, entries: [...entries] },
+          own.addressesDone,
         )
       }
     >
@@ -91,7 +89,7 @@ const RequireDialog = ({
   close,
 }: DialogProps & { readonly kind: 'require' | 'bind' | 'lift' }) => {
   const own = useDeveloperWords();
-  const [, require] = useMutation(RequireSignature);
+  const require = useSend(RequireSignature);
   const texts = {
     require: [own.signatureRequire, own.signatureRequireText],
     bind: [own.signatureBind, own.signatureBindText],
@@ -103,17 +101,13 @@ const RequireDialog = ({
       title={title}
       consequence={consequence}
       close={close}
-      act={async () =>
-        outcomeOf(
-          await require({
-            merchantId: shop.merchantId,
-            shopId: shop.id,
-            required: kind !== 'lift',
-            bound: kind === 'bind' ? true : null,
-          }),
-          ({ shopSignatureRequire: result }) =>
-            result.__typename === 'Refused' ? refusedBy(result) : { done: own.signatureDone },
-        )
+      act={() =>
+        require({
+          merchantId: shop.merchantId,
+          shopId: shop.id,
+          required: kind !== 'lift',
+          bound: kind === 'bind' ? true : null,
+        }, own.signatureDone)
       }
     />
   );
@@ -122,7 +116,7 @@ const RequireDialog = ({
 const RotateDialog = ({ shop, close }: DialogProps) => {
   const own = useDeveloperWords();
   const [secret, setSecret] = useState('');
-  const [, rotate] = useMutation(RotateSigningSecret);
+  const rotate = useSend(RotateSigningSecret);
   return (
     <ActForm
       title={own.rotate}
@@ -130,15 +124,11 @@ const RotateDialog = ({ shop, close }: DialogProps) => {
       close={close}
       isRepeated
       result={secret === '' ? null : <CopyBlock text={secret} />}
-      act={async () =>
-        outcomeOf(
-          await rotate({ merchantId: shop.merchantId, shopId: shop.id }),
-          ({ shopSigningSecretRotate: result }) => {
-            if (result.__typename === 'Refused') return refusedBy(result);
-            setSecret(result.secret);
-            return { done: own.rotated };
-          },
-        )
+      act={() =>
+        rotate({ merchantId: shop.merchantId, shopId: shop.id }, (result) => {
+          setSecret(result.secret);
+          return own.rotated;
+        })
       }
     />
   );

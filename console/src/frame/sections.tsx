@@ -105,20 +105,18 @@ const Count = ({ text }: { readonly text: string | undefined }) =>
 
 /** The number of drafts that this person may decide. */
 const DraftsCount = ({
-  count,
-  isExact,
+  total,
   toApprove,
 }: {
-  readonly count: number;
-  readonly isExact: boolean;
+  readonly total: { readonly count: number; readonly isExact: boolean } | null | undefined;
   readonly toApprove: string;
 }) => {
   const { locale } = useWords();
-  if (count === 0) return null;
+  if (!total || total.count === 0) return null;
   return (
     <span className="badge" title={toApprove}>
-      {wholeNumber(count, locale)}
-      {!isExact && '+'}
+      {wholeNumber(total.count, locale)}
+      {!total.isExact && '+'}
       <span className="unseen"> {toApprove}</span>
     </span>
   );
@@ -155,45 +153,28 @@ const useCounts = () => {
   };
 };
 
-/** Refunds proposed by others, in the selected mode and merchant. */
-const useRefundsToDecide = () => {
+/** Whether this person decides drafts, and how to ask for those that others proposed. */
+const useDecidable = (permission: 'payoutDraftApprove' | 'refundDraftApprove') => {
   const { mode, merchantId } = useAddress();
-  const mayDecide = usePermission('refundDraftApprove').granted;
-  const filter = { mode: [mode], isMine: false };
-  const { data, again } = useAsk(RefundDraftsToDecide, { merchantId, filter }, !mayDecide);
-  useFollow(again, { lists: ['refund_drafts'], isOn: mayDecide });
-  const { count = 0, isExact = true } = data?.refundDrafts.totalCount ?? {};
-  return { count, isExact };
-};
-
-interface ToDecide {
-  /** Undefined until it is loaded. */
-  readonly count: number | undefined;
-  readonly isExact: boolean;
-  /** Whether the person may decide any. */
-  readonly mayDecide: boolean;
-}
-
-/** Drafts proposed by others, in the selected mode and merchant. */
-const useDraftsToDecide = (): ToDecide => {
-  const { mode, merchantId } = useAddress();
-  const mayDecide = usePermission('payoutDraftApprove').granted;
-  const filter = { mode: [mode], isMine: false };
-  const { data, again } = useAsk(DraftsToDecide, { merchantId, filter }, !mayDecide);
-  useFollow(again, { lists: ['payout_drafts'], isOn: mayDecide });
-  const { count, isExact = true } = data?.payoutDrafts.totalCount ?? {};
-  return { count, isExact, mayDecide };
+  const mayDecide = usePermission(permission).granted;
+  return { mayDecide, asked: { merchantId, filter: { mode: [mode], isMine: false } } };
 };
 
 const PayoutsCount = () => {
   const { toApprove } = useDraftWords();
-  const { count = 0, isExact } = useDraftsToDecide();
-  return <DraftsCount count={count} isExact={isExact} toApprove={toApprove} />;
+  const { mayDecide, asked } = useDecidable('payoutDraftApprove');
+  const { data, again } = useAsk(DraftsToDecide, asked, !mayDecide);
+  useFollow(again, { lists: ['payout_drafts'], isOn: mayDecide });
+  return <DraftsCount total={data?.payoutDrafts.totalCount} toApprove={toApprove} />;
 };
 
-const RefundsCount = () => (
-  <DraftsCount {...useRefundsToDecide()} toApprove={useRefundDraftWords().toApprove} />
-);
+const RefundsCount = () => {
+  const { toApprove } = useRefundDraftWords();
+  const { mayDecide, asked } = useDecidable('refundDraftApprove');
+  const { data, again } = useAsk(RefundDraftsToDecide, asked, !mayDecide);
+  useFollow(again, { lists: ['refund_drafts'], isOn: mayDecide });
+  return <DraftsCount total={data?.refundDrafts.totalCount} toApprove={toApprove} />;
+};
 
 // The filters that each section had last in this tab: a link to the section brings them back.
 

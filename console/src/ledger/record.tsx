@@ -1,6 +1,5 @@
 /** Settlements and adjustments, booked by platform operators. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   PolicyShops,
   RecordAdjustment,
@@ -9,7 +8,7 @@ import {
 import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { ActButton, ActForm } from '../parts/act-form.tsx';
-import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.tsx';
+import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
@@ -28,17 +27,11 @@ const signedAmount = (text: string): number | null => {
 
 const useRecord = (act: Act) => {
   const own = useReconciliationWords();
-  const [, settle] = useMutation(RecordSettlement);
-  const [, adjust] = useMutation(RecordAdjustment);
-  const came = (
-    result:
-      | { readonly __typename: 'LedgerRecorded'; readonly repeated: boolean }
-      | ({ readonly __typename: 'Refused' } & Refusal),
-  ): Outcome => {
-    if (result.__typename === 'Refused') return refusedBy(result);
-    return { done: result.repeated ? own.repeated : own.recorded };
-  };
-  return async (asked: {
+  const settle = useSend(RecordSettlement);
+  const adjust = useSend(RecordAdjustment);
+  const done = ({ repeated }: { readonly repeated: boolean }): string =>
+    repeated ? own.repeated : own.recorded;
+  return (asked: {
     readonly merchantId: string;
     readonly shopId: string;
     readonly mode: 'test' | 'live';
@@ -47,11 +40,7 @@ const useRecord = (act: Act) => {
     readonly reason: string;
   }): Promise<Outcome> => {
     const { reason, ...movement } = asked;
-    return act === 'settle'
-      ? outcomeOf(await settle(movement), ({ settlementRecord: result }) => came(result))
-      : outcomeOf(await adjust({ ...movement, reason }), ({ adjustmentRecord: result }) =>
-          came(result),
-        );
+    return act === 'settle' ? settle(movement, done) : adjust({ ...movement, reason }, done);
   };
 };
 

@@ -1,7 +1,6 @@
 /** Payment links of a merchant, newest first. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   Links,
   type LinkRowFragment,
@@ -23,7 +22,7 @@ import { useLinkWords, type LinkWords } from '../words/links.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { ActButton, ActForm } from '../parts/act-form.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentStanding } from '../payments/shown.tsx';
@@ -58,17 +57,13 @@ interface Of {
 
 const EndDialog = ({ merchantId, id, close }: Of & { readonly close: () => void }) => {
   const own = useLinkWords();
-  const [, end] = useMutation(EndLink);
+  const end = useSend(EndLink);
   return (
     <ActForm
       title={own.end}
       consequence={own.endText}
       close={close}
-      act={async () =>
-        outcomeOf(await end({ merchantId, id }), ({ linkDeactivate: result }) =>
-          result.__typename === 'Refused' ? refusedBy(result) : { done: own.endDone },
-        )
-      }
+      act={() => end({ merchantId, id }, own.endDone)}
     />
   );
 };

@@ -1,7 +1,6 @@
 /** A merchant's settings: its name, its rate limit, new shops. */
 import { rateBurst_max, ratePerSecond_max } from '../../../schema/limits.ts';
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   AddShop,
   LimitMerchant,
@@ -11,7 +10,7 @@ import {
 import { amountText, money, readAmount } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
 import { ActButton, PolicyForm } from '../parts/act-form.tsx';
-import { ended, outcomeOf } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -39,7 +38,7 @@ const LimitDialog = ({ merchant: { id: merchantId, rateLimit }, close }: DialogP
   const own = useSettingsWords();
   const [rate, setRate] = useState(String(rateLimit.perSecond));
   const [most, setMost] = useState(String(rateLimit.burst));
-  const [, save] = useMutation(LimitMerchant);
+  const save = useSend(LimitMerchant);
   const perSecond = readCount(rate, ratePerSecond_max);
   const burst = readCount(most, rateBurst_max);
   const isReady =
@@ -50,12 +49,7 @@ const LimitDialog = ({ merchant: { id: merchantId, rateLimit }, close }: DialogP
       consequence={own.limitText}
       isReady={isReady}
       close={close}
-      act={async () =>
-        outcomeOf(
-          await save({ merchantId, perSecond: perSecond ?? null, burst: burst ?? null }),
-          (data) => ended(data.merchantRateLimitSet, own.done),
-        )
-      }
+      act={() => save({ merchantId, perSecond: perSecond ?? null, burst: burst ?? null }, own.done)}
     >
       <TextField label={own.perSecond} value={rate} set={setRate} hint={own.limitHint} isNumber />
       <TextField label={own.burst} value={most} set={setMost} hint={own.burstHint} isNumber />
@@ -69,7 +63,7 @@ const currency = 'RUB';
 const SupportDialog = ({ merchant: { id: merchantId, supportRefundMax }, close }: DialogProps) => {
   const own = useSettingsWords();
   const [text, setText] = useState(amountText(supportRefundMax, currency));
-  const [, save] = useMutation(LimitSupportRefunds);
+  const save = useSend(LimitSupportRefunds);
   const amount = readAmount(text, currency);
   return (
     <PolicyForm
@@ -77,11 +71,7 @@ const SupportDialog = ({ merchant: { id: merchantId, supportRefundMax }, close }
       consequence={own.supportText}
       isReady={amount !== null}
       close={close}
-      act={async () =>
-        outcomeOf(await save({ merchantId, amount: amount ?? 0 }), (data) =>
-          ended(data.merchantSupportRefundSet, own.done),
-        )
-      }
+      act={() => save({ merchantId, amount: amount ?? 0 }, own.done)}
     >
       <TextField label={own.support} value={text} set={setText} hint={own.supportHint} isNumber />
     </PolicyForm>
@@ -91,18 +81,14 @@ const SupportDialog = ({ merchant: { id: merchantId, supportRefundMax }, close }
 const RenameDialog = ({ merchant: { id: merchantId, name }, close }: DialogProps) => {
   const own = useSettingsWords();
   const [text, setText] = useState(name);
-  const [, save] = useMutation(RenameMerchant);
+  const save = useSend(RenameMerchant);
   return (
     <PolicyForm
       title={own.rename}
       consequence={own.renameText}
       isReady={text.trim() !== ''}
       close={close}
-      act={async () =>
-        outcomeOf(await save({ merchantId, name: text.trim() }), (data) =>
-          ended(data.merchantRename, own.done),
-        )
-      }
+      act={() => save({ merchantId, name: text.trim() }, own.done)}
     >
       <TextField label={own.name} value={text} set={setText} hint={own.nameHint} />
     </PolicyForm>
@@ -112,7 +98,7 @@ const RenameDialog = ({ merchant: { id: merchantId, name }, close }: DialogProps
 const ShopDialog = ({ merchant: { id: merchantId }, close }: DialogProps) => {
   const own = useSettingsWords();
   const [text, setText] = useState('');
-  const [, save] = useMutation(AddShop);
+  const save = useSend(AddShop);
   return (
     <PolicyForm
       title={own.shopAdd}
@@ -120,11 +106,7 @@ const ShopDialog = ({ merchant: { id: merchantId }, close }: DialogProps) => {
       isReady={text.trim() !== ''}
       close={close}
       isRepeated
-      act={async () =>
-        outcomeOf(await save({ merchantId, name: text.trim() }), (data) =>
-          ended(data.shopCreate, own.done),
-        )
-      }
+      act={() => save({ merchantId, name: text.trim() }, own.done)}
     >
       <TextField label={own.name} value={text} set={setText} hint={own.nameHint} />
     </PolicyForm>

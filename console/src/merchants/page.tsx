@@ -1,7 +1,6 @@
 /** One merchant: who it is, its money, its shops with their fees, keys and webhook endpoints. */
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   Merchant,
   type MerchantQuery,
@@ -26,7 +25,7 @@ import { AddEndpointDialog, EndpointLine, RotateDialog } from '../webhooks/endpo
 import { IssueDialog, KeyActs } from '../developers/key-dialogs.tsx';
 import { FeesTable, MoneyCard } from './money.tsx';
 import { ProfileCard } from './profile.tsx';
-import { ended, outcomeOf } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { usePolicyWords } from '../words/policies.ts';
 import { TextField } from '../parts/fields.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
@@ -46,18 +45,14 @@ type DialogProps = OfShop & { readonly close: () => void };
 const RenameDialog = ({ shop: { id: shopId, merchantId, name }, close }: DialogProps) => {
   const own = useSettingsWords();
   const [text, setText] = useState(name);
-  const [, save] = useMutation(RenameShop);
+  const save = useSend(RenameShop);
   return (
     <PolicyForm
       title={own.renameShop}
       consequence={own.renameText}
       isReady={text.trim() !== ''}
       close={close}
-      act={async () =>
-        outcomeOf(await save({ merchantId, shopId, name: text.trim() }), (data) =>
-          ended(data.shopRename, own.done),
-        )
-      }
+      act={() => save({ merchantId, shopId, name: text.trim() }, own.done)}
     >
       <TextField label={own.name} value={text} set={setText} hint={own.nameHint} />
     </PolicyForm>
@@ -66,33 +61,26 @@ const RenameDialog = ({ shop: { id: shopId, merchantId, name }, close }: DialogP
 
 const ReceiptsDialog = ({ shop, close }: DialogProps) => {
   const own = useSettingsWords();
-  const [, save] = useMutation(RequireReceipts);
+  const save = useSend(RequireReceipts);
   const { id: shopId, merchantId, receiptsRequired } = shop;
   return (
     <PolicyForm
       title={receiptsRequired ? own.receiptsLift : own.receiptsRequire}
       consequence={receiptsRequired ? own.receiptsLiftText : own.receiptsRequireText}
       close={close}
-      act={async () =>
-        outcomeOf(await save({ merchantId, shopId, required: !receiptsRequired }), (data) =>
-          ended(data.shopReceiptsRequire, own.done),
-        )
-      }
+      act={() => save({ merchantId, shopId, required: !receiptsRequired }, own.done)}
     />
   );
 };
 
 const SecretDialog = ({ shop: { id: shopId, merchantId }, close }: DialogProps) => {
   const own = useSettingsWords();
-  const [, rotate] = useMutation(RotateShopSecret);
+  const rotate = useSend(RotateShopSecret);
   return (
     <RotateDialog
       of={own.rotateShop}
       close={close}
-      rotate={async (overlapHours) => {
-        const { data, error } = await rotate({ merchantId, shopId, overlapHours });
-        return { result: data?.shopWebhookSecretRotate, error };
-      }}
+      rotate={(overlapHours, show) => rotate({ merchantId, shopId, overlapHours }, show)}
     />
   );
 };
@@ -156,21 +144,15 @@ const LiveDialog = ({
   close,
 }: OfMerchant & { readonly close: () => void }) => {
   const own = usePolicyWords();
-  const [, enable] = useMutation(EnableLive);
-  const [, disable] = useMutation(DisableLive);
+  const enable = useSend(EnableLive);
+  const disable = useSend(DisableLive);
   return (
     <ActForm
       title={liveEnabled ? own.liveOff : own.liveOn}
       consequence={liveEnabled ? own.liveOffText(name) : own.liveOnText(name)}
       close={close}
       act={async () =>
-        liveEnabled
-          ? outcomeOf(await disable({ merchantId }), (data) =>
-              ended(data.merchantLiveDisable, own.done),
-            )
-          : outcomeOf(await enable({ merchantId }), (data) =>
-              ended(data.merchantLiveEnable, own.done),
-            )
+        liveEnabled ? disable({ merchantId }, own.done) : enable({ merchantId }, own.done)
       }
     />
   );

@@ -1,11 +1,10 @@
 /** Who a merchant is: what buyers see of it, and the form that changes it. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import { SetProfile, type MerchantQuery } from '../../../schema/generated/console.ts';
 import { ActButton, PolicyForm } from '../parts/act-form.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { ended, outcomeOf } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useProfileWords } from '../words/merchant-profile.ts';
 
@@ -85,17 +84,13 @@ const ProfileDialog = ({
 }: OfMerchant & { readonly close: () => void }) => {
   const own = useProfileWords();
   const [texts, setTexts] = useState(() => textsOf(profile));
-  const [, save] = useMutation(SetProfile);
+  const save = useSend(SetProfile);
   return (
     <PolicyForm
       title={own.edit}
       consequence={own.editText}
       close={close}
-      act={async () =>
-        outcomeOf(await save({ merchantId, profile: givenProfile(texts) }), (data) =>
-          ended(data.merchantProfileSet, own.done),
-        )
-      }
+      act={() => save({ merchantId, profile: givenProfile(texts) }, own.done)}
     >
       <ProfileFields texts={texts} set={setTexts} />
     </PolicyForm>

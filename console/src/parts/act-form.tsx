@@ -234,25 +234,8 @@ export const AddBar = ({
   </div>
 );
 
-interface PolicyFormProps {
-  readonly title: string;
-  readonly consequence: string;
-  readonly isReady?: boolean;
-  readonly act: () => Promise<Outcome>;
-  readonly close: () => void;
-  readonly children?: ReactNode;
-  /** Shown after success. */
-  readonly result?: ReactNode;
-  /** Whether a second press may repeat the action. */
-  readonly isRepeated?: boolean;
-  /** Whether this action was sent before without an answer. */
-  readonly isPending?: boolean;
-  /** Reloads the subject when the outcome is unknown. */
-  readonly again?: (() => void) | undefined;
-}
-
 /** A dialog that also says that the action is in the audit log. */
-export const PolicyForm = ({ children, ...form }: PolicyFormProps) => {
+export const PolicyForm = ({ children, ...form }: ActFormProps) => {
   const { audited } = useSharedWords();
   return (
     <ActForm {...form}>

@@ -25,7 +25,6 @@ interface DecisionWords {
   readonly rejectText: string;
   readonly rejectReason: string;
   readonly rejectReasonHint: string;
-  readonly rejectedNow: string;
   /** Known refusals of an approval, by their codes. */
   readonly refusals: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,6 @@
 /** The outcome of an action: done, refused, or unknown because its answer was lost; no repetition. */
-import type { CombinedError } from 'urql';
+import { useClient, type AnyVariables, type CombinedError, type TypedDocumentNode } from 'urql';
+import type { ResolveAlertMutation } from '../../../schema/generated/console.ts';
 import { useOutcomeWords } from '../words/outcome.ts';
 
 /** A refusal from the graph: its code, its English text, and the fields that it is about. */
@@ -42,17 +43,31 @@ export const isUnknown = (refusal: Refusal | null): refusal is null =>
 export const refusedBy = (refusal: Refusal | null): Outcome =>
   isUnknown(refusal) ? { unknown: true } : { refusal };
 
-/** The outcome of a GraphQL answer: data, a refusal, or no answer. */
-export const outcomeOf = <Data,>(
-  { data, error }: { readonly data?: Data | undefined; readonly error?: Error | undefined },
-  read: (data: Data) => Outcome,
-): Outcome => (data ? read(data) : refusedBy(refusalOf(error)));
+/** A result of the graph, and the one that each mutation has beside its own. */
+interface Result {
+  readonly __typename: string;
+}
+type Refused = Extract<ResolveAlertMutation['alertResolve'], { readonly __typename: 'Refused' }>;
 
-/** The outcome of a mutation that may be refused. */
-export const ended = (
-  result: { readonly __typename: string } | ({ readonly __typename: 'Refused' } & Refusal),
-  done: string,
-): Outcome => (result.__typename === 'Refused' && 'code' in result ? refusedBy(result) : { done });
+const isRefused = (result: Result): result is Refused => result.__typename === 'Refused';
+
+/** Sends a mutation. `done` says what it has done; `refused`, what a refusal means here. */
+export const useSend = <Done extends Result, Variables extends AnyVariables>(
+  mutation: TypedDocumentNode<Readonly<Record<string, Done | Refused>>, Variables>,
+) => {
+  const client = useClient();
+  return async (
+    variables: Variables,
+    done: string | ((result: Done) => string),
+    refused: (refusal: Refusal) => Outcome | Promise<Outcome> = refusedBy,
+  ): Promise<Outcome> => {
+    const { data, error } = await client.mutation(mutation, variables).toPromise();
+    const [result] = Object.values(data ?? {});
+    if (!result) return refusedBy(refusalOf(error));
+    if (isRefused(result)) return refused(result);
+    return { done: typeof done === 'string' ? done : done(result) };
+  };
+};
 
 // A refusal in the person's language.
 

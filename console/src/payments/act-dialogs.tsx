@@ -1,6 +1,5 @@
 /** The dialogs that move a payment's money, each with an idempotency key. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   CancelPayment,
   CapturePayment,
@@ -16,10 +15,10 @@ import {
   isUnanswered,
   unansweredOf,
   isAbout,
-  outcomeOf,
   refusedBy,
   type KeyedAct,
   type Outcome,
+  useSend,
 } from '../parts/outcome.tsx';
 import { useViewer } from '../viewer.tsx';
 import { useClosingWords } from '../words/receipts.ts';
@@ -146,8 +145,8 @@ export const useRefund = (payment: PaymentDetails, amount: number): Refunding =>
   const words = useWords();
   const own = useRefundDraftWords();
   const isProposed = useMustPropose(payment)(amount);
-  const [, refund] = useMutation(RefundPayment);
-  const [, propose] = useMutation(ProposeRefund);
+  const refund = useSend(RefundPayment);
+  const propose = useSend(ProposeRefund);
   const { merchantId, id: paymentId, currency } = payment;
   const { acts, locale } = words;
   const to = payment.customerCardMask ?? payment.customerPhoneMask ?? acts.buyer;
@@ -159,20 +158,11 @@ export const useRefund = (payment: PaymentDetails, amount: number): Refunding =>
     consequence: isProposed ? own.proposeText(sum, to) : acts.refundText(sum, to),
     isPending: isUnanswered(keyed),
     send: (reason, receipt) =>
-      actOnce(keyed, async (key) => {
+      actOnce(keyed, (key) => {
         const asked = { merchantId, paymentId, amount, receipt, key };
-        if (isProposed)
-          return outcomeOf(await propose({ ...asked, reason }), ({ refundDraftCreate: result }) =>
-            result.__typename === 'RefundDraftCreated'
-              ? { done: own.proposedNow }
-              : refusedBy(result),
-          );
-        return outcomeOf(
-          await refund({ ...asked, reason: reason || null }),
-          ({ refundCreate: result }) =>
-            result.__typename === 'RefundCreated'
-              ? { done: acts.done.refund(words.refund.statuses[result.refund.status]) }
-              : refusedBy(result),
+        if (isProposed) return propose({ ...asked, reason }, own.proposedNow);
+        return refund({ ...asked, reason: reason || null }, (result) =>
+          acts.done.refund(words.refund.statuses[result.refund.status]),
         );
       }),
   };
@@ -206,7 +196,7 @@ export const CancelDialog = ({ payment, close, again }: DialogProps) => {
   const { acts, locale } = useWords();
   const { merchantId, id, status, amountCapturable, currency } = payment;
   const isHeld = status === 'authorized';
-  const [, cancel] = useMutation(CancelPayment);
+  const cancel = useSend(CancelPayment);
   return (
     <ActForm
       title={isHeld ? acts.release : acts.cancel}
@@ -215,11 +205,7 @@ export const CancelDialog = ({ payment, close, again }: DialogProps) => {
       }
       close={close}
       again={again}
-      act={async () =>
-        outcomeOf(await cancel({ merchantId, id }), ({ paymentCancel: result }) =>
-          result.__typename === 'PaymentCancelled' ? { done: acts.done.cancel } : refusedBy(result),
-        )
-      }
+      act={() => cancel({ merchantId, id }, acts.done.cancel)}
     />
   );
 };
@@ -234,7 +220,7 @@ export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
     currency,
   );
   const closing = useClosingWords();
-  const [, capture] = useMutation(CapturePayment);
+  const capture = useSend(CapturePayment);
   return (
     <ActForm
       title={acts.capture}
@@ -244,13 +230,9 @@ export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
       close={close}
       again={again}
       act={() =>
-        actOnce(keyed, async (key) =>
-          outcomeOf(await capture({ merchantId, id, amount, key }), ({ paymentCapture: result }) =>
-            result.__typename === 'PaymentCaptured'
-              ? { done: acts.done.capture }
-              : isAbout(result, 'receipt')
-                ? { refused: closing.partCapture }
-                : refusedBy(result),
+        actOnce(keyed, (key) =>
+          capture({ merchantId, id, amount, key }, acts.done.capture, (refusal) =>
+            isAbout(refusal, 'receipt') ? { refused: closing.partCapture } : refusedBy(refusal),
           ),
         )
       }

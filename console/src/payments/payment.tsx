@@ -1,7 +1,6 @@
 /** One payment: its facts, its money, its timeline and its actions. */
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
-import { useMutation } from 'urql';
 import { Payment, AddNote } from '../../../schema/generated/console.ts';
 import { note_max_chars } from '../../../schema/limits.ts';
 import { listOf, useAddress } from '../address.ts';
@@ -9,7 +8,7 @@ import { CustomerLink } from '../customers/link.tsx';
 import { wholeNumber } from '../format.ts';
 import { useLive } from '../graph/live.tsx';
 import { OutcomeText } from '../parts/act-form.tsx';
-import { ended, outcomeOf, type Outcome } from '../parts/outcome.tsx';
+import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Money, Moment, Id, Facts, type Fact, CopyBlock } from '../parts/texts.tsx';
@@ -38,13 +37,12 @@ const useWriting = ({ merchantId, id }: PaymentDetails, again: () => void) => {
   const [text, setText] = useState('');
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
-  const [, add] = useMutation(AddNote);
+  const add = useSend(AddNote);
   const trimmed = text.trim();
   const key = useMemo(() => `note-${trimmed && crypto.randomUUID()}`, [trimmed]);
   const write = async (): Promise<void> => {
     setRunning(true);
-    const answer = await add({ merchantId, id, text: trimmed, key });
-    const came = outcomeOf(answer, ({ paymentNoteAdd }) => ended(paymentNoteAdd, ''));
+    const came = await add({ merchantId, id, text: trimmed, key }, '');
     setRunning(false);
     setOutcome('done' in came ? null : came);
     if ('done' in came) setText('');

@@ -1,6 +1,5 @@
 /** The dialogs that make a receipt by hand: a refund of items, and the closing of a prepayment. */
 import { useState, useId } from 'react';
-import { useMutation } from 'urql';
 import {
   ReceiptTerms,
   type ReceiptTermsQuery,
@@ -11,7 +10,7 @@ import { phoneOf } from '../format.ts';
 import { ActForm, PolicyForm } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { actOnce, outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { actOnce, useSend } from '../parts/outcome.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -252,7 +251,7 @@ const ClosingForm = ({
       price: amountText(item.price, currency),
     })),
   );
-  const [, send] = useMutation(CloseReceipt);
+  const send = useSend(CloseReceipt);
   const customer = readBuyer(to);
   const read = readItems(typed, (text) => readAmount(text, currency));
   const due = terms.amountCaptured - terms.amountRefunded;
@@ -272,12 +271,8 @@ const ClosingForm = ({
           taxSystem: of?.taxSystem ?? null,
           items: [...(read?.items ?? [])],
         };
-        return actOnce({ of: `closing/${paymentId}`, amount: due }, async (key) =>
-          outcomeOf(
-            await send({ merchantId, paymentId, receipt, key }),
-            ({ receiptClose: result }) =>
-              result.__typename === 'Refused' ? refusedBy(result) : { done: words.done },
-          ),
+        return actOnce({ of: `closing/${paymentId}`, amount: due }, (key) =>
+          send({ merchantId, paymentId, receipt, key }, words.done),
         );
       }}
     >

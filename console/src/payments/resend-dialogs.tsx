@@ -1,9 +1,8 @@
 /** The dialogs that resend or query; they move no money. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import { AskBankAgain, ResendDelivery, ResendReceipt } from '../../../schema/generated/console.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { useTimelineWords } from '../words/timeline.ts';
 import { useWords } from '../words/words.ts';
 import type { PaymentDetails } from './shown.tsx';
@@ -16,17 +15,13 @@ interface DialogProps {
 /** Queries the bank about the payment. */
 export const AskBankDialog = ({ payment: { merchantId, id }, close }: DialogProps) => {
   const words = useTimelineWords();
-  const [, ask] = useMutation(AskBankAgain);
+  const ask = useSend(AskBankAgain);
   return (
     <ActForm
       title={words.askBank}
       consequence={words.askBankText}
       close={close}
-      act={async () =>
-        outcomeOf(await ask({ merchantId, id }), ({ bankAskAgain: result }) =>
-          result.__typename === 'Refused' ? refusedBy(result) : { done: words.asked },
-        )
-      }
+      act={() => ask({ merchantId, id }, words.asked)}
     />
   );
 };
@@ -39,18 +34,14 @@ export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
   const newest = all.toReversed();
   const first = newest.find(({ status }) => status === 'failed') ?? newest[0];
   const [id, setId] = useState(first?.id ?? '');
-  const [, resend] = useMutation(ResendDelivery);
+  const resend = useSend(ResendDelivery);
   return (
     <ActForm
       title={words.resendWebhook}
       consequence={words.resendWebhookText}
       isReady={id !== ''}
       close={close}
-      act={async () =>
-        outcomeOf(await resend({ merchantId, id }), ({ webhookDeliveryResend: result }) =>
-          result.__typename === 'Refused' ? refusedBy(result) : { done: words.resent },
-        )
-      }
+      act={() => resend({ merchantId, id }, words.resent)}
     >
       <fieldset className="options">
         <legend>{words.which}</legend>
@@ -81,17 +72,13 @@ export const ResendReceiptDialog = ({
   readonly receipt: { readonly merchantId: string; readonly id: string };
 }) => {
   const words = useTimelineWords();
-  const [, resend] = useMutation(ResendReceipt);
+  const resend = useSend(ResendReceipt);
   return (
     <ActForm
       title={words.resendReceipt}
       consequence={words.resendReceiptText}
       close={close}
-      act={async () =>
-        outcomeOf(await resend({ merchantId, id }), ({ receiptResend: result }) =>
-          result.__typename === 'Refused' ? refusedBy(result) : { done: words.receiptSent },
-        )
-      }
+      act={() => resend({ merchantId, id }, words.receiptSent)}
     />
   );
 };

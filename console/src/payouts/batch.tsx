@@ -1,11 +1,10 @@
 /** Payouts of a file: every line checked before anything is sent, then a draft for each good one. */
 import { useMemo, useState } from 'react';
-import { useClient } from 'urql';
 import { CreateDraft, PayoutForm, SbpBanks } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { ActButton, ActForm } from '../parts/act-form.tsx';
-import { actOnce, outcomeOf, type Outcome, useRefusalText } from '../parts/outcome.tsx';
+import { actOnce, type Outcome, useRefusalText, useSend } from '../parts/outcome.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { offer } from '../parts/export-button.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
@@ -99,7 +98,7 @@ const digestOf = async ({ number, typed }: Line): Promise<string> => {
  * proposed twice, also when the dialog was closed in between.
  */
 const useLine = (merchantId: string, batchId: string) => {
-  const client = useClient();
+  const create = useSend(CreateDraft);
   const { mode } = useAddress();
   const drafts = useDraftWords();
   return async (shopId: string, line: Line, purpose: string): Promise<Outcome> => {
@@ -107,13 +106,9 @@ const useLine = (merchantId: string, batchId: string) => {
     const input = inputOf(line.typed);
     const asked = { merchantId, shopId, mode, input, recipientOf: null, batchId };
     const reason = line.reason || purpose || null;
-    return actOnce({ of, amount: amountOf(line.typed) ?? 0 }, async (key) =>
-      outcomeOf(
-        await client.mutation(CreateDraft, { ...asked, reason, key }).toPromise(),
-        ({ payoutDraftCreate: result }) =>
-          result.__typename === 'Refused'
-            ? refusalOutcome(drafts, result)
-            : { done: drafts.proposedNow },
+    return actOnce({ of, amount: amountOf(line.typed) ?? 0 }, (key) =>
+      create({ ...asked, reason, key }, drafts.proposedNow, (refusal) =>
+        refusalOutcome(drafts, refusal),
       ),
     );
   };

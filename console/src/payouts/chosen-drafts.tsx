@@ -17,7 +17,7 @@ import { reason_max_chars } from '../../../schema/limits.ts';
 import { money } from '../amounts.ts';
 import { ActForm, ActButton } from '../parts/act-form.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
-import { outcomeOf, refusedBy, type Outcome, useRefusalText } from '../parts/outcome.tsx';
+import { refusalOf, refusedBy, type Outcome, useRefusalText } from '../parts/outcome.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Status, Money } from '../parts/texts.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -84,9 +84,7 @@ const useDeciding = (decision: Decision, merchantId: string) => {
       const ids = left.slice(from, from + call_rows).map(({ id }) => id);
       const answer = await send(ids, reason);
       if (answer.data?.__typename !== 'PayoutDraftsDecided')
-        return outcomeOf(answer, (refusal) =>
-          refusal.__typename === 'Refused' ? refusedBy(refusal) : { unknown: true },
-        );
+        return refusedBy(answer.data ?? refusalOf(answer.error));
       const ends = endsOf(answer.data.decisions);
       refused += ends.filter(([, one]) => one !== 'decided').length;
       end(ends);

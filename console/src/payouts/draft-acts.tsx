@@ -2,7 +2,7 @@
  * The dialogs that decide a draft. They state the consequences; Enter in a field does not confirm.
  */
 import { useState } from 'react';
-import { useClient, useMutation } from 'urql';
+import { useClient } from 'urql';
 import {
   ApproveDraft,
   Draft,
@@ -13,7 +13,7 @@ import { money } from '../amounts.ts';
 import { exactMoment } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { refusalOutcome, RejectForm, DecideActs } from '../parts/decide.tsx';
-import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.tsx';
+import { refusedBy, type Outcome, type Refusal, useSend } from '../parts/outcome.tsx';
 import { Facts, Money } from '../parts/texts.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
@@ -70,7 +70,7 @@ const ApproveDialog = ({ draft, close }: DialogProps) => {
   const words = useWords();
   const own = useDraftWords();
   const [card, setCard] = useState('');
-  const [, approve] = useMutation(ApproveDraft);
+  const approve = useSend(ApproveDraft);
   const refusal = useRefusal(draft, own);
   const bank = useBankName(draft.recipient.bankId);
   const { merchantId, id, amount, currency, method, recipient } = draft;
@@ -86,14 +86,13 @@ const ApproveDialog = ({ draft, close }: DialogProps) => {
       )}
       isReady={isReady}
       close={close}
-      act={async () => {
-        const { data, error } = await approve({ merchantId, id, cardPan: isCard ? digits : null });
-        const result = data?.payoutDraftApprove;
-        if (result?.__typename === 'Refused') return refusal(result);
-        return outcomeOf({ data: result, error }, ({ payout }) => ({
-          done: own.approvedNow(words.payout.statuses[payout.status]),
-        }));
-      }}
+      act={() =>
+        approve(
+          { merchantId, id, cardPan: isCard ? digits : null },
+          ({ payout }) => own.approvedNow(words.payout.statuses[payout.status]),
+          refusal,
+        )
+      }
     >
       <Asked draft={draft} />
       {!isCard && (
@@ -120,19 +119,14 @@ const ApproveDialog = ({ draft, close }: DialogProps) => {
 /** Rejects the draft, with a reason. */
 const RejectDialog = ({ draft, close }: DialogProps) => {
   const own = useDraftWords();
-  const [, reject] = useMutation(RejectDraft);
+  const reject = useSend(RejectDraft);
   const refusal = useRefusal(draft, own);
   const { merchantId, id } = draft;
   return (
     <RejectForm
       own={own}
       close={close}
-      reject={async (reason) => {
-        const { data, error } = await reject({ merchantId, id, reason });
-        const result = data?.payoutDraftReject;
-        if (result?.__typename === 'Refused') return refusal(result);
-        return outcomeOf({ data: result, error }, () => ({ done: own.rejectedNow }));
-      }}
+      reject={(reason) => reject({ merchantId, id, reason }, own.rejectedNow, refusal)}
     />
   );
 };

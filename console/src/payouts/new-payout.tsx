@@ -1,7 +1,6 @@
 /** Proposes a payout, under an idempotency key. */
 import { reason_max_chars, recipientName_max_chars } from '../../../schema/limits.ts';
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   CreateDraft,
   PayoutForm,
@@ -12,7 +11,7 @@ import {
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { actOnce, outcomeOf, type Outcome } from '../parts/outcome.tsx';
+import { actOnce, type Outcome, useSend } from '../parts/outcome.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
@@ -165,8 +164,8 @@ const endOf = ({ phone, cardPan, accountNumber }: Typed): string =>
 const useProposal = (merchantId: string) => {
   const { mode } = useAddress();
   const own = useDraftWords();
-  const [, create] = useMutation(CreateDraft);
-  return async (shopId: string, typed: Typed, reason: string): Promise<Outcome> => {
+  const create = useSend(CreateDraft);
+  return (shopId: string, typed: Typed, reason: string): Promise<Outcome> => {
     const recipientOf = typed.again || null;
     const input = inputOf(typed);
     const asked = {
@@ -179,10 +178,8 @@ const useProposal = (merchantId: string) => {
       reason: reason || null,
     };
     const of = `draft/${shopId}/${mode}/${recipientOf ?? endOf(typed)}`;
-    return actOnce({ of, amount: amountOf(typed) ?? 0 }, async (key) =>
-      outcomeOf(await create({ ...asked, key }), ({ payoutDraftCreate: result }) =>
-        result.__typename === 'Refused' ? refusalOutcome(own, result) : { done: own.proposedNow },
-      ),
+    return actOnce({ of, amount: amountOf(typed) ?? 0 }, (key) =>
+      create({ ...asked, key }, own.proposedNow, (refusal) => refusalOutcome(own, refusal)),
     );
   };
 };

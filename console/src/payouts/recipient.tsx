@@ -1,6 +1,5 @@
 /** The recipient of a payout: in one line, and whole to who may see it; the audit log has each look. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   RevealRecipient,
   type PayoutRowFragment,
@@ -8,7 +7,7 @@ import {
   type DraftRowFragment,
 } from '../../../schema/generated/console.ts';
 import { ActButton, OutcomeText } from '../parts/act-form.tsx';
-import { outcomeOf, refusedBy, type Outcome } from '../parts/outcome.tsx';
+import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import { useDraftWords } from '../words/drafts.ts';
@@ -24,17 +23,16 @@ export const RevealAct = ({
 }) => {
   const own = useDraftWords();
   const permission = usePermission('payoutRecipientReveal');
-  const [, reveal] = useMutation(RevealRecipient);
+  const reveal = useSend(RevealRecipient);
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const show = async (): Promise<void> => {
     setRunning(true);
     setOutcome(
-      outcomeOf(await reveal({ merchantId, id }), ({ payoutRecipientReveal: result }) => {
-        if (result.__typename === 'Refused') return refusedBy(result);
+      await reveal({ merchantId, id }, (result) => {
         const { phone, accountNumber, inn } = result.recipient;
         const parts = [phone ?? accountNumber, inn && `${own.inn} ${inn}`];
-        return { done: parts.filter(Boolean).join(' · ') };
+        return parts.filter(Boolean).join(' · ');
       }),
     );
     setRunning(false);

@@ -1,6 +1,5 @@
 /** The people of the console: invited ones, and those logged in, whose sessions can be ended. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   EndSession,
   People,
@@ -14,7 +13,7 @@ import { useAddress } from '../address.ts';
 import { ActButton, ActForm, PolicyForm } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Moment, CopyBlock } from '../parts/texts.tsx';
@@ -29,17 +28,13 @@ type Row = PeopleQuery['personSessions'][number];
 
 const EndDialog = ({ session, close }: { readonly session: Row; readonly close: () => void }) => {
   const words = usePeopleWords();
-  const [, end] = useMutation(EndSession);
+  const end = useSend(EndSession);
   return (
     <ActForm
       title={words.end}
       consequence={words.endText(session.subject)}
       close={close}
-      act={async () =>
-        outcomeOf(await end({ id: session.id }), ({ personSessionEnd: result }) =>
-          result.__typename === 'PersonSession' ? { done: words.ended } : refusedBy(result),
-        )
-      }
+      act={() => end({ id: session.id }, words.ended)}
     />
   );
 };
@@ -89,7 +84,7 @@ const InviteDialog = ({ close }: { readonly close: () => void }) => {
   const [role, setRole] = useState<Role>('viewer');
   const [merchantId, setMerchant] = useState(mine ?? chosen);
   const [url, setUrl] = useState('');
-  const [, invite] = useMutation(InvitePerson);
+  const invite = useSend(InvitePerson);
   return (
     <PolicyForm
       title={own.invite}
@@ -98,15 +93,11 @@ const InviteDialog = ({ close }: { readonly close: () => void }) => {
       close={close}
       isRepeated
       result={url === '' ? null : <CopyBlock text={url} />}
-      act={async () =>
-        outcomeOf(
-          await invite({ email: email.trim(), role, merchantId }),
-          ({ personInvite: result }) => {
-            if (result.__typename === 'Refused') return refusedBy(result);
-            setUrl(result.url);
-            return { done: own.invited };
-          },
-        )
+      act={() =>
+        invite({ email: email.trim(), role, merchantId }, (result) => {
+          setUrl(result.url);
+          return own.invited;
+        })
       }
     >
       <TextField label={own.email} value={email} set={setEmail} hint={own.emailHint} />
@@ -141,17 +132,13 @@ const WithdrawDialog = ({
   readonly close: () => void;
 }) => {
   const own = usePeopleWords();
-  const [, withdraw] = useMutation(WithdrawInvitation);
+  const withdraw = useSend(WithdrawInvitation);
   return (
     <ActForm
       title={own.withdraw}
       consequence={own.withdrawText(row.subject)}
       close={close}
-      act={async () =>
-        outcomeOf(await withdraw({ id: row.id }), ({ personInvitationWithdraw: result }) =>
-          result.__typename === 'Refused' ? refusedBy(result) : { done: own.withdrawn },
-        )
-      }
+      act={() => withdraw({ id: row.id }, own.withdrawn)}
     />
   );
 };

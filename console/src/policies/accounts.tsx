@@ -1,6 +1,5 @@
 /** A merchant's own accounts at acquirers; their secrets are never shown. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   Accounts,
   RemoveAccount,
@@ -9,7 +8,7 @@ import {
   type BankAccountPurpose,
 } from '../../../schema/generated/console.ts';
 import { ActButton, AddBar, PolicyForm } from '../parts/act-form.tsx';
-import { ended, outcomeOf } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -48,7 +47,7 @@ const SetDialog = ({
   readonly close: () => void;
 }) => {
   const own = usePolicyWords();
-  const [, set] = useMutation(SetAccount);
+  const set = useSend(SetAccount);
   const [purpose, setPurpose] = useState<BankAccountPurpose>('payments');
   const [connector, setConnector] = useState('');
   const [account, setAccount] = useState('');
@@ -60,9 +59,7 @@ const SetDialog = ({
       consequence={own.accountText}
       isReady={asked.connector !== '' && asked.account !== '' && secret !== ''}
       close={close}
-      act={async () =>
-        outcomeOf(await set({ ...asked, secret }), (data) => ended(data.bankAccountSet, own.done))
-      }
+      act={() => set({ ...asked, secret }, own.done)}
     >
       <PickField
         label={own.purpose}
@@ -84,18 +81,14 @@ const SetDialog = ({
 
 const RemoveDialog = ({ row, close }: { readonly row: Row; readonly close: () => void }) => {
   const own = usePolicyWords();
-  const [, remove] = useMutation(RemoveAccount);
+  const remove = useSend(RemoveAccount);
   const { merchantId, connector, purpose } = row;
   return (
     <PolicyForm
       title={own.accountRemove}
       consequence={own.accountRemoveText}
       close={close}
-      act={async () =>
-        outcomeOf(await remove({ merchantId, connector, purpose }), (data) =>
-          ended(data.bankAccountRemove, own.done),
-        )
-      }
+      act={() => remove({ merchantId, connector, purpose }, own.done)}
     />
   );
 };

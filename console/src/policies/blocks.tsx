@@ -1,6 +1,5 @@
 /** What is blocked: block lists for all merchants or for one, and words in descriptions. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   AddBlock,
   Blocks,
@@ -15,7 +14,7 @@ import {
 import { ActButton, AddBar, PolicyForm } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
-import { ended, outcomeOf } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
@@ -44,7 +43,7 @@ const AddDialog = ({
 }) => {
   const words = useWords();
   const own = usePolicyWords();
-  const [, add] = useMutation(AddBlock);
+  const add = useSend(AddBlock);
   const [kind, setKind] = useState<BlockKind>('phone');
   const [value, setValue] = useState('');
   const [reason, setReason] = useState('');
@@ -55,7 +54,7 @@ const AddDialog = ({
       consequence={merchantId === null ? `${own.blockText} ${own.everybody}.` : own.blockText}
       isReady={asked.value !== '' && asked.reason !== ''}
       close={close}
-      act={async () => outcomeOf(await add(asked), (data) => ended(data.blockEntryAdd, own.done))}
+      act={() => add(asked, own.done)}
     >
       <PickField
         label={words.columns.type}
@@ -71,18 +70,14 @@ const AddDialog = ({
 
 const RemoveDialog = ({ row, close }: { readonly row: Row; readonly close: () => void }) => {
   const own = usePolicyWords();
-  const [, remove] = useMutation(RemoveBlock);
+  const remove = useSend(RemoveBlock);
   const { merchantId, id } = row;
   return (
     <PolicyForm
       title={own.blockRemove}
       consequence={own.blockRemoveText}
       close={close}
-      act={async () =>
-        outcomeOf(await remove({ merchantId, id }), (data) =>
-          ended(data.blockEntryRemove, own.done),
-        )
-      }
+      act={() => remove({ merchantId, id }, own.done)}
     />
   );
 };
@@ -136,7 +131,7 @@ type ForbiddenWord = ForbiddenWordsQuery['forbiddenPurposes']['nodes'][number];
 const AddWordDialog = ({ close }: { readonly close: () => void }) => {
   const words = useWords();
   const own = usePolicyWords();
-  const [, add] = useMutation(ForbidWord);
+  const add = useSend(ForbidWord);
   const [word, setWord] = useState('');
   const [reason, setReason] = useState('');
   const asked = { word: word.trim(), reason: reason.trim() };
@@ -146,9 +141,7 @@ const AddWordDialog = ({ close }: { readonly close: () => void }) => {
       consequence={own.wordText}
       isReady={asked.word !== '' && asked.reason !== ''}
       close={close}
-      act={async () =>
-        outcomeOf(await add(asked), (data) => ended(data.forbiddenPurposeAdd, own.done))
-      }
+      act={() => add(asked, own.done)}
     >
       <TextField label={own.word} value={word} set={setWord} hint={own.wordHint} />
       <TextField label={words.columns.reason} value={reason} set={setReason} />
@@ -164,17 +157,13 @@ const RemoveWordDialog = ({
   readonly close: () => void;
 }) => {
   const own = usePolicyWords();
-  const [, remove] = useMutation(AllowWord);
+  const remove = useSend(AllowWord);
   return (
     <PolicyForm
       title={own.wordRemove}
       consequence={own.wordRemoveText(row.word)}
       close={close}
-      act={async () =>
-        outcomeOf(await remove({ id: row.id }), (data) =>
-          ended(data.forbiddenPurposeRemove, own.done),
-        )
-      }
+      act={() => remove({ id: row.id }, own.done)}
     />
   );
 };

@@ -1,6 +1,5 @@
 /** The operator's policies: routes, accounts, rates, block lists and exchange rates. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -16,7 +15,7 @@ import {
   SetExchangeRate,
   type ExchangeRatesQuery,
 } from '../../../schema/generated/console.ts';
-import { ended, outcomeOf } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -37,7 +36,7 @@ const columnsOf = (own: PolicyWords): readonly Column<Row>[] => [
 
 const SetDialog = ({ close }: { readonly close: () => void }) => {
   const own = usePolicyWords();
-  const [, set] = useMutation(SetExchangeRate);
+  const set = useSend(SetExchangeRate);
   const [currency, setCurrency] = useState('RUB');
   const [usdt, setUsdt] = useState('');
   const asked = {
@@ -50,7 +49,7 @@ const SetDialog = ({ close }: { readonly close: () => void }) => {
       consequence={own.exchangeText}
       isReady={/^[A-Z]{3}$/.test(asked.currency) && /^\d+(\.\d+)?$/.test(asked.usdt)}
       close={close}
-      act={async () => outcomeOf(await set(asked), (data) => ended(data.exchangeRateSet, own.done))}
+      act={() => set(asked, own.done)}
     >
       <TextField label={own.currency} value={currency} set={setCurrency} />
       <TextField label={own.usdt} value={usdt} set={setUsdt} isNumber />

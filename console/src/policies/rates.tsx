@@ -1,6 +1,5 @@
 /** Commission rates by method: for all merchants, for one, for one of its shops. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   Rates,
   SetRate,
@@ -9,7 +8,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { readAmount } from '../amounts.ts';
 import { percent, plainMoment, fromZoneField } from '../format.ts';
-import { ended, outcomeOf } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -89,7 +88,7 @@ const SetDialog = ({
 }) => {
   const words = useWords();
   const own = usePolicyWords();
-  const [, set] = useMutation(SetRate);
+  const set = useSend(SetRate);
   const [shopId, setShop] = useState('');
   const [method, setMethod] = useState<RatedMethod>('cards');
   const [text, setText] = useState('');
@@ -107,16 +106,16 @@ const SetDialog = ({
       consequence={merchantId === null ? `${when} ${own.everybody}.` : when}
       isReady={isReady}
       close={close}
-      act={async () =>
-        outcomeOf(
-          await set({
+      act={() =>
+        set(
+          {
             merchantId,
             shopId: shopId || null,
             method,
             rateBps: rateBps ?? 0,
             since: since?.toISOString() ?? null,
-          }),
-          (data) => ended(data.rateSet, since === null ? own.done : own.ahead),
+          },
+          since === null ? own.done : own.ahead,
         )
       }
     >

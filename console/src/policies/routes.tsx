@@ -1,6 +1,5 @@
 /** Which acquirer serves which operation of a merchant's shops in live mode. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   PolicyShops,
   RemoveRoute,
@@ -11,7 +10,7 @@ import {
   type RoutesQuery,
 } from '../../../schema/generated/console.ts';
 import { ActButton, AddBar, PolicyForm } from '../parts/act-form.tsx';
-import { ended, outcomeOf } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -87,7 +86,7 @@ const SetDialog = ({
 }) => {
   const words = useWords();
   const own = usePolicyWords();
-  const [, set] = useMutation(SetRoute);
+  const set = useSend(SetRoute);
   const [shopId, setShop] = useState(shops[0]?.id ?? '');
   const [operation, setOperation] = useState<BankOperation>('payment');
   const [method, setMethod] = useState<RouteMethod>('sbp');
@@ -100,11 +99,7 @@ const SetDialog = ({
       consequence={own.routeText}
       isReady={route.connector !== '' && Number.isInteger(route.priority)}
       close={close}
-      act={async () =>
-        outcomeOf(await set({ merchantId, shopId, active: true, ...route }), (data) =>
-          ended(data.bankRouteSet, own.done),
-        )
-      }
+      act={() => set({ merchantId, shopId, active: true, ...route }, own.done)}
     >
       <PickField
         label={words.columns.shop}
@@ -132,16 +127,14 @@ const SetDialog = ({
 
 const RemoveDialog = ({ route, close }: { readonly route: Row; readonly close: () => void }) => {
   const own = usePolicyWords();
-  const [, remove] = useMutation(RemoveRoute);
+  const remove = useSend(RemoveRoute);
   const { merchantId, id } = route;
   return (
     <PolicyForm
       title={own.routeRemove}
       consequence={own.routeRemoveText}
       close={close}
-      act={async () =>
-        outcomeOf(await remove({ merchantId, id }), (data) => ended(data.bankRouteRemove, own.done))
-      }
+      act={() => remove({ merchantId, id }, own.done)}
     />
   );
 };

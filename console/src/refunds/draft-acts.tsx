@@ -1,5 +1,5 @@
 /** The actions of a proposed refund, in the list of proposals and on home. */
-import { useClient, useMutation } from 'urql';
+import { useClient } from 'urql';
 import {
   ApproveRefundDraft,
   RefundDraft,
@@ -9,7 +9,7 @@ import {
 import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { DecideActs, refusalOutcome, RejectForm } from '../parts/decide.tsx';
-import { outcomeOf, refusedBy, type Outcome, type Refusal } from '../parts/outcome.tsx';
+import { refusedBy, type Outcome, type Refusal, useSend } from '../parts/outcome.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useWords } from '../words/words.ts';
@@ -37,7 +37,7 @@ const useRefusal = ({ merchantId, id }: Row) => {
 const ApproveDialog = ({ draft, close }: DialogProps) => {
   const words = useWords();
   const own = useRefundDraftWords();
-  const [, approve] = useMutation(ApproveRefundDraft);
+  const approve = useSend(ApproveRefundDraft);
   const refusal = useRefusal(draft);
   const { merchantId, id, amount, currency, payment } = draft;
   const to = payment.customerCardMask ?? payment.customerPhoneMask ?? words.acts.buyer;
@@ -46,33 +46,27 @@ const ApproveDialog = ({ draft, close }: DialogProps) => {
       title={own.approve}
       consequence={own.approveText(money(amount, currency, words.locale), to)}
       close={close}
-      act={async () => {
-        const { data, error } = await approve({ merchantId, id });
-        const result = data?.refundDraftApprove;
-        if (result?.__typename === 'Refused') return refusal(result);
-        return outcomeOf({ data: result, error }, ({ refund }) => ({
-          done: own.approvedNow(words.refund.statuses[refund.status]),
-        }));
-      }}
+      act={() =>
+        approve(
+          { merchantId, id },
+          ({ refund }) => own.approvedNow(words.refund.statuses[refund.status]),
+          refusal,
+        )
+      }
     />
   );
 };
 
 const RejectDialog = ({ draft, close }: DialogProps) => {
   const own = useRefundDraftWords();
-  const [, reject] = useMutation(RejectRefundDraft);
+  const reject = useSend(RejectRefundDraft);
   const refusal = useRefusal(draft);
   const { merchantId, id } = draft;
   return (
     <RejectForm
       own={own}
       close={close}
-      reject={async (reason) => {
-        const { data, error } = await reject({ merchantId, id, reason });
-        const result = data?.refundDraftReject;
-        if (result?.__typename === 'Refused') return refusal(result);
-        return outcomeOf({ data: result, error }, () => ({ done: own.rejectedNow }));
-      }}
+      reject={(reason) => reject({ merchantId, id, reason }, own.rejectedNow, refusal)}
     />
   );
 };

@@ -1,12 +1,11 @@
 /** Makes a payment link. */
 import { linkLifetime_max_days } from '../../../schema/limits.ts';
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import { MakeLink, type PaymentLinkCreateInput } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { PickField, TextField } from '../parts/fields.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { PolicyForm } from '../parts/act-form.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -190,7 +189,7 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
   const [shop, setShop] = useState(shops[0]);
   const [typed, setTyped] = useState(nothingTyped);
   const [url, setUrl] = useState('');
-  const [, make] = useMutation(MakeLink);
+  const make = useSend(MakeLink);
   const type = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
   const input = inputOf(typed, shop.receiptsRequired, own.item);
   // Fixed when the dialog opens: a repeated call is the same one.
@@ -204,19 +203,18 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
       close={close}
       isRepeated
       result={url === '' ? null : <CopyBlock text={url} />}
-      act={async () =>
-        outcomeOf(
-          await make({
+      act={() =>
+        make(
+          {
             merchantId: shop.merchantId,
             shopId: shop.id,
             mode,
             input: { ...input, expiresAt: expiresAt.toISOString() },
             idempotency: { key },
-          }),
-          ({ linkCreate: result }) => {
-            if (result.__typename === 'Refused') return refusedBy(result);
+          },
+          (result) => {
             setUrl(result.link.url);
-            return { done: own.linkDone };
+            return own.linkDone;
           },
         )
       }

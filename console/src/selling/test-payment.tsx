@@ -1,7 +1,6 @@
 /** Makes a payment in test mode, as a merchant's program would. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import {
   MakeTestPayment,
   type MakeTestPaymentMutation,
@@ -10,7 +9,7 @@ import { kept, useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useSellingWords } from '../words/selling.ts';
 import { useWords } from '../words/words.ts';
@@ -82,7 +81,7 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
   const [isManual, setManual] = useState(false);
   const [receipt, setReceipt] = useState(noReceipt);
   const [made, setMade] = useState<Made | null>(null);
-  const [, make] = useMutation(MakeTestPayment);
+  const make = useSend(MakeTestPayment);
   const price = readAmount(amount, currency) ?? 0;
   const item = { description: own.item, price };
   const given = receiptInput(receipt, shop.receiptsRequired, item);
@@ -94,9 +93,9 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
       close={close}
       isRepeated
       result={made && <MadePayment made={made} />}
-      act={async () =>
-        outcomeOf(
-          await make({
+      act={() =>
+        make(
+          {
             merchantId: shop.merchantId,
             shopId: shop.id,
             input: {
@@ -108,11 +107,10 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
               receipt: given ?? null,
             },
             idempotency: { key },
-          }),
-          ({ paymentCreate: result }) => {
-            if (result.__typename === 'Refused') return refusedBy(result);
+          },
+          (result) => {
             setMade(result);
-            return { done: own.testDone(result.payment.publicId) };
+            return own.testDone(result.payment.publicId);
           },
         )
       }

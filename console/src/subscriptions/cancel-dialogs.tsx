@@ -1,9 +1,8 @@
 /** The dialogs that end a subscription or a saved method; both ask why. */
 import { useState } from 'react';
-import { useMutation } from 'urql';
 import { CancelSubscription, CancelToken } from '../../../schema/generated/console.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { ended, outcomeOf, type Outcome } from '../parts/outcome.tsx';
+import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
 
@@ -45,17 +44,13 @@ export const CancelDialog = ({
   close,
 }: Ending & { readonly close: () => void }) => {
   const own = useSubscriptionWords();
-  const [, cancel] = useMutation(CancelSubscription);
+  const cancel = useSend(CancelSubscription);
   return (
     <ReasonForm
       title={own.cancel}
       consequence={own.cancelText}
       close={close}
-      act={async (reason) =>
-        outcomeOf(await cancel({ merchantId, id, reason }), (data) =>
-          ended(data.subscriptionCancel, own.cancelled),
-        )
-      }
+      act={(reason) => cancel({ merchantId, id, reason }, own.cancelled)}
     />
   );
 };
@@ -67,17 +62,13 @@ export const EndTokenDialog = ({
   close,
 }: Ending & { readonly close: () => void }) => {
   const own = useSubscriptionWords();
-  const [, cancel] = useMutation(CancelToken);
+  const cancel = useSend(CancelToken);
   return (
     <ReasonForm
       title={own.endTokenTitle}
       consequence={own.endTokenText}
       close={close}
-      act={async (reason) =>
-        outcomeOf(await cancel({ merchantId, id, reason }), (data) =>
-          ended(data.tokenCancel, own.tokenEnded),
-        )
-      }
+      act={(reason) => cancel({ merchantId, id, reason }, own.tokenEnded)}
     />
   );
 };

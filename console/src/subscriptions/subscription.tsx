@@ -1,7 +1,6 @@
 /** One subscription over its list: its terms, its charges, its next dates, and what may be done. */
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { useMutation } from 'urql';
 import {
   Subscription,
   PauseSubscription,
@@ -22,7 +21,7 @@ import { FailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { ActButton, ActForm } from '../parts/act-form.tsx';
-import { outcomeOf, refusedBy } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { CancelDialog } from './cancel-dialogs.tsx';
 
@@ -42,19 +41,13 @@ const PauseDialog = ({
 }: ActProps & { readonly close: () => void }) => {
   const own = useSubscriptionWords();
   const [reason, setReason] = useState('');
-  const [, pause] = useMutation(PauseSubscription);
+  const pause = useSend(PauseSubscription);
   return (
     <ActForm
       title={own.pause}
       consequence={own.pauseText}
       close={close}
-      act={async () =>
-        outcomeOf(
-          await pause({ merchantId, id, reason: reason.trim() || null }),
-          ({ subscriptionPause: result }) =>
-            result.__typename === 'Refused' ? refusedBy(result) : { done: own.pausedNow },
-        )
-      }
+      act={() => pause({ merchantId, id, reason: reason.trim() || null }, own.pausedNow)}
     >
       <label className="field">
         {own.reason}
@@ -74,17 +67,13 @@ const ResumeDialog = ({
   close,
 }: ActProps & { readonly close: () => void }) => {
   const own = useSubscriptionWords();
-  const [, resume] = useMutation(ResumeSubscription);
+  const resume = useSend(ResumeSubscription);
   return (
     <ActForm
       title={own.resume}
       consequence={own.resumeText}
       close={close}
-      act={async () =>
-        outcomeOf(await resume({ merchantId, id }), ({ subscriptionResume: result }) =>
-          result.__typename === 'Refused' ? refusedBy(result) : { done: own.resumed },
-        )
-      }
+      act={() => resume({ merchantId, id }, own.resumed)}
     />
   );
 };

@@ -1,6 +1,5 @@
 /** What is done with an endpoint of a shop: added, changed, switched, rotated, removed. */
 import { useState, type ReactNode } from 'react';
-import { useMutation } from 'urql';
 import {
   AddEndpoint,
   ChangeEndpoint,
@@ -14,7 +13,7 @@ import {
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
 import { ActButton, PolicyForm } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
-import { ended, outcomeOf, refusedBy, type Refusal } from '../parts/outcome.tsx';
+import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
@@ -115,7 +114,7 @@ export const AddEndpointDialog = ({
   const [events, setEvents] = useState<readonly WebhookEvent[]>([]);
   const [signature, setSignature] = useState<WebhookSignature>('v2');
   const [secret, setSecret] = useState('');
-  const [, add] = useMutation(AddEndpoint);
+  const add = useSend(AddEndpoint);
   const { merchantId } = shops[0];
   return (
     <PolicyForm
@@ -125,15 +124,11 @@ export const AddEndpointDialog = ({
       close={close}
       isRepeated
       result={secret === '' ? null : <CopyBlock text={secret} />}
-      act={async () =>
-        outcomeOf(
-          await add({ merchantId, shopId, url, events: [...events], signature }),
-          ({ webhookEndpointCreate: result }) => {
-            if (result.__typename === 'Refused') return refusedBy(result);
-            setSecret(signature === 'standard' ? result.standardSecret : result.secret);
-            return { done: merchants.endpointSecret };
-          },
-        )
+      act={() =>
+        add({ merchantId, shopId, url, events: [...events], signature }, (result) => {
+          setSecret(signature === 'standard' ? result.standardSecret : result.secret);
+          return merchants.endpointSecret;
+        })
       }
     >
       {shops.length > 1 && (
@@ -156,7 +151,7 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
   const [url, setUrl] = useState(endpoint.url);
   const [events, setEvents] = useState<readonly WebhookEvent[]>(endpoint.events);
   const [signature, setSignature] = useState(endpoint.signature);
-  const [, save] = useMutation(ChangeEndpoint);
+  const save = useSend(ChangeEndpoint);
   const { id } = endpoint;
   return (
     <PolicyForm
@@ -164,11 +159,7 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
       consequence={own.editText}
       isReady={URL.canParse(url)}
       close={close}
-      act={async () =>
-        outcomeOf(await save({ merchantId, id, url, events: [...events], signature }), (data) =>
-          ended(data.webhookEndpointUpdate, own.done),
-        )
-      }
+      act={() => save({ merchantId, id, url, events: [...events], signature }, own.done)}
     >
       <TextField label={own.url} value={url} set={setUrl} />
       <EventsField value={events} set={setEvents} />
@@ -179,21 +170,15 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
 
 const SwitchDialog = ({ merchantId, endpoint: { id, active }, close }: DialogProps) => {
   const own = useSettingsWords();
-  const [, enable] = useMutation(EnableEndpoint);
-  const [, disable] = useMutation(DisableEndpoint);
+  const enable = useSend(EnableEndpoint);
+  const disable = useSend(DisableEndpoint);
   return (
     <PolicyForm
       title={active ? own.disable : own.enable}
       consequence={active ? own.disableText : own.enableText}
       close={close}
       act={async () =>
-        active
-          ? outcomeOf(await disable({ merchantId, id }), (data) =>
-              ended(data.webhookEndpointDisable, own.done),
-            )
-          : outcomeOf(await enable({ merchantId, id }), (data) =>
-              ended(data.webhookEndpointEnable, own.done),
-            )
+        active ? disable({ merchantId, id }, own.done) : enable({ merchantId, id }, own.done)
       }
     />
   );
@@ -201,32 +186,25 @@ const SwitchDialog = ({ merchantId, endpoint: { id, active }, close }: DialogPro
 
 const DeleteDialog = ({ merchantId, endpoint: { id, url }, close }: DialogProps) => {
   const own = useSettingsWords();
-  const [, remove] = useMutation(DeleteEndpoint);
+  const remove = useSend(DeleteEndpoint);
   return (
     <PolicyForm
       title={own.remove}
       consequence={`${url}. ${own.removeText}`}
       close={close}
-      act={async () =>
-        outcomeOf(await remove({ merchantId, id }), (data) =>
-          ended(data.webhookEndpointDelete, own.done),
-        )
-      }
+      act={() => remove({ merchantId, id }, own.done)}
     />
   );
 };
 
 // The dialog of a new webhook secret: it is shown once.
 
-type Rotated =
-  | {
-      readonly __typename: 'WebhookSecretRotated';
-      readonly secret: string;
-      readonly standardSecret?: string | null | undefined;
-    }
-  | ({ readonly __typename: 'Refused' } & Refusal);
+interface Rotated {
+  readonly secret: string;
+  readonly standardSecret?: string | null | undefined;
+}
 
-/** The dialog; `of` names what the secret signs, `rotate` requests the new one. */
+/** The dialog; `of` names what the secret signs, `rotate` requests the new one and shows it. */
 export const RotateDialog = ({
   of,
   isStandard = false,
@@ -236,9 +214,7 @@ export const RotateDialog = ({
   readonly of: string;
   /** Whether it is shown in the form of Standard Webhooks. */
   readonly isStandard?: boolean;
-  readonly rotate: (
-    overlapHours: number,
-  ) => Promise<{ result: Rotated | undefined; error: Error | undefined }>;
+  readonly rotate: (overlapHours: number, show: (rotated: Rotated) => string) => Promise<Outcome>;
   readonly close: () => void;
 }) => {
   const own = useSettingsWords();
@@ -253,14 +229,12 @@ export const RotateDialog = ({
       close={close}
       isRepeated
       result={secret === '' ? null : <CopyBlock text={secret} />}
-      act={async () => {
-        const { result: data, error } = await rotate(hours);
-        return outcomeOf({ data, error }, (result) => {
-          if (result.__typename === 'Refused') return refusedBy(result);
-          setSecret((isStandard ? result.standardSecret : null) ?? result.secret);
-          return { done: own.rotated };
-        });
-      }}
+      act={() =>
+        rotate(hours, (rotated) => {
+          setSecret((isStandard ? rotated.standardSecret : null) ?? rotated.secret);
+          return own.rotated;
+        })
+      }
     >
       <TextField label={own.overlap} value={text} set={setText} hint={own.overlapHint} isNumber />
     </PolicyForm>
@@ -268,16 +242,13 @@ export const RotateDialog = ({
 };
 
 const SecretDialog = ({ merchantId, endpoint: { id, url, signature }, close }: DialogProps) => {
-  const [, rotate] = useMutation(RotateEndpointSecret);
+  const rotate = useSend(RotateEndpointSecret);
   return (
     <RotateDialog
       of={url}
       isStandard={signature === 'standard'}
       close={close}
-      rotate={async (overlapHours) => {
-        const { data, error } = await rotate({ merchantId, id, overlapHours });
-        return { result: data?.webhookEndpointSecretRotate, error };
-      }}
+      rotate={(overlapHours, show) => rotate({ merchantId, id, overlapHours }, show)}
     />
   );
 };
