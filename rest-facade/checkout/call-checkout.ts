@@ -61,40 +61,6 @@ export interface BankFormAnswer {
   readonly coded: boolean;
 }
 
-export interface CheckoutCalls {
-  /** Null when the payment is gone. */
-  readonly read: (call: Call) => Promise<Checkout | null>;
-  readonly choose: (call: Call, method: PaymentMethod) => Promise<CheckoutAnswer>;
-  readonly pay: (call: Call, card: CardInput | null) => Promise<CheckoutAnswer>;
-  readonly plan: (
-    call: Call,
-    outcome: SimulatorOutcome,
-    failureCode: string | null,
-  ) => Promise<CheckoutAnswer>;
-  readonly confirm: (call: Call, answer: BankFormAnswer) => Promise<CheckoutAnswer>;
-  /** The link at an address; null when there is none. */
-  readonly readLink: (call: Call, address: string) => Promise<LinkPage | null>;
-  /** Makes a payment through a link, of `amount` minor units where it is open; once for a key. */
-  readonly payLink: (
-    call: Call,
-    address: string,
-    amount: number | null,
-    idempotencyKey: string | null,
-  ) => Promise<{ readonly paymentUrl: string } | PageRefusal>;
-  /** The page of a customer at an address; null when there is none. */
-  readonly readCustomer: (call: Call, address: string) => Promise<CustomerPage | null>;
-  /** The page of one of the customer's subscriptions; null when there is none. */
-  readonly readSubscription: (
-    call: Call,
-    address: string,
-    id: string,
-  ) => Promise<CustomerSubscriptionPage | null>;
-  /** Ends what the page shows; false when it does not show it. */
-  readonly endOfCustomer: Readonly<
-    Record<CustomerThing, (call: Call, address: string, id: string) => Promise<boolean>>
-  >;
-}
-
 /** What a customer may end. */
 export type CustomerThing = 'token' | 'subscription';
 
@@ -104,49 +70,33 @@ const answered = <Data extends object>(operation: string, result: ExecutionResul
   return result.data;
 };
 
-/** The operations of the page, each prepared once. They reject with CheckoutUnanswered. */
-export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>): CheckoutCalls => {
-  const get = graph.operation('GetCheckout');
-  const choose = graph.operation('ChooseCheckoutMethod');
-  const pay = graph.operation('PayCheckout');
-  const plan = graph.operation('PlanCheckoutOutcome');
-  const confirm = graph.operation('ConfirmCheckoutSimulator');
-  const readLink = graph.operation('GetLinkPage');
-  const payLink = graph.operation('PayLink');
+/** The operations of a customer's pages. */
+const prepareCustomerCalls = (graph: Pick<Supergraph, 'operation'>) => {
   const readCustomer = graph.operation('GetCustomerPage');
   const readSubscription = graph.operation('GetCustomerSubscription');
   const endToken = graph.operation('CancelCustomerToken');
   const endSubscription = graph.operation('CancelCustomerSubscription');
   return {
-    read: async (call) => {
-      const result = await get.run({}, call);
-      const gone = result.errors?.some(({ extensions }) => extensions['code'] === 'not_found');
-      return gone ? null : answered(get.name, result).checkout;
-    },
-    choose: async (call, method) =>
-      answered(choose.name, await choose.run({ method }, call)).checkoutMethodChoose,
-    pay: async (call, card) => answered(pay.name, await pay.run({ card }, call)).checkoutPay,
-    plan: async (call, outcome, failureCode) =>
-      answered(plan.name, await plan.run({ outcome, failureCode }, call)).checkoutOutcomePlan,
-    confirm: async (call, answer) =>
-      answered(confirm.name, await confirm.run(answer, call)).checkoutSimulatorConfirm,
-    readLink: async (call, address) =>
-      answered(readLink.name, await readLink.run({ address }, call)).linkPage,
-    payLink: async (call, address, amount, idempotencyKey) =>
-      answered(payLink.name, await payLink.run({ address, amount, idempotencyKey }, call)).linkPay,
-    readCustomer: async (call, address) =>
+    /** The page of a customer at an address; null when there is none. */
+    readCustomer: async (call: Call, address: string): Promise<CustomerPage | null> =>
       answered(readCustomer.name, await readCustomer.run({ address }, call)).customerPage,
-    readSubscription: async (call, address, id) => {
+    /** The page of one of the customer's subscriptions; null when there is none. */
+    readSubscription: async (
+      call: Call,
+      address: string,
+      id: string,
+    ): Promise<CustomerSubscriptionPage | null> => {
       const result = await readSubscription.run({ address, id }, call);
       const { customerPage: page } = answered(readSubscription.name, result);
       return page?.subscription ? { ...page, subscription: page.subscription } : null;
     },
+    /** Ends what the page shows; false when it does not show it. */
     endOfCustomer: {
-      token: async (call, address, id) => {
+      token: async (call: Call, address: string, id: string): Promise<boolean> => {
         const result = await endToken.run({ address, id }, call);
         return answered(endToken.name, result).customerTokenCancel.__typename !== 'Refused';
       },
-      subscription: async (call, address, id) => {
+      subscription: async (call: Call, address: string, id: string): Promise<boolean> => {
         const result = await endSubscription.run({ address, id }, call);
         const { customerSubscriptionCancel: ended } = answered(endSubscription.name, result);
         return ended.__typename !== 'Refused';
@@ -154,3 +104,47 @@ export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>): Chec
     },
   };
 };
+
+/** The operations of the page, each prepared once. They reject with CheckoutUnanswered. */
+export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>) => {
+  const get = graph.operation('GetCheckout');
+  const choose = graph.operation('ChooseCheckoutMethod');
+  const pay = graph.operation('PayCheckout');
+  const plan = graph.operation('PlanCheckoutOutcome');
+  const confirm = graph.operation('ConfirmCheckoutSimulator');
+  const readLink = graph.operation('GetLinkPage');
+  const payLink = graph.operation('PayLink');
+  return {
+    ...prepareCustomerCalls(graph),
+    /** Null when the payment is gone. */
+    read: async (call: Call): Promise<Checkout | null> => {
+      const result = await get.run({}, call);
+      const gone = result.errors?.some(({ extensions }) => extensions['code'] === 'not_found');
+      return gone ? null : answered(get.name, result).checkout;
+    },
+    choose: async (call: Call, method: PaymentMethod): Promise<CheckoutAnswer> =>
+      answered(choose.name, await choose.run({ method }, call)).checkoutMethodChoose,
+    pay: async (call: Call, card: CardInput | null): Promise<CheckoutAnswer> =>
+      answered(pay.name, await pay.run({ card }, call)).checkoutPay,
+    plan: async (
+      call: Call,
+      outcome: SimulatorOutcome,
+      failureCode: string | null,
+    ): Promise<CheckoutAnswer> =>
+      answered(plan.name, await plan.run({ outcome, failureCode }, call)).checkoutOutcomePlan,
+    confirm: async (call: Call, answer: BankFormAnswer): Promise<CheckoutAnswer> =>
+      answered(confirm.name, await confirm.run(answer, call)).checkoutSimulatorConfirm,
+    /** The link at an address; null when there is none. */
+    readLink: async (call: Call, address: string): Promise<LinkPage | null> =>
+      answered(readLink.name, await readLink.run({ address }, call)).linkPage,
+    /** Makes a payment through a link, of `amount` minor units where it is open; once for a key. */
+    payLink: async (
+      call: Call,
+      address: string,
+      amount: number | null,
+      idempotencyKey: string | null,
+    ): Promise<{ readonly paymentUrl: string } | PageRefusal> =>
+      answered(payLink.name, await payLink.run({ address, amount, idempotencyKey }, call)).linkPay,
+  };
+};
+export type CheckoutCalls = ReturnType<typeof prepareCheckoutCalls>;

@@ -12,7 +12,7 @@ import {
   numberFlaw,
   tidyExpiry,
 } from './browser/card-rules.js';
-import { unknownPage } from './views/message.ts';
+import { messagePage } from './views/message.ts';
 import { payableMethod } from './views/pay-form.ts';
 import type { Words } from './words/words.ts';
 import { isRefusal, type Checkout } from './call-checkout.ts';
@@ -101,7 +101,7 @@ export const takePlainForm = (app: FastifyInstance, context: PageContext): void 
       return reply
         .code(404)
         .type('text/html; charset=utf-8')
-        .send(unknownPage(words, context.assets));
+        .send(messagePage('unknownPage', words, context.assets));
     const page = pageAddress(request);
     const problem = await payByForm(context, call, checkout, formOf(request));
     if (problem !== null) {

@@ -15,10 +15,11 @@ import {
   isSameOrigin,
 } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
-import { unknownPage } from './views/message.ts';
+import { messagePage } from './views/message.ts';
 import type { Words } from './words/words.ts';
 import { html, type Html } from './html.ts';
 import type { Assets } from './serve-assets.ts';
+import { fact } from './views/facts.ts';
 import { methodMarks } from './views/icons.ts';
 import { documentView, languageSwitch } from './views/page.ts';
 import { payableMethod } from './views/pay-form.ts';
@@ -50,18 +51,9 @@ const codeField = (words: Words, wrong: boolean): Html =>
 
 const paymentFacts = (checkout: Checkout, words: Words): Html =>
   html`<dl class="facts">
-    <div class="fact">
-      <dt>${words.bankShop}</dt>
-      <dd>${checkout.shopName}</dd>
-    </div>
-    <div class="fact">
-      <dt>${words.bankAmount}</dt>
-      <dd><b>${formatAmount(checkout.amount, checkout.currency, words.locale)}</b></dd>
-    </div>
-    <div class="fact">
-      <dt>${words.order}</dt>
-      <dd>${checkout.orderId}</dd>
-    </div>
+    ${fact(words.bankShop, checkout.shopName)}
+    ${fact(words.bankAmount, html`<b>${formatAmount(checkout.amount, checkout.currency, words.locale)}</b>`)}
+    ${fact(words.order, checkout.orderId)}
   </dl>`;
 
 /**
@@ -121,7 +113,10 @@ const awaitsBuyer = (checkout: Checkout): boolean =>
   checkout.status === 'processing' && checkout.step !== null && checkout.step !== 'wait';
 
 const sendUnknown = (context: PageContext, reply: FastifyReply, words: Words): FastifyReply =>
-  reply.code(404).type('text/html; charset=utf-8').send(unknownPage(words, context.assets));
+  reply
+    .code(404)
+    .type('text/html; charset=utf-8')
+    .send(messagePage('unknownPage', words, context.assets));
 
 const showBank = (
   context: PageContext,

@@ -29,7 +29,7 @@ import { problemWords, takePlainForm } from './forms.ts';
 import { playBank } from './play-bank.ts';
 import { readAssets, serveAssets, type Assets, moduleNames } from './serve-assets.ts';
 import { showLink } from './show-link.ts';
-import { brokenPage, busyPage, unknownPage } from './views/message.ts';
+import { messagePage } from './views/message.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import { checkoutPage } from './views/page.ts';
@@ -181,7 +181,7 @@ const showPage = (app: FastifyInstance, context: PageContext): void => {
       rememberSwitch(request, reply);
       const { words, found } = await findCheckout(context, request);
       void reply.type(htmlType).header('content-language', words.language);
-      if (!found) return reply.code(404).send(unknownPage(words, context.assets));
+      if (!found) return reply.code(404).send(messagePage('unknownPage', words, context.assets));
       const { checkout } = found;
       const problem = problemWords(request.query.problem, words);
       const parts = { ...drawState(checkout, words), problem, assets: context.assets, moduleNames };
@@ -197,7 +197,7 @@ const showPage = (app: FastifyInstance, context: PageContext): void => {
         .code(404)
         .type(htmlType)
         .header('content-language', words.language)
-        .send(unknownPage(words, context.assets));
+        .send(messagePage('unknownPage', words, context.assets));
     });
   }
 
@@ -239,7 +239,10 @@ const limitCalls = (
     const words = wordsOf(chooseLanguage(request));
     reply.header('retry-after', String(wait_s));
     if (!isPage(request)) return sendError(reply, 429, 'rate_limited', words);
-    return reply.code(429).type('text/html; charset=utf-8').send(busyPage(words, context.assets));
+    return reply
+      .code(429)
+      .type('text/html; charset=utf-8')
+      .send(messagePage('busyPage', words, context.assets));
   });
 };
 
@@ -282,7 +285,10 @@ const sendFault =
         'the hosted page could not answer',
       );
     if (isPage(request))
-      return reply.code(status).type('text/html; charset=utf-8').send(brokenPage(words, assets));
+      return reply
+        .code(status)
+        .type('text/html; charset=utf-8')
+        .send(messagePage('brokenPage', words, assets));
     // No page sends such a body: the message is for who wrote it.
     if (error instanceof BodyMistake)
       return reply.code(status).send(errorJson('bad_request', error.message));

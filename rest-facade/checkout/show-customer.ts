@@ -10,7 +10,7 @@ import { type PageContext, guardPage, isSameOrigin } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import { customerPage } from './views/customer.ts';
 import { customerSubscriptionPage } from './views/customer-subscription.ts';
-import { unknownPage } from './views/message.ts';
+import { messagePage } from './views/message.ts';
 import type { Words } from './words/words.ts';
 
 const things = ['token', 'subscription'] as const satisfies readonly CustomerThing[];
@@ -83,7 +83,9 @@ export const showCustomer = (app: FastifyInstance, context: PageContext): void =
     rememberSwitch(request, reply);
     const words = begin(request, reply);
     const document = await documentOf(context, request, words);
-    return document ? reply.send(document) : reply.code(404).send(unknownPage(words, assets));
+    return document
+      ? reply.send(document)
+      : reply.code(404).send(messagePage('unknownPage', words, assets));
   });
 
   app.post<CustomerRoute>('/c/*', { bodyLimit: formLimit_bytes }, async (request, reply) => {
@@ -95,7 +97,7 @@ export const showCustomer = (app: FastifyInstance, context: PageContext): void =
       thing !== undefined &&
       isSameOrigin(request, true) &&
       (await calls.endOfCustomer[thing](callOf(request), address, form.get(thing) ?? ''));
-    if (!ended) return reply.code(404).send(unknownPage(words, assets));
+    if (!ended) return reply.code(404).send(messagePage('unknownPage', words, assets));
     const page = id === null ? address : `${address}/${encodeURIComponent(id)}`;
     return reply.redirect(`/pay/c/${page}?done=${thing}`, 303);
   });

@@ -13,7 +13,7 @@ import { chooseLanguage, rememberSwitch, wordsOf, formatAmount } from './languag
 import type { PageLimiter } from './limit-page.ts';
 import { type PageContext, guardPage, isSameOrigin } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
-import { busyPage, unknownPage } from './views/message.ts';
+import { messagePage } from './views/message.ts';
 import type { Words } from './words/words.ts';
 import { html, type Html, type Piece } from './html.ts';
 import type { Assets } from './serve-assets.ts';
@@ -203,7 +203,10 @@ const sendBusy = (
   words: Words,
   wait_s: number,
 ): FastifyReply =>
-  reply.code(429).header('retry-after', String(wait_s)).send(busyPage(words, assets));
+  reply
+    .code(429)
+    .header('retry-after', String(wait_s))
+    .send(messagePage('busyPage', words, assets));
 
 const visit = async (
   context: PageContext,
@@ -223,7 +226,7 @@ const visit = async (
   if (link?.isOpen) return { link, words };
   await (link
     ? reply.code(410).send(endedLinkPage(link, words, context.assets))
-    : reply.code(404).send(unknownPage(words, context.assets)));
+    : reply.code(404).send(messagePage('unknownPage', words, context.assets)));
   return null;
 };
 
@@ -249,7 +252,7 @@ export const showLink = (
     if (!seen) return reply;
     const { link, words } = seen;
     if (!isSameOrigin(request, true))
-      return reply.code(404).send(unknownPage(words, context.assets));
+      return reply.code(404).send(messagePage('unknownPage', words, context.assets));
     const form = formOf(request);
     const typed = (form.get('amount') ?? '').slice(0, 20);
     const key = form.get('idempotency_key') ?? '';

@@ -195,9 +195,6 @@ const tick = () => {
   return true;
 };
 
-/** Shows the time left now. */
-const showClock = () => void tick();
-
 /** Counts down, and says once when the time is over. @param {() => void} over */
 export const startClock = (over) => {
   tick();
@@ -223,7 +220,7 @@ export const showRegions = (regions) => {
     announce(panelWords());
     if (part('panel').getBoundingClientRect().top < 0) window.scrollTo({ top: 0 });
   }
-  showClock();
+  tick();
 };
 
 /**

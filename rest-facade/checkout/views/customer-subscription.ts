@@ -3,20 +3,12 @@ import type { CustomerSubscriptionPage, CustomerThing } from '../call-checkout.t
 import { formatAmount, formatDay } from '../language.ts';
 import { html, type Html, type Piece } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
+import { day, fact } from './facts.ts';
 import { failureWords, type Words } from '../words/words.ts';
 import { customerDocument, endForm, methodText, nameOf, priceOf } from './customer.ts';
 
 type Found = CustomerSubscriptionPage['subscription'];
 type Charge = Found['charges'][number];
-
-const fact = (name: string, value: Html | string): Html =>
-  html`<div class="fact">
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`;
-
-const day = (instant: string, words: Words): Html =>
-  html`<time datetime="${instant}">${formatDay(instant, words)}</time>`;
 
 /** Whether the free days of a trial run, and nothing has been charged. */
 const isOnTrial = ({ subscription: { trialDays, lastChargeAt } }: Found): boolean =>

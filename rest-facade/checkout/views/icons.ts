@@ -1,4 +1,5 @@
 /** Drawings of the page, which decorate texts: screen readers skip them. And QR codes. */
+import { LRUCache } from 'lru-cache';
 import QRCode from 'qrcode';
 import { html, type Html } from '../html.ts';
 import type { PayableMethod } from '../words/words.ts';
@@ -167,10 +168,6 @@ interface Code {
   readonly path: string;
 }
 
-/** A code takes longer to make than the rest of its page, and its page is drawn several times. */
-const codes = new Map<string, Code>();
-const codes_max = 200;
-
 /**
  * One segment of bytes under a set mask: looking for the shortest segments and the best of eight
  * masks takes ten times as long, and scanners read every mask.
@@ -192,20 +189,15 @@ const makeCode = (content: string): Code => {
   return { side, path: rows.join('') };
 };
 
-const codeOf = (content: string): Code => {
-  const code = codes.get(content) ?? makeCode(content);
-  codes.set(content, code);
-  const [oldest] = codes.keys();
-  if (codes.size > codes_max && oldest !== undefined) codes.delete(oldest);
-  return code;
-};
+/** A code takes longer to make than the rest of its page, and its page is drawn several times. */
+const codes = new LRUCache<string, Code>({ max: 200, memoMethod: makeCode });
 
 /**
  * The code that holds `content`; `label` is what a screen reader reads. Always dark on light,
  * whatever the page's colours are.
  */
 export const drawQr = (content: string, label: string): Html => {
-  const { side, path } = codeOf(content);
+  const { side, path } = codes.memo(content);
   return html`<svg
     class="qr"
     role="img"

@@ -5,7 +5,11 @@ import type { Words } from '../words/words.ts';
 import { seals } from './icons.ts';
 import { documentView, languageSwitch } from './page.ts';
 
-const messagePage = (
+/**
+ * A message page: the address is not ours (`unknownPage`), the service could not answer
+ * (`brokenPage`), or the page was asked for too often (`busyPage`).
+ */
+export const messagePage = (
   message: 'unknownPage' | 'brokenPage' | 'busyPage',
   words: Words,
   assets: Assets,
@@ -30,15 +34,3 @@ const messagePage = (
     </body>`,
   });
 };
-
-/** The page of a token that is not ours. */
-export const unknownPage = (words: Words, assets: Assets): string =>
-  messagePage('unknownPage', words, assets);
-
-/** The page when the service could not answer. */
-export const brokenPage = (words: Words, assets: Assets): string =>
-  messagePage('brokenPage', words, assets);
-
-/** The page when it was asked for too often. */
-export const busyPage = (words: Words, assets: Assets): string =>
-  messagePage('busyPage', words, assets);

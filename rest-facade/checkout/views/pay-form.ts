@@ -1,4 +1,5 @@
 /** A pending payment: the buyer picks a method when it is `any`, and pays. */
+import { grouped } from '../browser/card-rules.js';
 import type { Checkout } from '../call-checkout.ts';
 import { html, type Html, type Piece, linkable } from '../html.ts';
 import type { PayableMethod, Message, Words, Language } from '../words/words.ts';
@@ -88,8 +89,6 @@ const field = (of: Field, beside: Piece = null): Html =>
 const brands = cardBrands.map(
   (brand) => html`<span data-brand="${brand}">${brandMarks[brand]}</span>`,
 );
-
-const grouped = (number: string): string => number.replace(/(\d{4})(?=\d)/g, '$1 ');
 
 const testCardList = (words: Words): Html =>
   html` <details class="test-cards" id="test-cards">

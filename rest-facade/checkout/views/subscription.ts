@@ -4,7 +4,8 @@
  */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount, formatDay } from '../language.ts';
-import { html, type Html, type Piece } from '../html.ts';
+import { html, type Piece } from '../html.ts';
+import { day, fact } from './facts.ts';
 import type { Words, SavableMethod, SavingWords } from '../words/words.ts';
 
 type Terms = NonNullable<Checkout['subscription']>;
@@ -45,28 +46,19 @@ const trialChargeWords = (checkout: Checkout, words: Words): string | null => {
   return terms && awaitsBuyer ? words.subscription.chargedIn(terms.trialDays) : null;
 };
 
-const fact = (name: string, value: Html | string): Html =>
-  html`<div class="fact">
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`;
-
-const day = (instant: string, words: Words): Html =>
-  html`<time datetime="${instant}">${formatDay(instant, words)}</time>`;
-
 const host = ({ shopSite }: Checkout): string | null =>
   (shopSite && URL.parse(shopSite)?.host) || null;
 
 const planFact = ({ planName }: Terms, { subscription }: Words): Piece =>
-  planName !== null && fact(subscription.plan, planName);
+  fact(subscription.plan, planName);
 
-const trialFact = (terms: Terms, end: string, words: Words): Html =>
+const trialFact = (terms: Terms, end: string, words: Words): Piece =>
   fact(
     words.subscription.trial,
     html`${words.subscription.days(terms.trialDays)}, ${words.subscription.until} ${day(end, words)}`,
   );
 
-const firstCharge = ({ amount, currency }: Terms, end: string, words: Words): Html =>
+const firstCharge = ({ amount, currency }: Terms, end: string, words: Words): Piece =>
   fact(
     words.subscription.firstCharge,
     html`${formatAmount(amount, currency, words.locale)}, ${day(end, words)}`,

@@ -1,8 +1,9 @@
 /** What is paid for (shop, amount, order, time left), and the record of an ended payment. */
 import type { Checkout } from '../call-checkout.ts';
 import { html, type Html, linkable, type Piece } from '../html.ts';
-import { formatAmount, formatDay, formatTime } from '../language.ts';
+import { formatAmount, formatTime } from '../language.ts';
 import type { Words } from '../words/words.ts';
+import { day, fact, time } from './facts.ts';
 import { payableMethod } from './pay-form.ts';
 import {
   verificationView,
@@ -18,15 +19,9 @@ const scrolls_characters = 120;
 /** The first letter or digit of the shop's name, for its badge. */
 const initialOf = (name: string): string => /[\p{L}\p{N}]/u.exec(name)?.[0].toUpperCase() ?? '·';
 
-const row = (name: string, value: Html | string, kind = ''): Html =>
-  html`<div class="fact ${kind}">
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`;
-
-const timeLeft = (checkout: Checkout, words: Words): Html | null =>
+const timeLeft = (checkout: Checkout, words: Words): Piece =>
   checkout.status === 'pending' || checkout.status === 'processing'
-    ? row(
+    ? fact(
         words.timeLeft,
         html`<span class="clock" role="timer" aria-live="off" data-deadline="${checkout.deadline}"
           >&nbsp;</span
@@ -64,7 +59,7 @@ export const summaryView = (checkout: Checkout, words: Words): Html => {
     ${checkout.description && descriptionView(checkout.description)}
     ${offeredTermsView(checkout, words)}
     <dl class="facts">
-      ${row(words.order, checkout.orderId)} ${row(words.paymentNumber, checkout.publicId)}
+      ${fact(words.order, checkout.orderId)} ${fact(words.paymentNumber, checkout.publicId)}
       ${timeLeft(checkout, words)}
     </dl>
   `;
@@ -124,16 +119,6 @@ const methodText = ({ method }: Checkout, words: Words): string | null => {
   return method === 'recurrent' ? words.savedMethod : null;
 };
 
-const time = (instant: string, text: string): Html =>
-  html`<time datetime="${instant}">${text}</time>`;
-
-const fact = (name: string, value: Html | string | null): Piece =>
-  value !== null &&
-  html`<div class="fact">
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`;
-
 /**
  * One refund. The service gives the reason for the automatic refund of a late success, not the
  * shop.
@@ -149,7 +134,7 @@ const refundView = (
   return html`<li>
     <span class="refund-words">${words.refunds[state]}</span>
     <span class="refund-amount">${formatAmount(amount, currency, words.locale)}</span>
-    <span class="refund-day">${time(at, formatDay(at, words))}</span>
+    <span class="refund-day">${day(at, words)}</span>
     ${reason && html`<span class="refund-reason">${reason}</span>`}
   </li>`;
 };
