@@ -2770,19 +2770,25 @@ export type RetryPendingMutation = { webhookDeliveriesRetry:
 
 export type WeekTotalsFragment = { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> };
 
-export type WeekQueryVariables = Exact<{
+export type WeeksQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
   mode?: Mode | null | undefined;
   timeZone: string;
-  from: string;
-  to: string;
+  from1: string;
+  to1: string;
+  from2: string;
+  to2: string;
+  from3: string;
+  to3: string;
+  from4: string;
+  to4: string;
 }>;
 
 
-export type WeekQuery = { payment: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
+export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '810fdb88dadb72b8';
+export const operationsVersion = 'a48967c988dfabdd';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -3234,6 +3240,6 @@ export const ResendFailed = typed<ResendFailedMutation, ResendFailedMutationVari
 export const RetryPending = typed<RetryPendingMutation, RetryPendingMutationVariables>(
   "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation RetryPending($merchantId: ID!, $endpointId: ID!) {\n  webhookDeliveriesRetry(merchantId: $merchantId, endpointId: $endpointId) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ...Refusal\n  }\n}",
 );
-export const Week = typed<WeekQuery, WeekQueryVariables>(
-  "fragment WeekTotals on Totals {\n  parts {\n    from\n    to\n    rows {\n      succeeded\n      failed\n      moved\n    }\n  }\n}\n\nquery Week($merchantId: ID, $mode: Mode, $timeZone: String!, $from: DateTime!, $to: DateTime!) {\n  payment: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from\n    to: $to\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from\n    to: $to\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from\n    to: $to\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n}",
+export const Weeks = typed<WeeksQuery, WeeksQueryVariables>(
+  "fragment WeekTotals on Totals {\n  parts {\n    from\n    to\n    rows {\n      succeeded\n      failed\n      moved\n    }\n  }\n}\n\nquery Weeks($merchantId: ID, $mode: Mode, $timeZone: String!, $from1: DateTime!, $to1: DateTime!, $from2: DateTime!, $to2: DateTime!, $from3: DateTime!, $to3: DateTime!, $from4: DateTime!, $to4: DateTime!) {\n  payment1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n}",
 );

@@ -5,14 +5,14 @@ import {
   type PaymentRowFragment,
   type TodayQuery,
   type TotalsOf,
-  Week,
+  Weeks,
   Today,
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
 import type { LiveChange } from '../graph/live.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
-import { CopyBlock } from '../parts/texts.tsx';
+import { CopyBlock, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useLiveRows } from '../parts/use-live-rows.tsx';
 import { PaymentDrawer } from '../payments/shown.tsx';
@@ -62,25 +62,33 @@ const useToday = (): TodayQuery | undefined => {
 
 /* The same weekday of the last four weeks, up to the same time of day. */
 
-/** The sums of the day so many weeks ago; undefined until they are loaded. */
-const useWeekAgo = (weeks: number): Readonly<Record<TotalsOf, Sums>> | undefined => {
+/** The sums of the four days in one query; undefined until they are loaded. */
+const useWeeks = (): Readonly<Record<TotalsOf, readonly Sums[]>> | undefined => {
   const { merchantId, mode } = useAddress();
-  const span = spanUpToNow(7 * weeks);
-  const { data } = useAsk(Week, { merchantId, mode, timeZone: ownZone(), ...span });
+  const spans = [1, 2, 3, 4].map((week) => spanUpToNow(7 * week));
+  const [one, two, three, four] = spans;
+  const { data } = useAsk(Weeks, {
+    merchantId,
+    mode,
+    timeZone: ownZone(),
+    from1: one?.from ?? '',
+    to1: one?.to ?? '',
+    from2: two?.from ?? '',
+    to2: two?.to ?? '',
+    from3: three?.from ?? '',
+    to3: three?.to ?? '',
+    from4: four?.from ?? '',
+    to4: four?.to ?? '',
+  });
   if (!data) return undefined;
-  const until_ms = Date.parse(span.from) + Date.now() - Date.parse(dayBefore(0));
+  const passed_ms = Date.now() - Date.parse(dayBefore(0));
+  const sums = (weeks: readonly Parameters<typeof sumUpTo>[0][]): readonly Sums[] =>
+    weeks.map((week, index) => sumUpTo(week, Date.parse(spans[index]?.from ?? '') + passed_ms));
   return {
-    payment: sumUpTo(data.payment, until_ms),
-    refund: sumUpTo(data.refund, until_ms),
-    payout: sumUpTo(data.payout, until_ms),
+    payment: sums([data.payment1, data.payment2, data.payment3, data.payment4]),
+    refund: sums([data.refund1, data.refund2, data.refund3, data.refund4]),
+    payout: sums([data.payout1, data.payout2, data.payout3, data.payout4]),
   };
-};
-
-/** The sums of the four days; undefined until all are loaded. */
-const useWeeks = () => {
-  const weeks = [useWeekAgo(1), useWeekAgo(2), useWeekAgo(3), useWeekAgo(4)];
-  const loaded = weeks.filter((week) => week !== undefined);
-  return loaded.length === weeks.length ? loaded : undefined;
 };
 
 type Part = DayTotals['parts'][number];
@@ -152,10 +160,7 @@ const Numbers = ({ today }: { readonly today: TodayQuery | undefined }) => {
   const { locale } = useWords();
   const { search } = useAddress();
   const weeks = useWeeks();
-  const of = (kind: TotalsOf) => ({
-    parts: today?.[kind].parts,
-    weeks: weeks?.map((week) => week[kind]),
-  });
+  const of = (kind: TotalsOf) => ({ parts: today?.[kind].parts, weeks: weeks?.[kind] });
   const payments = of('payment');
   const currency = today?.payment.currency ?? 'RUB';
   const moneyAs =
@@ -348,8 +353,7 @@ const Latest = () => {
     isFirstPage: true,
     again,
   });
-  if (error && !data) return <Failure error={error} again={again} />;
-  if (!data) return <Skeleton />;
+  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   if (live.rows.length === 0)
     return (
       <Empty title={words.payment.empty}>
@@ -376,9 +380,7 @@ export const HomePage = () => {
   const today = useToday();
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.home}</h1>
-      </header>
+      <PageHead name={words.sections.home} />
       <Numbers today={today} />
       <section>
         <h2 className="part-title">{words.home.hello}</h2>

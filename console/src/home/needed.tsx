@@ -100,8 +100,6 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
   const words = useWords();
   const own = useNeededWords();
   const { subject } = useViewer();
-  const mayAssign = usePermission('alertAssign');
-  const mayResolve = usePermission('alertResolve');
   const { isOpen, open, close } = useDialog(list);
   const [message, setMessage] = useState('');
   const refusalText = useRefusalText();
@@ -116,11 +114,11 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
   return (
     <>
       {alert.assignee === null && (
-        <ActButton permission={mayAssign} onPress={() => void take()}>
+        <ActButton permission="alertAssign" onPress={() => void take()}>
           {own.take}
         </ActButton>
       )}
-      <ActButton permission={mayResolve} onPress={open}>
+      <ActButton permission="alertResolve" onPress={open}>
         {words.alert.resolve}
       </ActButton>
       <span role="status">{message}</span>
@@ -159,7 +157,6 @@ const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndp
   const { locale } = useWords();
   const own = useNeededWords();
   const { search } = useAddress();
-  const mayReplay = usePermission('webhookDeliveriesResendFailed');
   const { isOpen, open, close } = useDialog(list);
   const { merchantId, endpointId, url, oldestAt, count } = failed;
   const place = (
@@ -173,7 +170,7 @@ const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndp
   return (
     <Line whose={list.whose} at={oldestAt} place={place} text={url}>
       {endpointId !== null && (
-        <ActButton permission={mayReplay} onPress={open}>
+        <ActButton permission="webhookDeliveriesResendFailed" onPress={open}>
           {own.replay}
         </ActButton>
       )}
@@ -242,7 +239,6 @@ const DifferenceLine = ({
   const own = useNeededWords();
   const { kinds, resolve } = useReconciliationWords();
   const { search } = useAddress();
-  const permission = usePermission('reconciliationDifferenceResolve');
   const { isOpen, open, close } = useDialog(list);
   const { kind, foundAt, runId } = difference;
   const place = (
@@ -258,7 +254,7 @@ const DifferenceLine = ({
       text=""
       detail={<DetailOf row={difference} />}
     >
-      <ActButton permission={permission} onPress={open}>
+      <ActButton permission="reconciliationDifferenceResolve" onPress={open}>
         {resolve(1)}
       </ActButton>
       {isOpen && <ResolveDialog rows={[difference]} close={close} />}
