@@ -42,44 +42,33 @@ export const makeRouter = (socket: SocketState) => {
   const root = rootOf(socket);
   const at = screensOf(root);
   const routeTree = root.addChildren([
-    at('/', () => import('./home/home.tsx').then(({ HomePage }) => HomePage)),
-    at('/payments', () => import('./payments/list.tsx').then(({ PaymentsPage }) => PaymentsPage)),
-    at('/payments/$merchantId/$id', () =>
-      import('./payments/page.tsx').then(({ PaymentPage }) => PaymentPage),
+    at('/', async () => (await import('./home/home.tsx')).HomePage),
+    at('/payments', async () => (await import('./payments/list.tsx')).PaymentsPage),
+    at('/payments/$merchantId/$id', async () => (await import('./payments/page.tsx')).PaymentPage),
+    at('/refunds', async () => (await import('./refunds/list.tsx')).RefundsPage),
+    at('/receipts', async () => (await import('./receipts/list.tsx')).ReceiptsPage),
+    at('/paylinks', async () => (await import('./links/page.tsx')).LinksPage),
+    at('/subscriptions', async () => (await import('./subscriptions/page.tsx')).SubscriptionsPage),
+    at('/customer', async () => (await import('./customers/page.tsx')).CustomerPage),
+    at('/payouts', async () => (await import('./payouts/list.tsx')).PayoutsPage),
+    at('/payouts/$merchantId/$id', async () => (await import('./payouts/payout.tsx')).PayoutPage),
+    at('/balance', async () => (await import('./ledger/page.tsx')).BalancePage),
+    at('/reports', async () => (await import('./reports/page.tsx')).ReportsPage),
+    at(
+      '/reconciliation',
+      async () => (await import('./reconciliation/page.tsx')).ReconciliationPage,
     ),
-    at('/refunds', () => import('./refunds/list.tsx').then(({ RefundsPage }) => RefundsPage)),
-    at('/receipts', () => import('./receipts/list.tsx').then(({ ReceiptsPage }) => ReceiptsPage)),
-    at('/paylinks', () => import('./links/page.tsx').then(({ LinksPage }) => LinksPage)),
-    at('/subscriptions', () =>
-      import('./subscriptions/page.tsx').then(({ SubscriptionsPage }) => SubscriptionsPage),
-    ),
-    at('/customer', () => import('./customers/page.tsx').then(({ CustomerPage }) => CustomerPage)),
-    at('/payouts', () => import('./payouts/list.tsx').then(({ PayoutsPage }) => PayoutsPage)),
-    at('/payouts/$merchantId/$id', () =>
-      import('./payouts/payout.tsx').then(({ PayoutPage }) => PayoutPage),
-    ),
-    at('/balance', () => import('./ledger/page.tsx').then(({ BalancePage }) => BalancePage)),
-    at('/reports', () => import('./reports/page.tsx').then(({ ReportsPage }) => ReportsPage)),
-    at('/reconciliation', () =>
-      import('./reconciliation/page.tsx').then(({ ReconciliationPage }) => ReconciliationPage),
-    ),
-    at('/banks', () => import('./banks/page.tsx').then(({ BanksPage }) => BanksPage)),
-    at('/webhooks', () => import('./webhooks/list.tsx').then(({ WebhooksPage }) => WebhooksPage)),
-    at('/developers', () =>
-      import('./developers/page.tsx').then(({ DevelopersPage }) => DevelopersPage),
-    ),
-    at('/alerts', () => import('./alerts/list.tsx').then(({ AlertsPage }) => AlertsPage)),
-    at('/audit', () => import('./audit/list.tsx').then(({ AuditPage }) => AuditPage)),
-    at('/people', () => import('./people/page.tsx').then(({ PeoplePage }) => PeoplePage)),
+    at('/banks', async () => (await import('./banks/page.tsx')).BanksPage),
+    at('/webhooks', async () => (await import('./webhooks/list.tsx')).WebhooksPage),
+    at('/developers', async () => (await import('./developers/page.tsx')).DevelopersPage),
+    at('/alerts', async () => (await import('./alerts/list.tsx')).AlertsPage),
+    at('/audit', async () => (await import('./audit/list.tsx')).AuditPage),
+    at('/people', async () => (await import('./people/page.tsx')).PeoplePage),
 
-    at('/settings', () => import('./person/settings.tsx').then(({ SettingsPage }) => SettingsPage)),
-    at('/policies', () => import('./policies/page.tsx').then(({ PoliciesPage }) => PoliciesPage)),
-    at('/merchants', () =>
-      import('./merchants/list.tsx').then(({ MerchantsPage }) => MerchantsPage),
-    ),
-    at('/merchants/$id', () =>
-      import('./merchants/page.tsx').then(({ MerchantPage }) => MerchantPage),
-    ),
+    at('/settings', async () => (await import('./person/settings.tsx')).SettingsPage),
+    at('/policies', async () => (await import('./policies/page.tsx')).PoliciesPage),
+    at('/merchants', async () => (await import('./merchants/list.tsx')).MerchantsPage),
+    at('/merchants/$id', async () => (await import('./merchants/page.tsx')).MerchantPage),
   ]);
   return createRouter({
     routeTree,

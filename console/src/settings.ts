@@ -1,10 +1,13 @@
 /** The person's settings in this browser: language, zone, theme, rows, last place. */
-import { useSyncExternalStore } from 'react';
+import { openStore } from './store.ts';
+
+export const themes = ['system', 'light', 'dark'] as const;
+export const densities = ['usual', 'compact'] as const;
 
 export interface Settings {
   readonly language: 'en' | 'ru';
-  readonly theme: 'system' | 'light' | 'dark';
-  readonly density: 'usual' | 'compact';
+  readonly theme: (typeof themes)[number];
+  readonly density: (typeof densities)[number];
   /** Whether the sections are icons alone. */
   readonly narrow: boolean;
   readonly mode: 'test' | 'live';
@@ -60,8 +63,8 @@ const read = (): Settings => {
   const of = new Map(Object.entries(typeof kept === 'object' && kept !== null ? kept : {}));
   return {
     language: oneOf(of.get('language'), ['en', 'ru'], initial.language),
-    theme: oneOf(of.get('theme'), ['system', 'light', 'dark'], 'system'),
-    density: oneOf(of.get('density'), ['usual', 'compact'], 'usual'),
+    theme: oneOf(of.get('theme'), themes, 'system'),
+    density: oneOf(of.get('density'), densities, 'usual'),
     narrow: of.get('narrow') === true,
     mode: oneOf(of.get('mode'), ['test', 'live'], 'test'),
     zone: readZone(of.get('zone')),
@@ -69,36 +72,31 @@ const read = (): Settings => {
   };
 };
 
-let current = read();
-const listeners = new Set<() => void>();
+const settings = openStore(read());
 
 /** Applies settings of the whole page to its root. */
 export const applySettings = (): void => {
   const { dataset } = document.documentElement;
-  document.documentElement.lang = current.language;
-  dataset['theme'] = current.theme;
-  dataset['density'] = current.density;
+  const { language, theme, density } = settings.now();
+  document.documentElement.lang = language;
+  dataset['theme'] = theme;
+  dataset['density'] = density;
 };
 
 /** Changes some of the settings, here and for this browser's next page. */
 export const changeSettings = (change: Partial<Settings>): void => {
-  current = { ...current, ...change };
+  const changed = { ...settings.now(), ...change };
   try {
-    localStorage.setItem(key, JSON.stringify(current));
+    localStorage.setItem(key, JSON.stringify(changed));
   } catch {
     // They apply to this page only.
   }
+  settings.set(changed);
   applySettings();
-  for (const changed of listeners) changed();
 };
 
 /** The settings now, without watching them. */
-export const settingsNow = (): Settings => current;
-
-const subscribe = (changed: () => void): (() => void) => {
-  listeners.add(changed);
-  return () => void listeners.delete(changed);
-};
+export const settingsNow = settings.now;
 
 /** The settings, watched. */
-export const useSettings = (): Settings => useSyncExternalStore(subscribe, () => current);
+export const useSettings = settings.use;

@@ -7,7 +7,7 @@ import {
 import { useAsk } from './parts/use-ask.ts';
 
 type Viewer = Answer['viewer'];
-type PermissionName = Viewer['permissions'][number]['name'];
+export type PermissionName = Viewer['permissions'][number]['name'];
 
 const Context = createContext<Viewer | null>(null);
 
@@ -39,7 +39,7 @@ export const useViewer = (): Viewer => {
   return viewer;
 };
 
-export interface Permission {
+interface Permission {
   readonly granted: boolean;
   /** The lowest role with the permission; null where only platform operators have it. */
   readonly needs: Viewer['role'] | null;

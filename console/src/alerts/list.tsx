@@ -10,13 +10,14 @@ import {
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
-import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { Chip } from '../parts/filters.tsx';
+import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useRefusalText, useSend } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
-import { Status, Moment } from '../parts/texts.tsx';
+import { Status, Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
@@ -108,15 +109,9 @@ const AlertFilters = () => {
   return (
     <div className="chips" role="group" aria-label={words.severity}>
       {chips.map(({ name, isOn, change }) => (
-        <button
-          key={name}
-          type="button"
-          className="chip"
-          aria-pressed={isOn}
-          onClick={() => set({ ...top, ...change })}
-        >
+        <Chip key={name} isOn={isOn} press={() => set({ ...top, ...change })}>
           {name}
-        </button>
+        </Chip>
       ))}
     </div>
   );
@@ -138,25 +133,21 @@ const RetryRefundAct = ({
 }) => {
   const { refund } = useWords();
   const words = useAlertWords();
-  const permission = usePermission('refundRetry');
-  const [isOpen, setOpen] = useState(false);
+  const { opened, open, close } = useOpened(again);
   const retry = useSend(RetryRefund);
   const { payment, subjectId: id } = alert;
   if (!payment) return null;
   const { merchantId } = payment;
   return (
     <>
-      <ActButton permission={permission} onPress={() => setOpen(true)}>
+      <ActButton permission="refundRetry" onPress={() => open(true)}>
         {words.retryRefund}
       </ActButton>
-      {isOpen && (
+      {opened && (
         <ActForm
           title={words.retryRefund}
           consequence={words.retryRefundText}
-          close={() => {
-            setOpen(false);
-            again();
-          }}
+          close={close}
           act={() =>
             retry({ merchantId, id }, (result) =>
               words.refundRetried(refund.statuses[result.refund.status]),
@@ -171,8 +162,7 @@ const RetryRefundAct = ({
 /** What can be done about an alert, or how it was resolved. */
 const AlertActs = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
   const words = useWords();
-  const permission = usePermission('alertResolve');
-  const [isOpen, setOpen] = useState(false);
+  const { opened, open, close } = useOpened(again);
   const { resolvedAt, resolvedBy, note } = alert;
   return (
     <div className="acts">
@@ -180,7 +170,7 @@ const AlertActs = ({ alert, again }: { readonly alert: Alert; readonly again: ()
         <RetryRefundAct alert={alert} again={again} />
       )}
       {resolvedAt === null ? (
-        <ActButton permission={permission} onPress={() => setOpen(true)}>
+        <ActButton permission="alertResolve" onPress={() => open(true)}>
           {words.alert.resolve}
         </ActButton>
       ) : (
@@ -192,15 +182,7 @@ const AlertActs = ({ alert, again }: { readonly alert: Alert; readonly again: ()
           : {note}
         </span>
       )}
-      {isOpen && (
-        <ResolveDialog
-          alert={alert}
-          close={() => {
-            setOpen(false);
-            again();
-          }}
-        />
-      )}
+      {opened && <ResolveDialog alert={alert} close={close} />}
     </div>
   );
 };
@@ -299,20 +281,16 @@ const List = () => {
   const open = rows?.find(({ id }) => id === search.open);
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.alerts}</h1>
-      </header>
+      <PageHead name={words.sections.alerts} />
       <div className="chips" role="group" aria-label={words.filters.status}>
         {([undefined, 'resolved'] as const).map((status) => (
-          <button
+          <Chip
             key={status ?? 'open'}
-            type="button"
-            className="chip"
-            aria-pressed={isResolved === (status === 'resolved')}
-            onClick={() => set({ status, after: undefined, before: undefined })}
+            isOn={isResolved === (status === 'resolved')}
+            press={() => set({ status, after: undefined, before: undefined })}
           >
             {status === 'resolved' ? words.alert.resolved : words.alert.open}
-          </button>
+          </Chip>
         ))}
       </div>
       <AlertFilters />
@@ -324,11 +302,7 @@ const List = () => {
         keyOf={({ id }) => id}
         openKey={search.open ?? null}
         onOpen={({ id }) => set({ open: id })}
-        empty={
-          <Empty title={words.alert.empty}>
-            <p>{words.alert.emptyText}</p>
-          </Empty>
-        }
+        empty={<Empty title={words.alert.empty} text={words.alert.emptyText} />}
       />
       {open && <AlertDrawer alert={open} again={again} close={() => set({ open: undefined })} />}
     </>
@@ -342,9 +316,7 @@ export const AlertsPage = () => {
   if (granted) return <List />;
   return (
     <>
-      <header className="page-head">
-        <h1>{sections.alerts}</h1>
-      </header>
+      <PageHead name={sections.alerts} />
       <Empty title={acts.platform} />
     </>
   );

@@ -1,4 +1,5 @@
 /** The audit log: append-only, newest first. */
+import { Fragment } from 'react';
 import { Audit, type AuditQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { DayFilters } from '../parts/filters.tsx';
@@ -6,7 +7,7 @@ import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { Id, Moment } from '../parts/texts.tsx';
+import { Facts, Id, Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useViewer } from '../viewer.tsx';
@@ -98,33 +99,19 @@ const Changes = ({
 }) => {
   const { auditLog } = useWords();
   const own = useSubjectWords();
-  const value = (text: string, isChanged: boolean) =>
-    text === '' ? (
-      <span className="quiet">{own.nothing}</span>
-    ) : (
-      <span className="wrap">{isChanged ? <mark>{text}</mark> : text}</span>
-    );
+  const side = (name: 'before' | 'after'): Column<ChangedField> => ({
+    name: auditLog[name],
+    isNamed: true,
+    cell: (row) => {
+      if (row[name] === '') return <span className="quiet">{own.nothing}</span>;
+      const isChanged = name === 'after' && before !== null && row.before !== row.after;
+      return <span className="wrap">{isChanged ? <mark>{row.after}</mark> : row[name]}</span>;
+    },
+  });
   const columns: readonly Column<ChangedField>[] = [
     { name: own.field, cell: ({ field }) => <code>{field}</code> },
-    ...(before
-      ? [
-          {
-            name: auditLog.before,
-            isNamed: true,
-            cell: (row: ChangedField) => value(row.before, false),
-          },
-        ]
-      : []),
-    ...(after
-      ? [
-          {
-            name: auditLog.after,
-            isNamed: true,
-            cell: (row: ChangedField) =>
-              value(row.after, before !== null && row.before !== row.after),
-          },
-        ]
-      : []),
+    ...(before ? [side('before')] : []),
+    ...(after ? [side('after')] : []),
   ];
   const rows = changedFields(before ?? {}, after ?? {});
   if (rows.length === 0) return null;
@@ -145,38 +132,20 @@ const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => vo
   return (
     <Modal side title={actionName(entry.action)} isOpen onClose={close}>
       <div className="payment">
-        <dl className="facts">
-          <div>
-            <dt>{columns.at}</dt>
-            <dd>
-              <Moment at={entry.at} />
-            </dd>
-          </div>
-          <div>
-            <dt>{columns.actor}</dt>
-            <dd>
-              {entry.actorName ?? entry.actor} ({roleOf(entry.role)})
-            </dd>
-          </div>
-          <div>
-            <dt>{columns.action}</dt>
-            <dd>
-              <code>{entry.action}</code>
-            </dd>
-          </div>
-          <div>
-            <dt>{columns.subject}</dt>
-            <dd>
-              <Subject entry={entry} /> <Id id={entry.subjectId} whole />
-            </dd>
-          </div>
-          <div>
-            <dt>{auditLog.request}</dt>
-            <dd>
-              <Id id={entry.requestId} whole />
-            </dd>
-          </div>
-        </dl>
+        <Facts
+          facts={[
+            [columns.at, <Moment key="at" at={entry.at} />],
+            [columns.actor, `${entry.actorName ?? entry.actor} (${roleOf(entry.role)})`],
+            [columns.action, <code key="action">{entry.action}</code>],
+            [
+              columns.subject,
+              <Fragment key="subject">
+                <Subject entry={entry} /> <Id id={entry.subjectId} whole />
+              </Fragment>,
+            ],
+            [auditLog.request, <Id key="request" id={entry.requestId} whole />],
+          ]}
+        />
         <Changes before={entry.before} after={entry.after} />
       </div>
     </Modal>
@@ -252,9 +221,7 @@ export const AuditPage = () => {
   const open = rows?.find(({ id }) => id === search.open);
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.audit}</h1>
-      </header>
+      <PageHead name={words.sections.audit} />
       <AuditFilters hasSubject={owner !== null} />
       <DayFilters />
       <Listing
@@ -265,11 +232,7 @@ export const AuditPage = () => {
         keyOf={({ id }) => id}
         openKey={search.open ?? null}
         onOpen={({ id }) => set({ open: id })}
-        empty={
-          <Empty title={words.auditLog.empty}>
-            <p>{words.auditLog.emptyText}</p>
-          </Empty>
-        }
+        empty={<Empty title={words.auditLog.empty} text={words.auditLog.emptyText} />}
       />
       {open && <Entry entry={open} close={() => set({ open: undefined })} />}
     </>

@@ -6,7 +6,7 @@ import { wholeNumber } from '../format.ts';
 import { PickField } from '../parts/fields.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, type Tone, Moment } from '../parts/texts.tsx';
+import { Status, type Tone, Moment, PageHead } from '../parts/texts.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
@@ -159,12 +159,7 @@ const Drawn = ({ health }: { readonly health: Health }) => {
   const { mode } = useAddress();
   const columns = useColumns(health);
   const rows = health.rows.filter((row) => row.mode === mode);
-  if (rows.length === 0)
-    return (
-      <Empty title={words.empty}>
-        <p>{words.emptyText}</p>
-      </Empty>
-    );
+  if (rows.length === 0) return <Empty title={words.empty} text={words.emptyText} />;
   return (
     <>
       <Table
@@ -215,9 +210,7 @@ export const BanksPage = () => {
   const { granted } = usePermission('bankHealth');
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.banks}</h1>
-      </header>
+      <PageHead name={words.sections.banks} />
       {granted ? <Asked /> : <Empty title={words.acts.platform} />}
     </>
   );

@@ -3,6 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Payments, Subscriptions, Tokens } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
+import { PageHead } from '../parts/texts.tsx';
 import { later } from '../parts/later.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -16,7 +17,7 @@ import { useCustomerWords } from '../words/customers.ts';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
 import { useWords } from '../words/words.ts';
 
-const LaterErase = later(() => import('../erasure/dialog.tsx').then(({ EraseAct }) => EraseAct));
+const LaterErase = later(async () => (await import('../erasure/dialog.tsx')).EraseAct);
 
 interface Of {
   readonly merchantId: string;
@@ -137,10 +138,9 @@ export const CustomerPage = () => {
   const { customer } = search;
   return (
     <>
-      <header className="page-head">
-        <h1>{name}</h1>
+      <PageHead name={name}>
         <CustomerField />
-      </header>
+      </PageHead>
       <OfMerchant>
         {(merchantId) =>
           customer !== undefined && (

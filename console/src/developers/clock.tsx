@@ -12,12 +12,11 @@ import {
   type ClockEventsQuery,
 } from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
-import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { usePermission } from '../viewer.tsx';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import { useWords } from '../words/words.ts';
 import type { DeveloperShop } from './keys.tsx';
@@ -205,11 +204,10 @@ const Stops = ({
 
 const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed: () => void }) => {
   const own = useDeveloperWords();
-  const advance = usePermission('testClockAdvance');
   const { merchantId, shopId, now } = clock;
   const { data, error, again } = useAsk(ClockEvents, { merchantId, shopId });
   const [chosen, setPlace] = useState(0);
-  const [isOpen, setOpen] = useState(false);
+  const { opened, open, close } = useOpened(changed);
   useEffect(() => {
     again();
     setPlace(0);
@@ -235,19 +233,16 @@ const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed
         />
         <output>{text}</output>
       </div>
-      <ActButton permission={advance} isMain onPress={() => setOpen(true)}>
+      <ActButton permission="testClockAdvance" isMain onPress={() => open(true)}>
         {own.clockAdvance}
       </ActButton>
       <Stops clock={clock} stops={stops} place={place} />
-      {isOpen && (
+      {opened && (
         <AdvanceDialog
           clock={clock}
           stop={stop}
           count={stops.slice(0, place + 1).reduce((sum, { due }) => sum + due.length, 0)}
-          close={() => {
-            setOpen(false);
-            changed();
-          }}
+          close={close}
         />
       )}
     </>
@@ -262,28 +257,24 @@ const ClockActs = ({
   readonly setOpen: (act: ClockAct) => void;
 }) => {
   const own = useDeveloperWords();
-  const create = usePermission('testClockCreate');
-  const freeze = usePermission('testClockFreeze');
-  const resume = usePermission('testClockResume');
-  const remove = usePermission('testClockRemove');
   if (!clock)
     return (
-      <ActButton permission={create} isMain onPress={() => setOpen('make')}>
+      <ActButton permission="testClockCreate" isMain onPress={() => setOpen('make')}>
         {own.clockMake}
       </ActButton>
     );
   return (
     <div className="acts">
       {clock.frozen ? (
-        <ActButton permission={resume} onPress={() => setOpen('resume')}>
+        <ActButton permission="testClockResume" onPress={() => setOpen('resume')}>
           {own.clockResume}
         </ActButton>
       ) : (
-        <ActButton permission={freeze} onPress={() => setOpen('freeze')}>
+        <ActButton permission="testClockFreeze" onPress={() => setOpen('freeze')}>
           {own.clockFreeze}
         </ActButton>
       )}
-      <ActButton permission={remove} onPress={() => setOpen('remove')}>
+      <ActButton permission="testClockRemove" onPress={() => setOpen('remove')}>
         {own.clockRemove}
       </ActButton>
     </div>
@@ -313,7 +304,7 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const own = useDeveloperWords();
   const { merchantId, id: shopId } = shop;
   const { data, error, again } = useAsk(Clock, { merchantId, shopId });
-  const [open, setOpen] = useState<ClockAct | null>(null);
+  const { opened, open, close } = useOpened<ClockAct>(again);
   const clock = data?.testClock ?? null;
   const isMoving = clock !== null && (clock.advancingTo !== null || !clock.frozen);
   useEffect(() => {
@@ -322,22 +313,15 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
     return () => clearInterval(timer);
   }, [isMoving, again]);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
-  const dialog = open !== null && (
-    <ClockDialog
-      act={open}
-      shop={{ merchantId, shopId }}
-      close={() => {
-        setOpen(null);
-        again();
-      }}
-    />
+  const dialog = opened !== null && (
+    <ClockDialog act={opened} shop={{ merchantId, shopId }} close={close} />
   );
   if (!clock)
     return (
       <>
         <Empty title={own.clockNone}>
           <p>{own.clockNoneText}</p>
-          <ClockActs clock={null} setOpen={setOpen} />
+          <ClockActs clock={null} setOpen={open} />
         </Empty>
         {dialog}
       </>
@@ -346,7 +330,7 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
     <div className="cards">
       <section className="card">
         <Face clock={clock} />
-        <ClockActs clock={clock} setOpen={setOpen} />
+        <ClockActs clock={clock} setOpen={open} />
       </section>
       <section className="card">
         <h2>{own.clockNext}</h2>

@@ -164,11 +164,7 @@ export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
         keyOf={({ id }) => id}
         openKey={search.open ?? null}
         onOpen={({ id }) => set({ open: id })}
-        empty={
-          <Empty title={own.eventsEmpty}>
-            <p>{own.eventsEmptyText}</p>
-          </Empty>
-        }
+        empty={<Empty title={own.eventsEmpty} text={own.eventsEmptyText} />}
       />
       {log && (
         <ForwardPager

@@ -8,11 +8,11 @@ import {
   type ApiKeyStatus,
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { ActForm, ActButton } from '../parts/act-form.tsx';
+import { ActForm, ActButton, useOpened } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { CopyBlock, Status } from '../parts/texts.tsx';
-import { useViewer, usePermission } from '../viewer.tsx';
+import { useViewer } from '../viewer.tsx';
 import { useDeveloperWords } from '../words/developers.ts';
 import { useWords } from '../words/words.ts';
 
@@ -219,46 +219,33 @@ interface KeyOf {
   readonly isMine: boolean;
 }
 
-/** Approves a key that another person requested. */
-const ApproveDialog = ({
-  apiKey,
+/** Approves a key that another person requested, or revokes one. */
+const DecideDialog = ({
+  apiKey: { merchantId, id: apiKeyId, prefix },
+  act,
   close,
 }: {
   readonly apiKey: KeyOf;
+  readonly act: 'approve' | 'revoke';
   readonly close: () => void;
 }) => {
   const { merchants } = useWords();
   const approve = useSend(ApproveKey);
-  const { merchantId, id, prefix } = apiKey;
-  return (
-    <ActForm
-      title={merchants.approve}
-      consequence={merchants.approveText(prefix)}
-      close={close}
-      act={() => approve({ merchantId, apiKeyId: id }, merchants.approved)}
-    />
-  );
-};
-
-/** Revokes a key. */
-const RevokeDialog = ({
-  apiKey,
-  close,
-}: {
-  readonly apiKey: KeyOf;
-  readonly close: () => void;
-}) => {
-  const { merchants } = useWords();
   const revoke = useSend(RevokeKey);
-  const { merchantId, id, prefix } = apiKey;
-  return (
-    <ActForm
-      title={merchants.revoke}
-      consequence={merchants.revokeText(prefix)}
-      close={close}
-      act={() => revoke({ merchantId, apiKeyId: id }, merchants.revoked)}
-    />
-  );
+  const of = { merchantId, apiKeyId };
+  const acts = {
+    approve: {
+      title: merchants.approve,
+      consequence: merchants.approveText(prefix),
+      act: () => approve(of, merchants.approved),
+    },
+    revoke: {
+      title: merchants.revoke,
+      consequence: merchants.revokeText(prefix),
+      act: () => revoke(of, merchants.revoked),
+    },
+  };
+  return <ActForm {...acts[act]} close={close} />;
 };
 
 /** A key's actions, and whether it works. */
@@ -270,16 +257,9 @@ export const KeyActs = ({
   readonly again: () => void;
 }) => {
   const { merchants } = useWords();
-  const approve = usePermission('apiKeyApprove');
-  const revoke = usePermission('apiKeyRevoke');
-  const rotate = usePermission('apiKeyRotate');
-  const [open, setOpen] = useState<'approve' | 'rotate' | 'revoke' | null>(null);
-  const close = (): void => {
-    setOpen(null);
-    again();
-  };
+  const { opened, open, close } = useOpened<'approve' | 'rotate' | 'revoke'>(again);
   const { status } = apiKey;
-  if ((status === 'revoked' || status === 'expired') && open === null)
+  if ((status === 'revoked' || status === 'expired') && opened === null)
     return <Status tone="over">{merchants[status]}</Status>;
   return (
     <div className="acts">
@@ -287,26 +267,27 @@ export const KeyActs = ({
         <>
           <Status tone="waiting">{merchants.waits}</Status>
           <ActButton
-            permission={approve}
+            permission="apiKeyApprove"
             {...(apiKey.isMine ? { barred: merchants.ownKey } : {})}
             isMain
-            onPress={() => setOpen('approve')}
+            onPress={() => open('approve')}
           >
             {merchants.approve}
           </ActButton>
         </>
       )}
       {status === 'active' && (
-        <ActButton permission={rotate} onPress={() => setOpen('rotate')}>
+        <ActButton permission="apiKeyRotate" onPress={() => open('rotate')}>
           {merchants.replace}
         </ActButton>
       )}
-      <ActButton permission={revoke} onPress={() => setOpen('revoke')}>
+      <ActButton permission="apiKeyRevoke" onPress={() => open('revoke')}>
         {merchants.revoke}
       </ActButton>
-      {open === 'approve' && <ApproveDialog apiKey={apiKey} close={close} />}
-      {open === 'rotate' && <RotateKeyDialog apiKey={apiKey} close={close} />}
-      {open === 'revoke' && <RevokeDialog apiKey={apiKey} close={close} />}
+      {opened === 'rotate' && <RotateKeyDialog apiKey={apiKey} close={close} />}
+      {opened !== null && opened !== 'rotate' && (
+        <DecideDialog apiKey={apiKey} act={opened} close={close} />
+      )}
     </div>
   );
 };

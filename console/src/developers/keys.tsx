@@ -1,5 +1,5 @@
 /** The keys of a shop: scopes, last use, creation, replacement and revocation. */
-import { useMemo, useState, type ReactNode } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import {
   ApiKeys,
   type ApiKeysQuery,
@@ -7,14 +7,14 @@ import {
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { KeyActs, IssueDialog } from './key-dialogs.tsx';
-import { ActButton } from '../parts/act-form.tsx';
+import { Chip } from '../parts/filters.tsx';
+import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { usePermission } from '../viewer.tsx';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
@@ -85,15 +85,13 @@ const KeyFilters = () => {
   const { search, set } = useAddress();
   const top = { after: undefined, before: undefined };
   const chip = (field: 'status' | 'type', value: string, name: string) => (
-    <button
+    <Chip
       key={value}
-      type="button"
-      className="chip"
-      aria-pressed={search[field] === value}
-      onClick={() => set({ ...top, [field]: search[field] === value ? undefined : value })}
+      isOn={search[field] === value}
+      press={() => set({ ...top, [field]: search[field] === value ? undefined : value })}
     >
       {name}
-    </button>
+    </Chip>
   );
   return (
     <>
@@ -123,23 +121,13 @@ const IssueAct = ({
   readonly again: () => void;
 }) => {
   const own = useDeveloperWords();
-  const issue = usePermission('apiKeyIssue');
-  const [isIssuing, setIssuing] = useState(false);
+  const { opened, open, close } = useOpened(again);
   return (
     <div className="acts">
-      <ActButton permission={issue} isMain onPress={() => setIssuing(true)}>
+      <ActButton permission="apiKeyIssue" isMain onPress={() => open(true)}>
         {own.issue}
       </ActButton>
-      {isIssuing && (
-        <IssueDialog
-          shop={shop}
-          isLive={isLive}
-          close={() => {
-            setIssuing(false);
-            again();
-          }}
-        />
-      )}
+      {opened && <IssueDialog shop={shop} isLive={isLive} close={close} />}
     </div>
   );
 };
@@ -180,9 +168,7 @@ export const KeysPart = ({
         keyOf={({ id }) => id}
         empty={
           status === null && mode === null ? (
-            <Empty title={own.noKeys}>
-              <p>{own.noKeysText}</p>
-            </Empty>
+            <Empty title={own.noKeys} text={own.noKeysText} />
           ) : (
             <Empty title={none} />
           )

@@ -20,7 +20,7 @@ import { EventsPart } from './events.tsx';
 import { KeysPart, type DeveloperShop } from './keys.tsx';
 import { RequestsPart } from './requests.tsx';
 import { SecurityPart } from './security.tsx';
-import { Status } from '../parts/texts.tsx';
+import { Status, PageHead } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 
 /* What a shop still lacks before it takes real money. */
@@ -221,10 +221,9 @@ export const DevelopersPage = () => {
   const words = useWords();
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.developers}</h1>
+      <PageHead name={words.sections.developers}>
         <TestPaymentButton />
-      </header>
+      </PageHead>
       <OfMerchant>{(merchantId) => <Parts merchantId={merchantId} />}</OfMerchant>
     </>
   );

@@ -9,7 +9,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { useAddress, kept } from '../address.ts';
 import { duration } from '../format.ts';
-import { FindField, isNarrowed } from '../parts/filters.tsx';
+import { FindField, isNarrowed, Chip } from '../parts/filters.tsx';
 import { Listing, ForwardPager } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -81,15 +81,13 @@ const StatusField = () => {
   return (
     <div className="chips" role="group" aria-label={own.statuses}>
       {([undefined, ...statusGroups] as const).map((group) => (
-        <button
+        <Chip
           key={group ?? ''}
-          type="button"
-          className="chip"
-          aria-pressed={search.status === group}
-          onClick={() => set({ status: group, after: undefined })}
+          isOn={search.status === group}
+          press={() => set({ status: group, after: undefined })}
         >
           {group === undefined ? words.filters.all : own.groups[group]}
-        </button>
+        </Chip>
       ))}
       <label className="inline-field">
         {own.exact}
@@ -334,9 +332,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
           isNarrowed(narrowing) ? (
             <Empty title={shared.none} />
           ) : (
-            <Empty title={own.empty}>
-              <p>{own.emptyText}</p>
-            </Empty>
+            <Empty title={own.empty} text={own.emptyText} />
           )
         }
       />

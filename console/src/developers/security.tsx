@@ -5,7 +5,7 @@ import {
   RotateSigningSecret,
   SetAllowList,
 } from '../../../schema/generated/console.ts';
-import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -49,9 +49,9 @@ const AllowList = ({
   readonly again: () => void;
 }) => {
   const own = useDeveloperWords();
-  const permission = usePermission('shopAllowListSet');
+  const { granted } = usePermission('shopAllowListSet');
   const [text, setText] = useState(() => shop.allowList.join('\n'));
-  const [isOpen, setOpen] = useState(false);
+  const { opened, open, close } = useOpened(again);
   const entries = text.split(/[\s,]+/).filter(Boolean);
   return (
     <section className="card">
@@ -62,23 +62,14 @@ const AllowList = ({
           rows={5}
           spellCheck={false}
           value={text}
-          readOnly={!permission.granted}
+          readOnly={!granted}
           onChange={(event) => setText(event.target.value)}
         />
       </label>
-      <ActButton permission={permission} onPress={() => setOpen(true)}>
+      <ActButton permission="shopAllowListSet" onPress={() => open(true)}>
         {own.addressesSave}
       </ActButton>
-      {isOpen && (
-        <AllowListDialog
-          shop={shop}
-          entries={entries}
-          close={() => {
-            setOpen(false);
-            again();
-          }}
-        />
-      )}
+      {opened && <AllowListDialog shop={shop} entries={entries} close={close} />}
     </section>
   );
 };
@@ -144,41 +135,35 @@ const Signature = ({
   readonly again: () => void;
 }) => {
   const own = useDeveloperWords();
-  const change = usePermission('shopSignatureRequire');
-  const rotate = usePermission('shopSigningSecretRotate');
-  const [open, setOpen] = useState<Open | null>(null);
+  const { opened, open, close } = useOpened<Open>(again);
   const { requireSignature: isRequired, requireBoundSignature: isBound } = shop;
-  const close = (): void => {
-    setOpen(null);
-    again();
-  };
   return (
     <section className="card">
       <h2>{own.signature}</h2>
       <p>{own.signatureStates[isBound ? 'bound' : isRequired ? 'body' : 'none']}</p>
       <div className="acts">
         {!isRequired && (
-          <ActButton permission={change} onPress={() => setOpen('require')}>
+          <ActButton permission="shopSignatureRequire" onPress={() => open('require')}>
             {own.signatureRequire}
           </ActButton>
         )}
         {isRequired && !isBound && (
-          <ActButton permission={change} onPress={() => setOpen('bind')}>
+          <ActButton permission="shopSignatureRequire" onPress={() => open('bind')}>
             {own.signatureBind}
           </ActButton>
         )}
         {isRequired && (
-          <ActButton permission={change} onPress={() => setOpen('lift')}>
+          <ActButton permission="shopSignatureRequire" onPress={() => open('lift')}>
             {own.signatureLift}
           </ActButton>
         )}
-        <ActButton permission={rotate} onPress={() => setOpen('rotate')}>
+        <ActButton permission="shopSigningSecretRotate" onPress={() => open('rotate')}>
           {own.rotate}
         </ActButton>
       </div>
-      {open === 'rotate' && <RotateDialog shop={shop} close={close} />}
-      {open !== null && open !== 'rotate' && (
-        <RequireDialog shop={shop} kind={open} close={close} />
+      {opened === 'rotate' && <RotateDialog shop={shop} close={close} />}
+      {opened !== null && opened !== 'rotate' && (
+        <RequireDialog shop={shop} kind={opened} close={close} />
       )}
     </section>
   );

@@ -7,10 +7,9 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { EraseData, type PersonalDataSubject } from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
-import { ActButton, PolicyForm } from '../parts/act-form.tsx';
+import { ActButton, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { refusalOf, refusedBy, type Outcome } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { usePermission } from '../viewer.tsx';
 import { useErasureWords } from '../words/customers.ts';
 import { useWords } from '../words/words.ts';
 
@@ -97,22 +96,13 @@ export const EraseAct = ({
   ...of
 }: Omit<DialogProps, 'close'> & { readonly again?: () => void }) => {
   const words = useErasureWords();
-  const permission = usePermission('personalDataErase');
-  const [isOpen, setOpen] = useState(false);
+  const { opened, open, close } = useOpened(again);
   return (
     <>
-      <ActButton permission={permission} onPress={() => setOpen(true)}>
+      <ActButton permission="personalDataErase" onPress={() => open(true)}>
         {of.subject === 'customer' ? words.customerTitle : words.title}
       </ActButton>
-      {isOpen && (
-        <EraseDialog
-          {...of}
-          close={() => {
-            setOpen(false);
-            again();
-          }}
-        />
-      )}
+      {opened && <EraseDialog {...of} close={close} />}
     </>
   );
 };

@@ -1,10 +1,10 @@
 /** The frame of every screen: sections, mode, search, connection, person. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, type ReactNode, useState, useSyncExternalStore } from 'react';
+import { useEffect, type ReactNode, useState } from 'react';
 import { useAddress } from '../address.ts';
 import { timeOfDay } from '../format.ts';
 import { LiveProvider, useLive, type SocketState } from '../graph/live.tsx';
-import { unansweredSince, watchUnanswered } from '../parts/use-ask.ts';
+import { useUnansweredSince } from '../parts/use-ask.ts';
 import { Icon } from '../parts/icon.tsx';
 import { AddressMerchant } from '../parts/whose.tsx';
 import { PopoverButton } from '../parts/modal.tsx';
@@ -64,7 +64,7 @@ const ModeSwitch = () => {
 const useLiveText = (): { readonly text: string; readonly isOpen: boolean } => {
   const { live, locale } = useWords();
   const { lostAt } = useLive();
-  const staleAt = useSyncExternalStore(watchUnanswered, unansweredSince);
+  const staleAt = useUnansweredSince();
   if (lostAt) return { text: live.since(timeOfDay(lostAt, locale)), isOpen: false };
   if (staleAt) return { text: live.stale(timeOfDay(staleAt, locale)), isOpen: false };
   return { text: live.open, isOpen: true };

@@ -1,19 +1,17 @@
 /** Parts of the frame that are loaded on first use, so that the first screen appears sooner. */
-import { useSyncExternalStore } from 'react';
 import { firstScreen } from '../parts/states.tsx';
 import { later } from '../parts/later.tsx';
 import { LaterMerchantList } from '../parts/whose.tsx';
 import { Modal, LaterPopover } from '../parts/modal.tsx';
+import { openStore } from '../store.ts';
 import type { End } from './frame-dialogs.tsx';
 
-export const LaterMenu = later(() =>
-  import('./person-menu.tsx').then(({ PersonMenu }) => PersonMenu),
+export const LaterMenu = later(async () => (await import('./person-menu.tsx')).PersonMenu);
+export const LaterPalette = later(async () => (await import('./palette.tsx')).Palette);
+export const LaterShortcuts = later(
+  async () => (await import('./frame-dialogs.tsx')).ShortcutsList,
 );
-export const LaterPalette = later(() => import('./palette.tsx').then(({ Palette }) => Palette));
-export const LaterShortcuts = later(() =>
-  import('./frame-dialogs.tsx').then(({ ShortcutsList }) => ShortcutsList),
-);
-const LaterEnd = later(() => import('./frame-dialogs.tsx').then(({ EndDialog }) => EndDialog));
+const LaterEnd = later(async () => (await import('./frame-dialogs.tsx')).EndDialog);
 
 /** Loads what a person is likely to use next, when the first screen is there. */
 export const loadAhead = async (): Promise<void> => {
@@ -24,23 +22,13 @@ export const loadAhead = async (): Promise<void> => {
 
 // Stops the page when the session is over or a new version is released.
 
-let current: End | null = null;
-const listeners = new Set<() => void>();
-const set = (end: End | null): void => {
-  current = end;
-  for (const changed of listeners) changed();
-};
+const ended = openStore<End | null>(null);
 
 /** Shows why the page cannot continue. */
-export const showEnd = (end: End): void => set(end);
-
-const subscribe = (changed: () => void): (() => void) => {
-  listeners.add(changed);
-  return () => void listeners.delete(changed);
-};
+export const showEnd = (end: End): void => ended.set(end);
 
 /** The dialog, when there is one. */
 export const PageEnds = () => {
-  const end = useSyncExternalStore(subscribe, () => current);
-  return end && <LaterEnd end={end} close={() => set(null)} />;
+  const end = ended.use();
+  return end && <LaterEnd end={end} close={() => ended.set(null)} />;
 };

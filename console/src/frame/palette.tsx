@@ -11,7 +11,7 @@ import { Status, tones } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { methodText, PaymentStanding } from '../payments/shown.tsx';
 import { logOut, useViewer, usePermission } from '../viewer.tsx';
-import { changeSettings, useSettings } from '../settings.ts';
+import { changeSettings, themes, useSettings } from '../settings.ts';
 import { useDraftWords } from '../words/drafts.ts';
 import { usePeopleWords } from '../words/people.ts';
 import { useSharedWords } from '../words/shared.ts';
@@ -70,7 +70,7 @@ const useActs = (): readonly Act[] => {
       `${mode.label}: ${mode[other]}`,
       () => set({ mode: other, after: undefined, before: undefined, open: undefined }),
     ],
-    ...(['system', 'light', 'dark'] as const).map(
+    ...themes.map(
       (theme) =>
         [
           true,

@@ -2,7 +2,7 @@
 import { Header, Menu, MenuItem, MenuSection, Separator } from 'react-aria-components';
 import { useNavigate } from '@tanstack/react-router';
 import { logOut, usePermission, useViewer } from '../viewer.tsx';
-import { changeSettings, useSettings, type Settings } from '../settings.ts';
+import { changeSettings, densities, themes, useSettings } from '../settings.ts';
 import { usePeopleWords } from '../words/people.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
@@ -38,12 +38,10 @@ const Choice = <Value extends string>({
   </MenuSection>
 );
 
-const themes: readonly Settings['theme'][] = ['system', 'light', 'dark'];
 const languages = [
   ['en', 'English'],
   ['ru', 'Русский'],
 ] as const;
-const densities: readonly Settings['density'][] = ['usual', 'compact'];
 
 /** The actions of lines without a choice. */
 const useAct = () => {

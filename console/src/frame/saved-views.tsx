@@ -5,17 +5,14 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { useRefusalText } from '../parts/outcome.tsx';
 import { DeleteView, SavedViews, SaveView } from '../../../schema/generated/console.ts';
-import { clean, readSearch, useAddress, type Search } from '../address.ts';
+import { clean, readSearch, useAddress, without, type Search } from '../address.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWords } from '../words/words.ts';
 import { pathOf, type Section } from './sections.tsx';
 
 /** The part of an address that a view saves: no page and no open object. */
-const keptOf = (search: Search): Search => {
-  const { after: _, before: __, open: ___, act: ____, ...kept } = search;
-  return kept;
-};
+const keptOf = (search: Search): Search => without(search, 'after', 'before', 'open', 'act');
 
 const textOf = (search: Search): string =>
   new URLSearchParams(
@@ -23,10 +20,8 @@ const textOf = (search: Search): string =>
   ).toString();
 
 /** Whether there are filters to save: a tab alone is not a view. */
-const isWorthKeeping = (search: Search): boolean => {
-  const { mode: _, merchant: __, tab: ___, ...rest } = keptOf(search);
-  return Object.keys(clean(rest)).length > 0;
-};
+const isWorthKeeping = (search: Search): boolean =>
+  Object.keys(clean(without(keptOf(search), 'mode', 'merchant', 'tab'))).length > 0;
 
 const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }) => {
   const { views: words } = useWords();

@@ -2,7 +2,7 @@
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { Counts, RefundDraftsToDecide, DraftsToDecide } from '../../../schema/generated/console.ts';
-import { kept, type Search, useAddress, clean, readSearch } from '../address.ts';
+import { kept, type Search, useAddress, clean, readSearch, without } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -182,15 +182,7 @@ const storageKeyOf = (section: string): string => `console-filters-${section}`;
 
 /** Keeps the filters of an address: no page, no open object, nothing that all sections share. */
 export const rememberFilters = (section: string, search: Search): void => {
-  const {
-    mode: _,
-    merchant: __,
-    open: ___,
-    after: ____,
-    before: _____,
-    act: ______,
-    ...filters
-  } = search;
+  const filters = without(search, 'mode', 'merchant', 'open', 'after', 'before', 'act');
   try {
     sessionStorage.setItem(storageKeyOf(section), new URLSearchParams(filters).toString());
   } catch {

@@ -1,29 +1,16 @@
 /** The global keyboard shortcuts, and their list. */
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { useEffect, useRef } from 'react';
 import { kept, type Search } from '../address.ts';
+import { openStore } from '../store.ts';
 import { LaterShortcuts } from './later.tsx';
 import { rememberedFilters, keyOf, pathOf, useSections } from './sections.tsx';
 
 const pair_ms = 1_500;
 
 /** Whether the list of shortcuts is shown. */
-let isShown = false;
-const listeners = new Set<() => void>();
-
-const shortcutsShown = (): boolean => isShown;
-
-/** Shows or hides it. */
-export const setShortcuts = (shown: boolean): void => {
-  isShown = shown;
-  for (const changed of listeners) changed();
-};
-
-/** Calls back on every change. */
-const watchShortcuts = (changed: () => void): (() => void) => {
-  listeners.add(changed);
-  return () => void listeners.delete(changed);
-};
+const shortcuts = openStore(false);
+export const setShortcuts = shortcuts.set;
 
 // Ctrl-K and the slash.
 
@@ -50,7 +37,7 @@ export const usePaletteKeys = (open: () => void): void => {
 export const Shortcuts = () => {
   const navigate = useNavigate();
   const sections = useSections();
-  const shown = useSyncExternalStore(watchShortcuts, shortcutsShown);
+  const shown = shortcuts.use();
   const pressedG_ms = useRef(-pair_ms);
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {

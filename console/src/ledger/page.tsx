@@ -14,16 +14,16 @@ import { money } from '../amounts.ts';
 import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
-import { Money, Moment } from '../parts/texts.tsx';
+import { Money, Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import {
-  isNarrowed,
   RangeFilters,
   rangeOf,
   StatusChips,
   textIn,
   useShopFilter,
+  NoRows,
 } from '../parts/filters.tsx';
 import { useViewer } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
@@ -279,15 +279,7 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
         onOpen={({ paymentId }) => {
           if (paymentId !== null) set({ open: `${merchantId}/${paymentId}` });
         }}
-        empty={
-          isNarrowed(search) ? (
-            <Empty title={own.none} />
-          ) : (
-            <Empty title={words.ledger.empty}>
-              <p>{words.ledger.emptyText}</p>
-            </Empty>
-          )
-        }
+        empty={<NoRows title={words.ledger.empty} text={words.ledger.emptyText} none={own.none} />}
       />
       <PaymentDrawer />
     </>
@@ -304,9 +296,7 @@ export const BalancePage = () => {
   const merchantId = viewer.merchantId ?? named;
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.balance}</h1>
-      </header>
+      <PageHead name={words.sections.balance} />
       {merchantId === null ? (
         <Empty title={words.ledger.chooseMerchant} />
       ) : (

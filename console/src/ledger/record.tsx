@@ -7,11 +7,10 @@ import {
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
-import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { usePermission } from '../viewer.tsx';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
 
@@ -129,27 +128,16 @@ export const RecordActs = ({
   readonly again: () => void;
 }) => {
   const own = useReconciliationWords();
-  const settle = usePermission('settlementRecord');
-  const adjust = usePermission('adjustmentRecord');
-  const [open, setOpen] = useState<Act | null>(null);
+  const { opened, open, close } = useOpened<Act>(again);
   return (
     <div className="acts">
-      <ActButton permission={settle} onPress={() => setOpen('settle')}>
+      <ActButton permission="settlementRecord" onPress={() => open('settle')}>
         {own.settle}
       </ActButton>
-      <ActButton permission={adjust} onPress={() => setOpen('adjust')}>
+      <ActButton permission="adjustmentRecord" onPress={() => open('adjust')}>
         {own.adjust}
       </ActButton>
-      {open && (
-        <RecordDialog
-          act={open}
-          merchantId={merchantId}
-          close={() => {
-            setOpen(null);
-            again();
-          }}
-        />
-      )}
+      {opened && <RecordDialog act={opened} merchantId={merchantId} close={close} />}
     </div>
   );
 };

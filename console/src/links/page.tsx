@@ -1,6 +1,5 @@
 /** Payment links of a merchant, newest first. */
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import {
   Links,
   type LinkRowFragment,
@@ -11,22 +10,21 @@ import {
 import { listOf, useAddress, kept } from '../address.ts';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, tones, Money, Moment, CopyBlock, Id, Facts } from '../parts/texts.tsx';
+import { Status, tones, Money, Moment, CopyBlock, Id, Facts, PageHead } from '../parts/texts.tsx';
 import { type Column, Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
-import { isNarrowed, StatusChips } from '../parts/filters.tsx';
+import { StatusChips, NoRows } from '../parts/filters.tsx';
 import type { Words } from '../words/en.ts';
 import { NewLinkButton } from '../selling/new-link.tsx';
 import { useLinkWords, type LinkWords } from '../words/links.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
-import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentStanding } from '../payments/shown.tsx';
-import { usePermission } from '../viewer.tsx';
 import { money } from '../amounts.ts';
 
 /* A link's amount and remaining payments in words. */
@@ -75,27 +73,18 @@ const LinkActs = ({
   ...of
 }: Of & { readonly url: string; readonly isOpen: boolean; readonly changed: () => void }) => {
   const own = useLinkWords();
-  const permission = usePermission('linkDeactivate');
-  const [isEnding, setEnding] = useState(false);
+  const { opened, open, close } = useOpened(changed);
   return (
     <div className="acts">
       <a className="button" href={url} target="_blank" rel="noreferrer">
         {own.open}
       </a>
       {isOpen && (
-        <ActButton permission={permission} onPress={() => setEnding(true)}>
+        <ActButton permission="linkDeactivate" onPress={() => open(true)}>
           {own.end}
         </ActButton>
       )}
-      {isEnding && (
-        <EndDialog
-          {...of}
-          close={() => {
-            setEnding(false);
-            changed();
-          }}
-        />
-      )}
+      {opened && <EndDialog {...of} close={close} />}
     </div>
   );
 };
@@ -243,7 +232,6 @@ const columnsOf = (words: Words, own: LinkWords): readonly Column<Row>[] => [
 const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = useLinkWords();
-  const shared = useSharedWords();
   const { search, mode, set } = useAddress();
   const chosen = listOf(search.status, statuses);
   const { data, error, again, list } = useAsk(Links, {
@@ -267,15 +255,7 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
         keyOf={({ id }) => id}
         openKey={search.open ?? null}
         onOpen={({ id }) => set({ open: id })}
-        empty={
-          isNarrowed(search) ? (
-            <Empty title={shared.none} />
-          ) : (
-            <Empty title={own.empty}>
-              <p>{own.emptyText}</p>
-            </Empty>
-          )
-        }
+        empty={<NoRows title={own.empty} text={own.emptyText} />}
       />
       <LinkDrawer merchantId={merchantId} changed={again} />
     </>
@@ -287,9 +267,7 @@ export const LinksPage = () => {
   const words = useWords();
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.paylinks}</h1>
-      </header>
+      <PageHead name={words.sections.paylinks} />
       <OfMerchant>{(merchantId) => <LinkList merchantId={merchantId} />}</OfMerchant>
     </>
   );

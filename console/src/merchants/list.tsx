@@ -12,7 +12,7 @@ import { ActButton } from '../parts/act-form.tsx';
 import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { FindField } from '../parts/filters.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Status, Id, Moment, CopyBlock } from '../parts/texts.tsx';
+import { Status, Id, Moment, CopyBlock, PageHead } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
@@ -199,8 +199,8 @@ export const MerchantsPage = () => {
   const shared = useSharedWords();
   const navigate = useNavigate();
   const { search, set } = useAddress();
-  const mayCreate = usePermission('merchantOnboard');
-  const isAdding = search.act === 'new' && mayCreate.granted;
+  const mayCreate = usePermission('merchantOnboard').granted;
+  const isAdding = search.act === 'new' && mayCreate;
   const { data, error, again, list } = useAsk(Merchants, {
     text: search.of ?? null,
     ...usePageArguments(),
@@ -208,12 +208,11 @@ export const MerchantsPage = () => {
   const { nodes: rows, pageInfo } = data?.merchants ?? {};
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.merchants}</h1>
-        <ActButton permission={mayCreate} isMain onPress={() => set({ act: 'new' })}>
+      <PageHead name={words.sections.merchants}>
+        <ActButton permission="merchantOnboard" isMain onPress={() => set({ act: 'new' })}>
           {words.merchants.add}
         </ActButton>
-      </header>
+      </PageHead>
       <FindField key={search.of} label={shared.findMerchant} read={(text) => text} />
       <Listing
         name="merchants"
@@ -226,9 +225,7 @@ export const MerchantsPage = () => {
         }
         empty={
           search.of === undefined ? (
-            <Empty title={words.merchants.empty}>
-              <p>{words.merchants.emptyText}</p>
-            </Empty>
+            <Empty title={words.merchants.empty} text={words.merchants.emptyText} />
           ) : (
             <Empty title={shared.noMerchant} />
           )

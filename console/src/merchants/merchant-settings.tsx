@@ -9,11 +9,10 @@ import {
 } from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
-import { ActButton, PolicyForm } from '../parts/act-form.tsx';
+import { ActButton, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { usePermission } from '../viewer.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
 import { useWords } from '../words/words.ts';
 
@@ -127,14 +126,10 @@ export const MerchantSettings = ({
 }: OfMerchant & { readonly again: () => void }) => {
   const { locale } = useWords();
   const own = useSettingsWords();
-  const limit = usePermission('merchantRateLimitSet');
-  const support = usePermission('merchantSupportRefundSet');
-  const rename = usePermission('merchantRename');
-  const addShop = usePermission('shopCreate');
   // A dialog keeps the state from when it was opened.
-  const [opened, setOpened] = useState<
-    (OfMerchant & { readonly act: keyof typeof dialogs }) | null
-  >(null);
+  const { opened, open, close } = useOpened<OfMerchant & { readonly act: keyof typeof dialogs }>(
+    again,
+  );
   const Dialog = opened && dialogs[opened.act];
   const { perSecond, burst } = merchant.rateLimit;
   const now = own.limitNow(wholeNumber(perSecond, locale), wholeNumber(burst, locale));
@@ -148,28 +143,26 @@ export const MerchantSettings = ({
         ]}
       />
       <div className="acts">
-        <ActButton permission={limit} onPress={() => setOpened({ act: 'limit', merchant })}>
+        <ActButton
+          permission="merchantRateLimitSet"
+          onPress={() => open({ act: 'limit', merchant })}
+        >
           {own.limitSet}
         </ActButton>
-        <ActButton permission={support} onPress={() => setOpened({ act: 'support', merchant })}>
+        <ActButton
+          permission="merchantSupportRefundSet"
+          onPress={() => open({ act: 'support', merchant })}
+        >
           {own.supportSet}
         </ActButton>
-        <ActButton permission={rename} onPress={() => setOpened({ act: 'rename', merchant })}>
+        <ActButton permission="merchantRename" onPress={() => open({ act: 'rename', merchant })}>
           {own.rename}
         </ActButton>
-        <ActButton permission={addShop} onPress={() => setOpened({ act: 'shop', merchant })}>
+        <ActButton permission="shopCreate" onPress={() => open({ act: 'shop', merchant })}>
           {own.shopAdd}
         </ActButton>
       </div>
-      {opened && Dialog && (
-        <Dialog
-          merchant={opened.merchant}
-          close={() => {
-            setOpened(null);
-            again();
-          }}
-        />
-      )}
+      {opened && Dialog && <Dialog merchant={opened.merchant} close={close} />}
     </section>
   );
 };

@@ -10,13 +10,12 @@ import {
   RequireReceipts,
   RotateShopSecret,
 } from '../../../schema/generated/console.ts';
-import { ActButton, ActForm, PolicyForm } from '../parts/act-form.tsx';
+import { ActButton, ActForm, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, Id, Moment } from '../parts/texts.tsx';
+import { Status, Id, Moment, PageHead } from '../parts/texts.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { EraseAct } from '../erasure/dialog.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { usePermission } from '../viewer.tsx';
 import { usePeopleWords } from '../words/people.ts';
 import { useErasureWords } from '../words/customers.ts';
 import { useWords } from '../words/words.ts';
@@ -90,41 +89,31 @@ const dialogs = { rename: RenameDialog, receipts: ReceiptsDialog, secret: Secret
 /** The lines of the shop's card. */
 const ShopSettings = ({ shop, again }: OfShop & { readonly again: () => void }) => {
   const own = useSettingsWords();
-  const rename = usePermission('shopRename');
-  const receipts = usePermission('shopReceiptsRequire');
-  const secret = usePermission('shopWebhookSecretRotate');
-  const [opened, setOpened] = useState<(OfShop & { readonly act: keyof typeof dialogs }) | null>(
-    null,
-  );
+  const { opened, open, close } = useOpened<OfShop & { readonly act: keyof typeof dialogs }>(again);
   const Dialog = opened && dialogs[opened.act];
   return (
     <>
       <h3>{own.receipts}</h3>
       <p>{shop.receiptsRequired ? own.receiptsOn : own.receiptsOff}</p>
       <div className="acts">
-        <ActButton permission={receipts} onPress={() => setOpened({ act: 'receipts', shop })}>
+        <ActButton permission="shopReceiptsRequire" onPress={() => open({ act: 'receipts', shop })}>
           {shop.receiptsRequired ? own.receiptsLift : own.receiptsRequire}
         </ActButton>
       </div>
       <h3>{own.secret}</h3>
       <p>{own.secretText}</p>
       <div className="acts">
-        <ActButton permission={secret} onPress={() => setOpened({ act: 'secret', shop })}>
+        <ActButton
+          permission="shopWebhookSecretRotate"
+          onPress={() => open({ act: 'secret', shop })}
+        >
           {own.rotate}
         </ActButton>
-        <ActButton permission={rename} onPress={() => setOpened({ act: 'rename', shop })}>
+        <ActButton permission="shopRename" onPress={() => open({ act: 'rename', shop })}>
           {own.renameShop}
         </ActButton>
       </div>
-      {opened && Dialog && (
-        <Dialog
-          shop={opened.shop}
-          close={() => {
-            setOpened(null);
-            again();
-          }}
-        />
-      )}
+      {opened && Dialog && <Dialog shop={opened.shop} close={close} />}
     </>
   );
 };
@@ -162,23 +151,17 @@ const LiveDialog = ({
 const LiveSwitch = ({ merchant, again }: OfMerchant & { readonly again: () => void }) => {
   const own = usePolicyWords();
   const { liveEnabled } = merchant;
-  const permission = usePermission(liveEnabled ? 'merchantLiveDisable' : 'merchantLiveEnable');
   // The dialog keeps the state from when it was opened.
-  const [opened, setOpened] = useState<typeof merchant | null>(null);
+  const { opened, open, close } = useOpened<typeof merchant>(again);
   return (
     <>
-      <ActButton permission={permission} onPress={() => setOpened(merchant)}>
+      <ActButton
+        permission={liveEnabled ? 'merchantLiveDisable' : 'merchantLiveEnable'}
+        onPress={() => open(merchant)}
+      >
         {liveEnabled ? own.liveOff : own.liveOn}
       </ActButton>
-      {opened && (
-        <LiveDialog
-          merchant={opened}
-          close={() => {
-            setOpened(null);
-            again();
-          }}
-        />
-      )}
+      {opened && <LiveDialog merchant={opened} close={close} />}
     </>
   );
 };
@@ -228,13 +211,7 @@ const ShopCard = ({
   readonly again: () => void;
 }) => {
   const { merchants } = useWords();
-  const [open, setOpen] = useState<'issue' | 'endpoint' | null>(null);
-  const issue = usePermission('apiKeyIssue');
-  const addEndpoint = usePermission('webhookEndpointCreate');
-  const close = (): void => {
-    setOpen(null);
-    again();
-  };
+  const { opened, open, close } = useOpened<'issue' | 'endpoint'>(again);
   return (
     <section className="card">
       <h2>{shop.name}</h2>
@@ -246,7 +223,7 @@ const ShopCard = ({
         ))}
         {shop.apiKeys.nodes.length === 0 && <li className="quiet">{merchants.noKeys}</li>}
       </ul>
-      <ActButton permission={issue} onPress={() => setOpen('issue')}>
+      <ActButton permission="apiKeyIssue" onPress={() => open('issue')}>
         {merchants.issue}
       </ActButton>
       <h3>{merchants.endpoints}</h3>
@@ -261,12 +238,12 @@ const ShopCard = ({
         ))}
         {shop.webhookEndpoints.length === 0 && <li className="quiet">{merchants.noEndpoints}</li>}
       </ul>
-      <ActButton permission={addEndpoint} onPress={() => setOpen('endpoint')}>
+      <ActButton permission="webhookEndpointCreate" onPress={() => open('endpoint')}>
         {merchants.addEndpoint}
       </ActButton>
       <ShopSettings shop={shop} again={again} />
-      {open === 'issue' && <IssueDialog shop={shop} isLive={isLive} close={close} />}
-      {open === 'endpoint' && <AddEndpointDialog shops={[shop]} close={close} />}
+      {opened === 'issue' && <IssueDialog shop={shop} isLive={isLive} close={close} />}
+      {opened === 'endpoint' && <AddEndpointDialog shops={[shop]} close={close} />}
     </section>
   );
 };
@@ -278,14 +255,12 @@ export const MerchantPage = () => {
   const people = usePeopleWords();
   const { id = '' }: { id?: string } = useParams({ strict: false });
   const { data, error, again } = useAsk(Merchant, { id });
-  if (error && !data) return <Failure error={error} again={again} />;
-  if (!data) return <Skeleton />;
+  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { merchant } = data;
   if (!merchant) return <Empty title={words.merchants.notFound} />;
   return (
     <>
-      <header className="page-head">
-        <h1>{merchant.name}</h1>
+      <PageHead name={merchant.name}>
         <Status tone={merchant.liveEnabled ? 'good' : 'over'}>
           {merchant.liveEnabled ? words.merchants.live : words.merchants.notLive}
         </Status>
@@ -294,7 +269,7 @@ export const MerchantPage = () => {
         <Link className="button" to="/people" search={{ merchant: merchant.id }}>
           {people.title}
         </Link>
-      </header>
+      </PageHead>
       <div className="cards">
         <ProfileCard merchant={merchant} again={again} />
         <MoneyCard merchantId={merchant.id} />

@@ -1,11 +1,10 @@
 /** Who a merchant is: what buyers see of it, and the form that changes it. */
 import { useState } from 'react';
 import { SetProfile, type MerchantQuery } from '../../../schema/generated/console.ts';
-import { ActButton, PolicyForm } from '../parts/act-form.tsx';
+import { ActButton, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { usePermission } from '../viewer.tsx';
 import { useProfileWords } from '../words/merchant-profile.ts';
 
 type Profile = NonNullable<MerchantQuery['merchant']>['profile'];
@@ -106,9 +105,8 @@ const Site = ({ url }: { readonly url: string }) => (
 /** The card. */
 export const ProfileCard = ({ merchant, again }: OfMerchant & { readonly again: () => void }) => {
   const own = useProfileWords();
-  const permission = usePermission('merchantProfileSet');
   // The dialog keeps the state from when it was opened.
-  const [opened, setOpened] = useState<typeof merchant | null>(null);
+  const { opened, open, close } = useOpened<typeof merchant>(again);
   const { profile } = merchant;
   const texts = textsOf(profile);
   const isKnown = fields.some((field) => texts[field] !== '');
@@ -127,19 +125,11 @@ export const ProfileCard = ({ merchant, again }: OfMerchant & { readonly again: 
         ])}
       />
       <div className="acts">
-        <ActButton permission={permission} onPress={() => setOpened(merchant)}>
+        <ActButton permission="merchantProfileSet" onPress={() => open(merchant)}>
           {own.edit}
         </ActButton>
       </div>
-      {opened && (
-        <ProfileDialog
-          merchant={opened}
-          close={() => {
-            setOpened(null);
-            again();
-          }}
-        />
-      )}
+      {opened && <ProfileDialog merchant={opened} close={close} />}
     </section>
   );
 };

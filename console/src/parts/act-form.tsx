@@ -4,7 +4,7 @@
  * confirm.
  */
 import { useState, type ReactNode } from 'react';
-import type { Permission } from '../viewer.tsx';
+import { usePermission, type PermissionName } from '../viewer.tsx';
 import { useOutcomeWords } from '../words/outcome.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
@@ -177,6 +177,16 @@ export const ActForm = ({
   );
 };
 
+/** What a dialog is open for, if any. Closing it reloads what it may have changed. */
+export const useOpened = <Which = true,>(again: () => void) => {
+  const [opened, open] = useState<Which | null>(null);
+  const close = (): void => {
+    open(null);
+    again();
+  };
+  return { opened, open, close };
+};
+
 // A button that names the required role when the person may not use it.
 
 /** The button. It stays focusable, so that its reason can be read. */
@@ -187,7 +197,7 @@ export const ActButton = ({
   barred,
   children,
 }: {
-  readonly permission: Permission;
+  readonly permission: PermissionName;
   readonly onPress: () => void;
   readonly isMain?: boolean;
   /** Why this object's action is not allowed, whatever the role. */
@@ -195,10 +205,10 @@ export const ActButton = ({
   readonly children: string;
 }) => {
   const words = useWords();
-  const { needs } = permission;
-  const granted = permission.granted && barred === undefined;
+  const { granted: isPermitted, needs } = usePermission(permission);
+  const granted = isPermitted && barred === undefined;
   const role = needs === null ? words.acts.platform : words.acts.needs(words.person.roles[needs]);
-  const why = permission.granted ? barred : role;
+  const why = isPermitted ? barred : role;
   return (
     <button
       type="button"
@@ -223,7 +233,7 @@ export const AddBar = ({
   onPress,
   children,
 }: {
-  readonly permission: Permission;
+  readonly permission: PermissionName;
   readonly onPress: () => void;
   readonly children: string;
 }) => (

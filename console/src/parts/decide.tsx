@@ -1,8 +1,9 @@
 /** What deciding a draft of any kind looks like: its state, its buttons, its rejection. */
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { useState, type ReactNode } from 'react';
-import type { Permission } from '../viewer.tsx';
+import type { PermissionName } from '../viewer.tsx';
 import { ActButton, ActForm } from './act-form.tsx';
+import { TextField } from './fields.tsx';
 import { isAbout, refusedBy, type Outcome, type Refusal, useRefusalText } from './outcome.tsx';
 import { Status, Moment } from './texts.tsx';
 
@@ -80,7 +81,7 @@ export const DraftState = ({
 );
 
 interface Decision {
-  readonly permission: Permission;
+  readonly permission: PermissionName;
   /** Why this draft is not this person's to decide so; undefined: it is. */
   readonly barred: string | undefined;
   readonly dialog: (close: () => void) => ReactNode;
@@ -154,15 +155,13 @@ export const RejectForm = ({
       close={close}
       act={() => reject(reason.trim())}
     >
-      <label className="field">
-        {own.rejectReason}
-        <input
-          value={reason}
-          maxLength={reason_max_chars}
-          onChange={(event) => setReason(event.target.value)}
-        />
-        <span className="quiet">{own.rejectReasonHint}</span>
-      </label>
+      <TextField
+        label={own.rejectReason}
+        value={reason}
+        set={setReason}
+        hint={own.rejectReasonHint}
+        maxLength={reason_max_chars}
+      />
     </ActForm>
   );
 };

@@ -1,11 +1,12 @@
 /** The filters of a list: chips for statuses, small forms for the rest, its shop, a text. */
 import { useState, type ReactNode } from 'react';
 import { PolicyShops } from '../../../schema/generated/console.ts';
-import { clean, listOf, useAddress, type Search } from '../address.ts';
+import { clean, listOf, useAddress, without, type Search } from '../address.ts';
 import { amountFieldText, money, readAmount } from '../amounts.ts';
 import { plainMoment, fromZoneField, startOfDay, toZoneField } from '../format.ts';
 import { Icon } from './icon.tsx';
 import { PopoverButton } from './modal.tsx';
+import { Empty } from './states.tsx';
 import { useAsk } from './use-ask.ts';
 import { useWhose } from './whose.tsx';
 import { useSharedWords } from '../words/shared.ts';
@@ -13,6 +14,21 @@ import { useWords } from '../words/words.ts';
 
 /** Changing the filters returns a list to its first page. */
 const fromTheTop = { after: undefined, before: undefined };
+
+/** A choice that is on or off. */
+export const Chip = ({
+  isOn,
+  press,
+  children,
+}: {
+  readonly isOn: boolean;
+  readonly press: () => void;
+  readonly children: ReactNode;
+}) => (
+  <button type="button" className="chip" aria-pressed={isOn} onClick={press}>
+    {children}
+  </button>
+);
 
 /** A chip for each status, and for all. */
 export const StatusChips = <Value extends string>({
@@ -33,24 +49,13 @@ export const StatusChips = <Value extends string>({
   };
   return (
     <div className="chips" role="group" aria-label={words.filters.status}>
-      <button
-        type="button"
-        className="chip"
-        aria-pressed={chosen.length === 0}
-        onClick={() => set({ ...fromTheTop, status: undefined })}
-      >
+      <Chip isOn={chosen.length === 0} press={() => set({ ...fromTheTop, status: undefined })}>
         {words.filters.all}
-      </button>
+      </Chip>
       {known.map((value) => (
-        <button
-          key={value}
-          type="button"
-          className="chip"
-          aria-pressed={chosen.includes(value)}
-          onClick={() => press(value)}
-        >
+        <Chip key={value} isOn={chosen.includes(value)} press={() => press(value)}>
           {names[value]}
-        </button>
+        </Chip>
       ))}
     </div>
   );
@@ -289,17 +294,27 @@ export const rangeOf = ({ since, until, from, to }: Search) => ({
 });
 
 /** Whether a list is filtered, which changes its empty state. */
-export const isNarrowed = (search: Search): boolean => {
-  const {
-    mode: _,
-    merchant: __,
-    open: ___,
-    kinds: ____,
-    tab: _____,
-    act: ______,
-    ...rest
-  } = search;
-  return Object.keys(clean(rest)).length > 0;
+export const isNarrowed = (search: Search): boolean =>
+  Object.keys(clean(without(search, 'mode', 'merchant', 'open', 'kinds', 'tab', 'act'))).length > 0;
+
+/** Why a list has no rows: because of its filters, or since there are none yet. */
+export const NoRows = ({
+  title,
+  text,
+  none,
+}: {
+  readonly title: string;
+  readonly text: string;
+  /** Where filters leave none. */
+  readonly none?: string;
+}) => {
+  const shared = useSharedWords();
+  const { search } = useAddress();
+  return isNarrowed(search) ? (
+    <Empty title={none ?? shared.none} />
+  ) : (
+    <Empty title={title} text={text} />
+  );
 };
 
 // The choice of a shop, for lists that are narrowed by it.

@@ -1,6 +1,6 @@
 /** Every list: its columns and its file, its rows or why there are none, and its pages. */
 import type { ReactNode } from 'react';
-import { useAddress } from '../address.ts';
+import { useAddress, type Search } from '../address.ts';
 import { useWords } from '../words/words.ts';
 import { ColumnsButton, useColumns } from './columns.tsx';
 import { ExportButton } from './export-button.tsx';
@@ -27,39 +27,49 @@ export const usePageArguments = () => {
   return after === undefined ? { first: page_rows } : { first: page_rows, after };
 };
 
+const PageButton = ({
+  name,
+  isOff,
+  to,
+}: {
+  readonly name: string;
+  readonly isOff: boolean;
+  readonly to: Pick<Search, 'after' | 'before'>;
+}) => {
+  const { set } = useAddress();
+  return (
+    <button
+      type="button"
+      className="button"
+      disabled={isOff}
+      onClick={() => set({ after: undefined, before: undefined, ...to })}
+    >
+      {name}
+    </button>
+  );
+};
+
 /** The buttons under a list. */
 const Pager = ({ info }: { readonly info: PageInfo }) => {
   const words = useWords();
-  const { search, set } = useAddress();
-  const isFirst = search.after === undefined && search.before === undefined;
-  if (isFirst && !info.hasNextPage) return null;
-  const hasNewer = !isFirst && (info.hasPreviousPage || search.after !== undefined);
+  const { after, before } = useAddress().search;
+  const { hasNextPage, endCursor, hasPreviousPage, startCursor } = info;
+  const isFirst = after === undefined && before === undefined;
+  if (isFirst && !hasNextPage) return null;
+  const hasNewer = !isFirst && (hasPreviousPage || after !== undefined);
   return (
     <nav className="pager" aria-label={words.pages}>
-      <button
-        type="button"
-        className="button"
-        disabled={isFirst}
-        onClick={() => set({ after: undefined, before: undefined })}
-      >
-        {words.first}
-      </button>
-      <button
-        type="button"
-        className="button"
-        disabled={!hasNewer || info.startCursor === null}
-        onClick={() => set({ after: undefined, before: info.startCursor ?? undefined })}
-      >
-        {words.previous}
-      </button>
-      <button
-        type="button"
-        className="button"
-        disabled={!info.hasNextPage}
-        onClick={() => set({ before: undefined, after: info.endCursor ?? undefined })}
-      >
-        {words.next}
-      </button>
+      <PageButton name={words.first} isOff={isFirst} to={{}} />
+      <PageButton
+        name={words.previous}
+        isOff={!hasNewer || startCursor === null}
+        to={startCursor === null ? {} : { before: startCursor }}
+      />
+      <PageButton
+        name={words.next}
+        isOff={!hasNextPage}
+        to={endCursor === null ? {} : { after: endCursor }}
+      />
     </nav>
   );
 };
@@ -73,27 +83,16 @@ export const ForwardPager = ({
   readonly names: readonly [first: string, next: string];
 }) => {
   const words = useWords();
-  const { search, set } = useAddress();
-  const isFirst = search.after === undefined;
+  const isFirst = useAddress().search.after === undefined;
   if (!hasNextPage && isFirst) return null;
   return (
     <nav className="pager" aria-label={words.pages}>
-      <button
-        type="button"
-        className="button"
-        disabled={isFirst}
-        onClick={() => set({ after: undefined })}
-      >
-        {first}
-      </button>
-      <button
-        type="button"
-        className="button"
-        disabled={!hasNextPage}
-        onClick={() => set({ after: endCursor ?? undefined })}
-      >
-        {next}
-      </button>
+      <PageButton name={first} isOff={isFirst} to={{}} />
+      <PageButton
+        name={next}
+        isOff={!hasNextPage}
+        to={endCursor === null ? {} : { after: endCursor }}
+      />
     </nav>
   );
 };

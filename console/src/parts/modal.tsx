@@ -2,13 +2,11 @@
 import { useRef, useState, type ReactNode } from 'react';
 import { later } from './later.tsx';
 
-export const Modal = later(() => import('./windows.tsx').then(({ ModalWindow }) => ModalWindow));
+export const Modal = later(async () => (await import('./windows.tsx')).ModalWindow);
 
 // A button that opens a small dialog beside it, which is loaded on first use.
 
-export const LaterPopover = later(() =>
-  import('./windows.tsx').then(({ PopoverWindow }) => PopoverWindow),
-);
+export const LaterPopover = later(async () => (await import('./windows.tsx')).PopoverWindow);
 
 /** The button; `children` make the dialog's content. */
 export const PopoverButton = ({

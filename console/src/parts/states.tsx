@@ -58,15 +58,18 @@ export const Broken = ({ again }: { readonly again?: () => void }) => {
 /** The empty state: why, and what to do. */
 export const Empty = ({
   title,
+  text,
   children,
 }: {
   readonly title: string;
+  readonly text?: string;
   readonly children?: ReactNode;
 }) => {
   useFirstScreen();
   return (
     <div className="state">
       <h2>{title}</h2>
+      {text !== undefined && <p>{text}</p>}
       {children}
     </div>
   );

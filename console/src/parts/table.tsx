@@ -6,9 +6,27 @@ import { memo, useCallback, useEffect, useRef, type KeyboardEvent, useState } fr
 import { useWords } from '../words/words.ts';
 import { type Column, useFit } from './columns.tsx';
 import { useFirstScreen } from './states.tsx';
+import { Money, Moment } from './texts.tsx';
 import { useWhoseColumn } from './whose.tsx';
 
 export type { Column } from './columns.tsx';
+
+/** The column of an amount. */
+export const amountColumn = (
+  name: string,
+): Column<{ readonly amount: number; readonly currency: string }> => ({
+  id: 'amount',
+  name,
+  isNumber: true,
+  cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+});
+
+/** The column of when a row was created. */
+export const createdColumn = (name: string): Column<{ readonly createdAt: string }> => ({
+  id: 'created',
+  name,
+  cell: ({ createdAt }) => <Moment at={createdAt} />,
+});
 
 interface TableProps<Row> {
   readonly label: string;

@@ -1,9 +1,24 @@
 /** Small texts: amounts, moments, ids, statuses, named facts. */
-import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { money } from '../amounts.ts';
 import { exactMoment, shortId, shortMoment, utcMoment } from '../format.ts';
+import { openStore } from '../store.ts';
 import { useWords } from '../words/words.ts';
 import { Icon } from './icon.tsx';
+
+/** The head of a screen: its name, and what stands beside it. */
+export const PageHead = ({
+  name,
+  children,
+}: {
+  readonly name: string;
+  readonly children?: ReactNode;
+}) => (
+  <header className="page-head">
+    <h1>{name}</h1>
+    {children}
+  </header>
+);
 
 /** An amount in minor units. */
 export const Money = ({
@@ -17,21 +32,10 @@ export const Money = ({
   return <span className="money">{money(amount, currency, locale)}</span>;
 };
 
-const minute = {
-  now_ms: Date.now(),
-  listeners: new Set<() => void>(),
-};
-setInterval(() => {
-  minute.now_ms = Date.now();
-  for (const listener of minute.listeners) listener();
-}, 15_000);
+const clock = openStore(Date.now());
+setInterval(() => clock.set(Date.now()), 15_000);
 
-const subscribeMinute = (changed: () => void): (() => void) => {
-  minute.listeners.add(changed);
-  return () => void minute.listeners.delete(changed);
-};
-
-/** A new event may be ahead of the clock, which ticks every minute; it is not shown as future. */
+/** A new event may be ahead of the clock, which ticks now and then; it is not shown as future. */
 const skew_ms = 30_000;
 const nowFor = (at: string, now_ms: number): number => {
   const at_ms = Date.parse(at);
@@ -41,7 +45,7 @@ const nowFor = (at: string, now_ms: number): number => {
 /** A moment: how long ago; the tooltip has it exactly, in the person's zone and in UTC. */
 export const Moment = ({ at }: { readonly at: string }) => {
   const { locale } = useWords();
-  const now_ms = useSyncExternalStore(subscribeMinute, () => minute.now_ms);
+  const now_ms = clock.use();
   return (
     <time dateTime={at} title={`${exactMoment(at, locale)}\n${utcMoment(at)}`}>
       {shortMoment(at, locale, nowFor(at, now_ms))}

@@ -4,6 +4,7 @@
  */
 import { useCallback, useEffect, useRef } from 'react';
 import { useQuery, type AnyVariables, type TypedDocumentNode, type UseQueryState } from 'urql';
+import { openStore } from '../store.ts';
 import { isUnknown, refusalOf } from './outcome.tsx';
 
 /** A query and its variables. */
@@ -27,33 +28,20 @@ const rest_max_ms = 5_000;
 
 // Since when queries to the service fail.
 
-let since: Date | null = null;
-const failing = new Set<symbol>();
-const listeners = new Set<() => void>();
-
-const tell = (): void => {
-  since = failing.size === 0 ? null : (since ?? new Date());
-  for (const changed of listeners) changed();
-};
+const unanswered = openStore<Date | null>(null);
+let failing = 0;
 
 /** Null while no query of the page fails. */
-export const unansweredSince = (): Date | null => since;
+export const useUnansweredSince = unanswered.use;
 
 /** Counts a failing query; returns a function that ends it. */
 const addUnanswered = (): (() => void) => {
-  const one = Symbol('a question');
-  failing.add(one);
-  tell();
+  failing += 1;
+  unanswered.set(unanswered.now() ?? new Date());
   return () => {
-    failing.delete(one);
-    tell();
+    failing -= 1;
+    if (failing === 0) unanswered.set(null);
   };
-};
-
-/** Calls back on every change. */
-export const watchUnanswered = (changed: () => void): (() => void) => {
-  listeners.add(changed);
-  return () => void listeners.delete(changed);
 };
 
 /** Retries while the service does not answer. */

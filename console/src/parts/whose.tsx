@@ -88,8 +88,8 @@ export const useWhoseColumn = <Row extends object>(
 
 // The choice of a merchant: a button that opens a search.
 
-export const LaterMerchantList = later(() =>
-  import('./merchant-list.tsx').then(({ MerchantList }) => MerchantList),
+export const LaterMerchantList = later(
+  async () => (await import('./merchant-list.tsx')).MerchantList,
 );
 
 /** The button says what is chosen; `none` names the choice of no merchant. */

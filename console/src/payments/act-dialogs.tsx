@@ -10,6 +10,7 @@ import {
 import { reason_max_chars, refundReasonAbove_minor } from '../../../schema/limits.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
+import { TextField } from '../parts/fields.tsx';
 import {
   actOnce,
   isUnanswered,
@@ -93,15 +94,13 @@ export const ReasonField = ({
   const { proposeReason } = useRefundDraftWords();
   const hint = amount > refundReasonAbove_minor ? acts.reasonNeeded : acts.reasonHint;
   return (
-    <label className="field">
-      {acts.reason}
-      <input
-        value={reason}
-        maxLength={reason_max_chars}
-        onChange={(event) => set(event.target.value)}
-      />
-      <span className="quiet">{isProposed ? proposeReason : hint}</span>
-    </label>
+    <TextField
+      label={acts.reason}
+      value={reason}
+      set={set}
+      hint={isProposed ? proposeReason : hint}
+      maxLength={reason_max_chars}
+    />
   );
 };
 

@@ -1,8 +1,6 @@
 /** The actions of a payment, each in a dialog that states the consequences. */
-import { useState } from 'react';
 import { later } from '../parts/later.tsx';
-import { usePermission } from '../viewer.tsx';
-import { ActButton } from '../parts/act-form.tsx';
+import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { useWords } from '../words/words.ts';
 import { useClosingWords } from '../words/receipts.ts';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
@@ -16,13 +14,11 @@ import {
 import type { PaymentDetails } from './shown.tsx';
 
 /** Loaded on first use: they are rarely needed. */
-const LaterClosing = later(() =>
-  import('./receipt-dialogs.tsx').then(({ ClosingDialog }) => ClosingDialog),
-);
-const LaterErase = later(() => import('../erasure/dialog.tsx').then(({ EraseAct }) => EraseAct));
+const LaterClosing = later(async () => (await import('./receipt-dialogs.tsx')).ClosingDialog);
+const LaterErase = later(async () => (await import('../erasure/dialog.tsx')).EraseAct);
 
-const LaterRefundItems = later(() =>
-  import('./receipt-dialogs.tsx').then(({ RefundItemsDialog }) => RefundItemsDialog),
+const LaterRefundItems = later(
+  async () => (await import('./receipt-dialogs.tsx')).RefundItemsDialog,
 );
 
 const dialogs = {
@@ -46,12 +42,11 @@ interface ActProps {
 const RefundAct = ({ payment, setOpen }: ActProps) => {
   const { acts } = useWords();
   const { propose } = useRefundDraftWords();
-  const permission = usePermission('refundCreate');
   const mustPropose = useMustPropose(payment);
   const hasReceipt = payment.receipts.some(({ type }) => type === 'payment');
   return (
     <ActButton
-      permission={permission}
+      permission="refundCreate"
       isMain
       onPress={() => setOpen(hasReceipt ? 'items' : 'refund')}
     >
@@ -63,25 +58,22 @@ const RefundAct = ({ payment, setOpen }: ActProps) => {
 /** Resends and status queries, where they apply. */
 const AgainActs = ({ payment, setOpen }: ActProps) => {
   const words = useTimelineWords();
-  const askBank = usePermission('bankAskAgain');
-  const webhook = usePermission('webhookDeliveryResend');
-  const receipt = usePermission('receiptResend');
   const { mode, status, webhookDeliveries, receipts } = payment;
   const wasAtBank = status !== 'pending' && status !== 'cancelled';
   return (
     <>
       {mode === 'live' && wasAtBank && (
-        <ActButton permission={askBank} onPress={() => setOpen('bank')}>
+        <ActButton permission="bankAskAgain" onPress={() => setOpen('bank')}>
           {words.askBank}
         </ActButton>
       )}
       {webhookDeliveries.length > 0 && (
-        <ActButton permission={webhook} onPress={() => setOpen('webhook')}>
+        <ActButton permission="webhookDeliveryResend" onPress={() => setOpen('webhook')}>
           {words.resendWebhook}
         </ActButton>
       )}
       {receipts.some((one) => one.status === 'failed') && (
-        <ActButton permission={receipt} onPress={() => setOpen('receipt')}>
+        <ActButton permission="receiptResend" onPress={() => setOpen('receipt')}>
           {words.resendReceipt}
         </ActButton>
       )}
@@ -123,28 +115,21 @@ export const PaymentActs = ({
   readonly again: () => void;
 }) => {
   const { acts, payment: names } = useWords();
-  const [open, setOpen] = useState<Act | null>(null);
-  const cancel = usePermission('paymentCancel');
-  const capture = usePermission('paymentCapture');
-  const closing = usePermission('receiptClose');
+  const { opened, open, close } = useOpened<Act>(again);
   const words = useClosingWords();
   const { status, amountCapturable, merchantId, id } = payment;
   const isHeld = status === 'authorized' && amountCapturable > 0;
-  const Dialog = open === null ? null : dialogs[open];
-  const close = (): void => {
-    setOpen(null);
-    again();
-  };
+  const Dialog = opened === null ? null : dialogs[opened];
   return (
     <div className="acts">
       {isHeld && (
-        <ActButton permission={capture} isMain onPress={() => setOpen('capture')}>
+        <ActButton permission="paymentCapture" isMain onPress={() => open('capture')}>
           {acts.capture}
         </ActButton>
       )}
-      {status === 'succeeded' && <RefundAct payment={payment} setOpen={setOpen} />}
+      {status === 'succeeded' && <RefundAct payment={payment} setOpen={open} />}
       {(status === 'pending' || isHeld) && (
-        <ActButton permission={cancel} onPress={() => setOpen('cancel')}>
+        <ActButton permission="paymentCancel" onPress={() => open('cancel')}>
           {isHeld ? acts.release : acts.cancel}
         </ActButton>
       )}
@@ -152,11 +137,11 @@ export const PaymentActs = ({
         {names.page}
       </a>
       {awaitsClosing(payment) && (
-        <ActButton permission={closing} onPress={() => setOpen('closing')}>
+        <ActButton permission="receiptClose" onPress={() => open('closing')}>
           {words.title}
         </ActButton>
       )}
-      <AgainActs payment={payment} setOpen={setOpen} />
+      <AgainActs payment={payment} setOpen={open} />
       {final.has(status) && (
         <LaterErase merchantId={merchantId} subject="payment" id={id} again={again} />
       )}

@@ -11,9 +11,9 @@ import type { LiveChange } from '../graph/live.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Money, Moment, CopyBlock } from '../parts/texts.tsx';
+import { Money, CopyBlock, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import type { Column } from '../parts/table.tsx';
+import { type Column, amountColumn, createdColumn } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { firstPayment, TestPaymentButton } from '../selling/test-payment.tsx';
 import type { Words } from '../words/en.ts';
@@ -139,12 +139,7 @@ export const paymentColumns = (words: Words): readonly Column<Row>[] => [
     name: words.columns.status,
     cell: (payment) => <PaymentStanding payment={payment} />,
   },
-  {
-    id: 'amount',
-    name: words.columns.amount,
-    isNumber: true,
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
-  },
+  amountColumn(words.columns.amount),
   {
     id: 'order',
     name: words.columns.order,
@@ -157,11 +152,7 @@ export const paymentColumns = (words: Words): readonly Column<Row>[] => [
   },
   { id: 'method', name: words.columns.method, isWide: true, cell: (row) => methodText(row, words) },
   { id: 'shop', name: words.columns.shop, isWide: true, cell: ({ shopName }) => shopName },
-  {
-    id: 'created',
-    name: words.columns.created,
-    cell: ({ createdAt }) => <Moment at={createdAt} />,
-  },
+  createdColumn(words.columns.created),
 ];
 
 /** The columns of this list: the defaults, and optional ones. */
@@ -275,12 +266,11 @@ export const PaymentsPage = () => {
   const { asked, live, total } = usePayments();
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.payments}</h1>
+      <PageHead name={words.sections.payments}>
         <Total total={total} />
         <Fresh count={live.waiting} show={live.show} />
         <TestPaymentButton />
-      </header>
+      </PageHead>
       <StatusChips known={standings} names={words.payment.statuses} />
       <RangeFilters more={usePaymentFilters()} />
       <Listing

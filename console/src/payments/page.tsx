@@ -1,6 +1,7 @@
 /** One payment on its page, and in a drawer over a list. */
 import { useParams, Link } from '@tanstack/react-router';
 import { kept, useAddress } from '../address.ts';
+import { PageHead } from '../parts/texts.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useWords } from '../words/words.ts';
@@ -14,9 +15,7 @@ export const PaymentPage = () => {
   });
   return (
     <>
-      <header className="page-head">
-        <h1>{words.columns.payment}</h1>
-      </header>
+      <PageHead name={words.columns.payment} />
       <PaymentView merchantId={merchantId} id={id} />
     </>
   );

@@ -7,6 +7,7 @@ import { listOf, useAddress } from '../address.ts';
 import { CustomerLink } from '../customers/link.tsx';
 import { wholeNumber } from '../format.ts';
 import { useLive } from '../graph/live.tsx';
+import { Chip } from '../parts/filters.tsx';
 import { OutcomeText } from '../parts/act-form.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -133,25 +134,14 @@ const KindChips = ({ lines }: { readonly lines: readonly Line[] }) => {
   };
   return (
     <div className="chips" role="group" aria-label={words.filter}>
-      <button
-        type="button"
-        className="chip"
-        aria-pressed={chosen.length === 0}
-        onClick={() => set({ kinds: undefined })}
-      >
+      <Chip isOn={chosen.length === 0} press={() => set({ kinds: undefined })}>
         {words.all}
-      </button>
+      </Chip>
       {known.map((kind) => (
-        <button
-          key={kind}
-          type="button"
-          className="chip"
-          aria-pressed={chosen.includes(kind)}
-          onClick={() => press(kind)}
-        >
+        <Chip key={kind} isOn={chosen.includes(kind)} press={() => press(kind)}>
           {words.kinds[kind]}
           <span className="count">{lines.filter((line) => line.kind === kind).length}</span>
-        </button>
+        </Chip>
       ))}
     </div>
   );
@@ -400,8 +390,7 @@ export const PaymentView = ({
 }) => {
   const words = useWords();
   const { data, error, again } = usePayment(merchantId, id);
-  if (error && !data) return <Failure error={error} again={again} />;
-  if (!data) return <Skeleton />;
+  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { payment } = data;
   if (!payment) return <Empty title={words.payment.notFound} />;
   return (

@@ -1,5 +1,5 @@
 /** The dialogs that make a receipt by hand: a refund of items, and the closing of a prepayment. */
-import { useState, useId } from 'react';
+import { useState, useId, type ReactNode } from 'react';
 import {
   ReceiptTerms,
   type ReceiptTermsQuery,
@@ -211,21 +211,33 @@ const RefundForm = ({ payment, close, again, terms }: DialogProps & { readonly t
   );
 };
 
-/** The dialog. */
-export const RefundItemsDialog = (of: DialogProps) => {
-  const { acts } = useWords();
-  const { merchantId, id } = of.payment;
+/** Loads the receipts of the payment; what is typed is not overwritten by later reads. */
+const WithTerms = ({
+  payment: { merchantId, id },
+  title,
+  close,
+  children,
+}: ClosingProps & {
+  readonly title: string;
+  readonly children: (terms: Terms) => ReactNode;
+}) => {
   const { data, error, again } = useAsk(ReceiptTerms, { merchantId, id }, false, 'network-only');
   const [terms, setTerms] = useState<Terms | null>(null);
-  // Input is not overwritten by later reads.
   if (terms === null && data?.payment) setTerms(data.payment);
-  if (terms) return <RefundForm {...of} terms={terms} />;
+  if (terms) return children(terms);
   return (
-    <Modal title={acts.refund} isOpen onClose={of.close}>
+    <Modal title={title} isOpen onClose={close}>
       {error ? <Failure error={error} again={again} /> : <Skeleton />}
     </Modal>
   );
 };
+
+/** The dialog. */
+export const RefundItemsDialog = (of: DialogProps) => (
+  <WithTerms {...of} title={useWords().acts.refund}>
+    {(terms) => <RefundForm {...of} terms={terms} />}
+  </WithTerms>
+);
 
 // Creates the closing receipt of a prepayment from the items of the payment's receipt.
 
@@ -291,17 +303,8 @@ const ClosingForm = ({
 };
 
 /** The dialog. */
-export const ClosingDialog = ({ payment, close }: ClosingProps) => {
-  const words = useClosingWords();
-  const { merchantId, id } = payment;
-  const { data, error, again } = useAsk(ReceiptTerms, { merchantId, id }, false, 'network-only');
-  const [terms, setTerms] = useState<Terms | null>(null);
-  // Input is not overwritten by later reads.
-  if (terms === null && data?.payment) setTerms(data.payment);
-  if (terms) return <ClosingForm payment={payment} close={close} terms={terms} />;
-  return (
-    <Modal title={words.title} isOpen onClose={close}>
-      {error ? <Failure error={error} again={again} /> : <Skeleton />}
-    </Modal>
-  );
-};
+export const ClosingDialog = ({ payment, close }: ClosingProps) => (
+  <WithTerms payment={payment} close={close} title={useClosingWords().title}>
+    {(terms) => <ClosingForm payment={payment} close={close} terms={terms} />}
+  </WithTerms>
+);

@@ -70,7 +70,7 @@ export type PaymentDetails = NonNullable<PaymentQuery['payment']>;
 
 // The drawer has its own address; it is loaded on first use.
 
-const LaterDrawer = later(() => import('./page.tsx').then(({ OpenDrawer }) => OpenDrawer));
+const LaterDrawer = later(async () => (await import('./page.tsx')).OpenDrawer);
 
 /** The drawer, when the address names a payment. */
 export const PaymentDrawer = () => {

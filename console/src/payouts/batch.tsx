@@ -13,7 +13,7 @@ import { Status } from '../parts/texts.tsx';
 import { readTable, type Rows } from '../parts/table-file.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { usePermission, useViewer } from '../viewer.tsx';
+import { useViewer } from '../viewer.tsx';
 import { useBatchWords, type BatchWords } from '../words/batch.ts';
 import { useDraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
@@ -272,7 +272,6 @@ const Preview = ({ merchantId, read }: { readonly merchantId: string; readonly r
   const words = useWords();
   const own = useBatchWords();
   const { reason: purpose } = useDraftWords();
-  const create = usePermission('payoutDraftCreate');
   const { data } = useAsk(SbpBanks, {});
   const lines = useMemo(() => linesOf(read.rows, data?.sbpBanks ?? []), [read, data]);
   const [ends, setEnds] = useState<Ends>(new Map());
@@ -292,7 +291,7 @@ const Preview = ({ merchantId, read }: { readonly merchantId: string; readonly r
           {read.name}: {own.summary(String(good.length), String(wrong), sum)}
         </p>
         {good.length > 0 && (
-          <ActButton permission={create} isMain onPress={() => setOpen(true)}>
+          <ActButton permission="payoutDraftCreate" isMain onPress={() => setOpen(true)}>
             {own.propose(own.payouts(good.length))}
           </ActButton>
         )}

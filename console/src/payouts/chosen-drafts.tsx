@@ -16,11 +16,11 @@ import {
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { money } from '../amounts.ts';
 import { ActForm, ActButton } from '../parts/act-form.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { refusalOf, refusedBy, type Outcome, useRefusalText } from '../parts/outcome.tsx';
 import { Table, type Column } from '../parts/table.tsx';
 import { Status, Money } from '../parts/texts.tsx';
-import { usePermission } from '../viewer.tsx';
 import { useDraftWords } from '../words/drafts.ts';
 import { useManyDraftsWords } from '../words/many-drafts.ts';
 import { useWords } from '../words/words.ts';
@@ -173,15 +173,13 @@ const DecideDraftsDialog = ({
         <Available merchantId={first.merchantId} mode={first.mode} items={items} />
       )}
       {decision === 'reject' && (
-        <label className="field">
-          {drafts.rejectReason}
-          <input
-            value={reason}
-            maxLength={reason_max_chars}
-            onChange={(event) => setReason(event.target.value)}
-          />
-          <span className="quiet">{drafts.rejectReasonHint}</span>
-        </label>
+        <TextField
+          label={drafts.rejectReason}
+          value={reason}
+          set={setReason}
+          hint={drafts.rejectReasonHint}
+          maxLength={reason_max_chars}
+        />
       )}
       {lines}
     </ActForm>
@@ -269,8 +267,6 @@ export const ChosenDrafts = ({
 }: Chosen & { readonly asked: Asked; readonly again: () => void }) => {
   const own = useManyDraftsWords();
   const { locale, failure } = useWords();
-  const approve = usePermission('payoutDraftsApprove');
-  const reject = usePermission('payoutDraftsReject');
   const load = usePending(asked);
   const [open, setOpen] = useState<Decision | null>(null);
   const [isLost, setLost] = useState(false);
@@ -293,10 +289,10 @@ export const ChosenDrafts = ({
       {rows.length > 0 && (
         <>
           <span role="status">{own.chosen(rows.length, money(sumOf(rows), 'RUB', locale))}</span>
-          <ActButton permission={approve} isMain onPress={() => setOpen('approve')}>
+          <ActButton permission="payoutDraftsApprove" isMain onPress={() => setOpen('approve')}>
             {own.approveChosen}
           </ActButton>
-          <ActButton permission={reject} onPress={() => setOpen('reject')}>
+          <ActButton permission="payoutDraftsReject" onPress={() => setOpen('reject')}>
             {own.rejectChosen}
           </ActButton>
           <button type="button" className="button" onClick={() => choose([])}>

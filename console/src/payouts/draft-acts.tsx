@@ -15,7 +15,6 @@ import { ActForm } from '../parts/act-form.tsx';
 import { refusalOutcome, RejectForm, DecideActs } from '../parts/decide.tsx';
 import { refusedBy, type Outcome, type Refusal, useSend } from '../parts/outcome.tsx';
 import { Facts, Money } from '../parts/texts.tsx';
-import { usePermission } from '../viewer.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
 import { Available } from './available.tsx';
@@ -143,19 +142,17 @@ export const DraftActs = ({
   readonly hold?: (isHeld: boolean) => void;
 }) => {
   const own = useDraftWords();
-  const approve = usePermission('payoutDraftApprove');
-  const reject = usePermission('payoutDraftReject');
   return (
     <DecideActs
       status={draft.status}
       own={own}
       approve={{
-        permission: approve,
+        permission: 'payoutDraftApprove',
         barred: draft.isMine ? own.own : undefined,
         dialog: (close) => <ApproveDialog draft={draft} close={close} />,
       }}
       reject={{
-        permission: reject,
+        permission: 'payoutDraftReject',
         barred: undefined,
         dialog: (close) => <RejectDialog draft={draft} close={close} />,
       }}

@@ -3,17 +3,15 @@ import { Drafts, type DraftRowFragment } from '../../../schema/generated/console
 import { listOf, useAddress } from '../address.ts';
 import { DraftState } from '../parts/decide.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
-import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useWhose } from '../parts/whose.tsx';
-import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
+import { RangeFilters, rangeOf, StatusChips, NoRows } from '../parts/filters.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
 import { useManyDraftsWords } from '../words/many-drafts.ts';
-import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { ChooseDraft, ChosenDrafts, useChosenDrafts, type Chosen } from './chosen-drafts.tsx';
 import { DraftActs } from './draft-acts.tsx';
@@ -91,7 +89,6 @@ const columnsOf = (
 export const DraftsList = () => {
   const words = useWords();
   const own = useDraftWords();
-  const shared = useSharedWords();
   const many = useManyDraftsWords();
   const { search, mode } = useAddress();
   const merchantId = useWhose();
@@ -107,18 +104,12 @@ export const DraftsList = () => {
     ...usePageArguments(),
   });
   useFollow(again, { lists: ['payout_drafts'] });
+  const { nodes: rows, pageInfo } = data?.payoutDrafts ?? {};
   // Drafts of several merchants have several balances: they are decided one merchant at a time.
   const isWaiting =
     merchantId !== null &&
-    (choice.chosen.size > 0 ||
-      data?.payoutDrafts.nodes.some((one) => one.status === 'pending') === true);
-  const empty = isNarrowed(search) ? (
-    <Empty title={shared.none} />
-  ) : (
-    <Empty title={own.empty}>
-      <p>{own.emptyText}</p>
-    </Empty>
-  );
+    (choice.chosen.size > 0 || rows?.some((one) => one.status === 'pending') === true);
+  const empty = <NoRows title={own.empty} text={own.emptyText} />;
   return (
     <>
       <StatusChips known={statuses} names={own.statuses} />
@@ -132,13 +123,7 @@ export const DraftsList = () => {
       <Listing
         name="payout-drafts"
         label={own.tabs.drafts}
-        asked={{
-          error,
-          again,
-          list,
-          rows: data?.payoutDrafts.nodes,
-          pageInfo: data?.payoutDrafts.pageInfo,
-        }}
+        asked={{ error, again, list, rows, pageInfo }}
         columns={columnsOf(words, own, isWaiting ? choice : null, again)}
         tools={isWaiting && <ChosenDrafts {...choice} asked={asked} again={again} />}
         keyOf={keyOf}

@@ -7,13 +7,12 @@ import type { LiveChange } from '../graph/live.tsx';
 import { ActButton } from '../parts/act-form.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePageArguments, Listing } from '../parts/listing.tsx';
-import { Empty } from '../parts/states.tsx';
-import { Status, tones, Id, Money, Moment } from '../parts/texts.tsx';
+import { Status, tones, Id, PageHead } from '../parts/texts.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import type { Column } from '../parts/table.tsx';
+import { type Column, amountColumn, createdColumn } from '../parts/table.tsx';
 import { useWhose } from '../parts/whose.tsx';
-import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
+import { NoRows, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
@@ -25,9 +24,9 @@ import { NewPayoutDialog } from './new-payout.tsx';
 import { recipientOf } from './recipient.tsx';
 
 /** Loaded on first use. */
-const LaterDrawer = later(() => import('./payout.tsx').then(({ PayoutDrawer }) => PayoutDrawer));
+const LaterDrawer = later(async () => (await import('./payout.tsx')).PayoutDrawer);
 
-const LaterBatch = later(() => import('./batch.tsx').then(({ BatchPart }) => BatchPart));
+const LaterBatch = later(async () => (await import('./batch.tsx')).BatchPart);
 
 type Row = PayoutRowFragment;
 const statuses = ['pending', 'succeeded', 'failed'] as const;
@@ -48,12 +47,7 @@ const columnsOf = (words: Words, own: DraftWords): readonly Column<Row>[] => [
       </span>
     ),
   },
-  {
-    id: 'amount',
-    name: words.columns.amount,
-    isNumber: true,
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
-  },
+  amountColumn(words.columns.amount),
   {
     id: 'method',
     name: words.columns.method,
@@ -68,11 +62,7 @@ const columnsOf = (words: Words, own: DraftWords): readonly Column<Row>[] => [
     isExtra: true,
     cell: ({ bankRef }) => bankRef ?? '',
   },
-  {
-    id: 'created',
-    name: words.columns.createdHer,
-    cell: ({ createdAt }) => <Moment at={createdAt} />,
-  },
+  createdColumn(words.columns.createdHer),
 ];
 
 const usePayouts = () => {
@@ -124,9 +114,11 @@ const Made = () => {
         onOpen={(row) => set({ open: keyOf(row) })}
         tools={<Fresh count={live.waiting} show={live.show} />}
         empty={
-          <Empty title={isNarrowed(search) ? words.payout.none : words.payout.empty}>
-            {!isNarrowed(search) && <p>{words.payout.emptyText}</p>}
-          </Empty>
+          <NoRows
+            title={words.payout.empty}
+            text={words.payout.emptyText}
+            none={words.payout.none}
+          />
         }
       />
       {search.open !== undefined && <LaterDrawer />}
@@ -141,13 +133,13 @@ const Propose = () => {
   const own = useDraftWords();
   const chosen = useAddress().merchantId;
   const merchantId = useViewer().merchantId ?? chosen;
-  const create = usePermission('payoutDraftCreate');
+  const { granted } = usePermission('payoutDraftCreate');
   const { search, set } = useAddress();
-  const isOpen = search.act === 'new' && create.granted;
+  const isOpen = search.act === 'new' && granted;
   return (
     <>
       <ActButton
-        permission={create}
+        permission="payoutDraftCreate"
         {...(merchantId === null ? { barred: own.chooseMerchant } : {})}
         isMain
         onPress={() => set({ act: 'new' })}
@@ -183,10 +175,9 @@ export const PayoutsPage = () => {
   const shared = useSharedWords();
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.payouts}</h1>
+      <PageHead name={words.sections.payouts}>
         <Propose />
-      </header>
+      </PageHead>
       <Tabs label={shared.parts} tabs={tabs} names={own.tabs} />
       <Part />
     </>

@@ -10,6 +10,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
+import { Chip } from '../parts/filters.tsx';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce, type Outcome, useSend } from '../parts/outcome.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
@@ -142,15 +143,9 @@ const MethodField = ({ typed, type }: FieldProps) => {
   return (
     <div className="chips" role="group" aria-label={own.way}>
       {methods.map((method) => (
-        <button
-          key={method}
-          type="button"
-          className="chip"
-          aria-pressed={typed.method === method}
-          onClick={() => type({ method })}
-        >
+        <Chip key={method} isOn={typed.method === method} press={() => type({ method })}>
           {words.payout.methods[method]}
-        </button>
+        </Chip>
       ))}
     </div>
   );

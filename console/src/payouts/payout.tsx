@@ -8,7 +8,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { EraseAct } from '../erasure/dialog.tsx';
-import { Facts, Id, Money, Moment, Status, tones, type Tone } from '../parts/texts.tsx';
+import { Facts, Id, Money, Moment, Status, tones, type Tone, PageHead } from '../parts/texts.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -232,9 +232,7 @@ export const PayoutPage = () => {
   });
   return (
     <>
-      <header className="page-head">
-        <h1>{own.one}</h1>
-      </header>
+      <PageHead name={own.one} />
       <View merchantId={merchantId} id={id} />
     </>
   );

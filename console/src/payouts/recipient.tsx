@@ -22,7 +22,7 @@ export const RevealAct = ({
   readonly id: string;
 }) => {
   const own = useDraftWords();
-  const permission = usePermission('payoutRecipientReveal');
+  const { granted } = usePermission('payoutRecipientReveal');
   const reveal = useSend(RevealRecipient);
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
@@ -46,14 +46,14 @@ export const RevealAct = ({
   return (
     <>
       <ActButton
-        permission={permission}
+        permission="payoutRecipientReveal"
         onPress={() => {
           if (!isRunning) void show();
         }}
       >
         {own.reveal}
       </ActButton>
-      {permission.granted && <span className="quiet">{own.revealHint}</span>}
+      {granted && <span className="quiet">{own.revealHint}</span>}
       {outcome && <OutcomeText outcome={outcome} isRepeated />}
     </>
   );

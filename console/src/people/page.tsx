@@ -10,13 +10,13 @@ import {
   type InvitationsQuery,
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { ActButton, ActForm, PolicyForm } from '../parts/act-form.tsx';
+import { ActButton, ActForm, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { Moment, CopyBlock } from '../parts/texts.tsx';
+import { Moment, CopyBlock, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useWhose, MerchantChoice } from '../parts/whose.tsx';
@@ -42,7 +42,6 @@ const EndDialog = ({ session, close }: { readonly session: Row; readonly close: 
 const useColumns = (end: (row: Row) => void): readonly Column<Row>[] => {
   const words = useWords();
   const own = usePeopleWords();
-  const mayEnd = usePermission('personSessionEnd');
   return [
     {
       name: words.columns.actor,
@@ -59,7 +58,7 @@ const useColumns = (end: (row: Row) => void): readonly Column<Row>[] => {
     {
       name: words.columns.action,
       cell: (row) => (
-        <ActButton permission={mayEnd} onPress={() => end(row)}>
+        <ActButton permission="personSessionEnd" onPress={() => end(row)}>
           {own.end}
         </ActButton>
       ),
@@ -149,18 +148,13 @@ const InvitationsPart = () => {
   const own = usePeopleWords();
   const { issuer } = useViewer();
   const whose = useWhose();
-  const mayInvite = usePermission('personInvite');
-  const mayWithdraw = usePermission('personInvitationWithdraw');
-  const [open, setOpen] = useState<Invitation | 'invite' | null>(null);
-  const { data, again } = useAsk(Invitations, {}, !mayInvite.granted || issuer !== null);
+  const mayInvite = usePermission('personInvite').granted;
+  const { data, again } = useAsk(Invitations, {}, !mayInvite || issuer !== null);
+  const { opened, open, close } = useOpened<Invitation | 'invite'>(again);
   if (issuer !== null) return <p className="note">{own.issuer(new URL(issuer).host)}</p>;
   const rows = (data?.personInvitations ?? []).filter(
     (row) => whose === null || row.merchantId === whose,
   );
-  const close = (): void => {
-    setOpen(null);
-    again();
-  };
   const columns: readonly Column<Invitation>[] = [
     {
       name: words.columns.actor,
@@ -176,7 +170,7 @@ const InvitationsPart = () => {
     {
       name: words.columns.action,
       cell: (row) => (
-        <ActButton permission={mayWithdraw} onPress={() => setOpen(row)}>
+        <ActButton permission="personInvitationWithdraw" onPress={() => open(row)}>
           {own.withdraw}
         </ActButton>
       ),
@@ -185,7 +179,7 @@ const InvitationsPart = () => {
   return (
     <>
       <div className="acts">
-        <ActButton permission={mayInvite} isMain onPress={() => setOpen('invite')}>
+        <ActButton permission="personInvite" isMain onPress={() => open('invite')}>
           {own.invite}
         </ActButton>
       </div>
@@ -195,25 +189,23 @@ const InvitationsPart = () => {
           <Table label={own.waiting} columns={columns} rows={rows} keyOf={({ id }) => id} />
         </section>
       )}
-      {open === 'invite' && <InviteDialog close={close} />}
-      {open !== null && open !== 'invite' && <WithdrawDialog row={open} close={close} />}
+      {opened === 'invite' && <InviteDialog close={close} />}
+      {opened !== null && opened !== 'invite' && <WithdrawDialog row={opened} close={close} />}
     </>
   );
 };
 
 const List = () => {
   const words = usePeopleWords();
-  const [chosen, choose] = useState<Row | null>(null);
   const { data, error, again } = useAsk(People, {});
+  const { opened, open, close } = useOpened<Row>(again);
   useFollow(again, { every_ms: look_ms });
-  const columns = useColumns(choose);
+  const columns = useColumns(open);
   const whose = useWhose();
   const rows = data?.personSessions.filter((row) => whose === null || row.merchantId === whose);
   return (
     <>
-      <header className="page-head">
-        <h1>{words.title}</h1>
-      </header>
+      <PageHead name={words.title} />
       <InvitationsPart />
       <h2 className="part-title">{words.now}</h2>
       <p className="quiet">{words.text}</p>
@@ -225,15 +217,7 @@ const List = () => {
         keyOf={({ id }) => id}
         empty={<Empty title={words.none} />}
       />
-      {chosen && (
-        <EndDialog
-          session={chosen}
-          close={() => {
-            choose(null);
-            again();
-          }}
-        />
-      )}
+      {opened && <EndDialog session={opened} close={close} />}
     </>
   );
 };
@@ -246,9 +230,7 @@ export const PeoplePage = () => {
   if (granted) return <List />;
   return (
     <>
-      <header className="page-head">
-        <h1>{title}</h1>
-      </header>
+      <PageHead name={title} />
       <Empty title={needs === null ? acts.platform : acts.needs(person.roles[needs])} />
     </>
   );

@@ -1,12 +1,11 @@
 /** A person's own settings. */
 import { exactMoment } from '../format.ts';
+import { PageHead } from '../parts/texts.tsx';
 import { PickField } from '../parts/fields.tsx';
-import { changeSettings, useSettings, type Settings } from '../settings.ts';
+import { changeSettings, densities, themes, useSettings } from '../settings.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 
-const themes: readonly Settings['theme'][] = ['system', 'light', 'dark'];
-const densities: readonly Settings['density'][] = ['usual', 'compact'];
 const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const zones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
@@ -18,10 +17,9 @@ export const SettingsPage = () => {
   const { theme, language, density, zone } = useSettings();
   return (
     <>
-      <header className="page-head">
-        <h1>{own.settings}</h1>
+      <PageHead name={own.settings}>
         <p className="quiet">{own.settingsText}</p>
-      </header>
+      </PageHead>
       <section className="card settings">
         <PickField
           label={person.language}

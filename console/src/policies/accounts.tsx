@@ -7,7 +7,7 @@ import {
   type AccountsQuery,
   type BankAccountPurpose,
 } from '../../../schema/generated/console.ts';
-import { ActButton, AddBar, PolicyForm } from '../parts/act-form.tsx';
+import { ActButton, AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
@@ -15,7 +15,6 @@ import { Empty } from '../parts/states.tsx';
 import { Status, Moment } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useSharedWords } from '../words/shared.ts';
@@ -98,26 +97,20 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
   const words = useWords();
   const own = usePolicyWords();
   const { remove: removeWord } = useSharedWords();
-  const set = usePermission('bankAccountSet');
-  const remove = usePermission('bankAccountRemove');
-  const [open, setOpen] = useState<'set' | Row | null>(null);
   const { data, error, again } = useAsk(Accounts, { merchantId });
-  const close = (): void => {
-    setOpen(null);
-    again();
-  };
+  const { opened, open, close } = useOpened<'set' | Row>(again);
   const act: Column<Row> = {
     name: words.columns.action,
     cell: (row) =>
       row.active && (
-        <ActButton permission={remove} onPress={() => setOpen(row)}>
+        <ActButton permission="bankAccountRemove" onPress={() => open(row)}>
           {removeWord}
         </ActButton>
       ),
   };
   return (
     <>
-      <AddBar permission={set} onPress={() => setOpen('set')}>
+      <AddBar permission="bankAccountSet" onPress={() => open('set')}>
         {own.accountAdd}
       </AddBar>
       <Listing
@@ -128,8 +121,8 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
         keyOf={keyOf}
         empty={<Empty title={own.accountsEmpty} />}
       />
-      {open === 'set' && <SetDialog merchantId={merchantId} close={close} />}
-      {open !== null && open !== 'set' && <RemoveDialog row={open} close={close} />}
+      {opened === 'set' && <SetDialog merchantId={merchantId} close={close} />}
+      {opened !== null && opened !== 'set' && <RemoveDialog row={opened} close={close} />}
     </>
   );
 };

@@ -11,7 +11,7 @@ import {
   ForbidWord,
   type ForbiddenWordsQuery,
 } from '../../../schema/generated/console.ts';
-import { ActButton, AddBar, PolicyForm } from '../parts/act-form.tsx';
+import { ActButton, AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -20,7 +20,6 @@ import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
-import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useWords } from '../words/words.ts';
@@ -87,19 +86,13 @@ export const BlocksPart = () => {
   const words = useWords();
   const own = usePolicyWords();
   const merchantId = useWhose();
-  const add = usePermission('blockEntryAdd');
-  const remove = usePermission('blockEntryRemove');
-  const [open, setOpen] = useState<'add' | Row | null>(null);
   const { data, error, again, list } = useAsk(Blocks, { merchantId, ...usePageArguments() });
+  const { opened, open, close } = useOpened<'add' | Row>(again);
   const entries = data?.blockEntries;
-  const close = (): void => {
-    setOpen(null);
-    again();
-  };
   const act: Column<Row> = {
     name: words.columns.action,
     cell: (row) => (
-      <ActButton permission={remove} onPress={() => setOpen(row)}>
+      <ActButton permission="blockEntryRemove" onPress={() => open(row)}>
         {own.blockRemove}
       </ActButton>
     ),
@@ -107,7 +100,7 @@ export const BlocksPart = () => {
   return (
     <>
       {merchantId === null && <p className="quiet">{own.ofAll}</p>}
-      <AddBar permission={add} onPress={() => setOpen('add')}>
+      <AddBar permission="blockEntryAdd" onPress={() => open('add')}>
         {own.blockAdd}
       </AddBar>
       <Listing
@@ -118,8 +111,8 @@ export const BlocksPart = () => {
         keyOf={({ id }) => id}
         empty={<Empty title={own.blocksEmpty} />}
       />
-      {open === 'add' && <AddDialog merchantId={merchantId} close={close} />}
-      {open !== null && open !== 'add' && <RemoveDialog row={open} close={close} />}
+      {opened === 'add' && <AddDialog merchantId={merchantId} close={close} />}
+      {opened !== null && opened !== 'add' && <RemoveDialog row={opened} close={close} />}
     </>
   );
 };
@@ -172,15 +165,9 @@ const RemoveWordDialog = ({
 export const ForbiddenPart = () => {
   const words = useWords();
   const own = usePolicyWords();
-  const add = usePermission('forbiddenPurposeAdd');
-  const remove = usePermission('forbiddenPurposeRemove');
-  const [open, setOpen] = useState<'add' | ForbiddenWord | null>(null);
   const { data, error, again, list } = useAsk(ForbiddenWords, usePageArguments());
+  const { opened, open, close } = useOpened<'add' | ForbiddenWord>(again);
   const found = data?.forbiddenPurposes;
-  const close = (): void => {
-    setOpen(null);
-    again();
-  };
   const columns: readonly Column<ForbiddenWord>[] = [
     { name: own.word, cell: ({ word }) => <code>{word}</code> },
     { name: words.columns.reason, cell: ({ reason }) => <span className="wrap">{reason}</span> },
@@ -188,7 +175,7 @@ export const ForbiddenPart = () => {
     {
       name: words.columns.action,
       cell: (row) => (
-        <ActButton permission={remove} onPress={() => setOpen(row)}>
+        <ActButton permission="forbiddenPurposeRemove" onPress={() => open(row)}>
           {own.wordRemove}
         </ActButton>
       ),
@@ -197,7 +184,7 @@ export const ForbiddenPart = () => {
   return (
     <>
       <p className="quiet">{own.wordsText}</p>
-      <AddBar permission={add} onPress={() => setOpen('add')}>
+      <AddBar permission="forbiddenPurposeAdd" onPress={() => open('add')}>
         {own.wordAdd}
       </AddBar>
       <Listing
@@ -208,8 +195,8 @@ export const ForbiddenPart = () => {
         keyOf={({ id }) => id}
         empty={<Empty title={own.wordsEmpty} />}
       />
-      {open === 'add' && <AddWordDialog close={close} />}
-      {open !== null && open !== 'add' && <RemoveWordDialog row={open} close={close} />}
+      {opened === 'add' && <AddWordDialog close={close} />}
+      {opened !== null && opened !== 'add' && <RemoveWordDialog row={opened} close={close} />}
     </>
   );
 };

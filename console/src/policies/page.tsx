@@ -20,9 +20,9 @@ import { TextField } from '../parts/fields.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
-import { Moment } from '../parts/texts.tsx';
+import { Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { AddBar, PolicyForm } from '../parts/act-form.tsx';
+import { AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
 
 /* The exchange rates of each currency, as they were set. */
 
@@ -60,13 +60,12 @@ const SetDialog = ({ close }: { readonly close: () => void }) => {
 /** The part of the screen. */
 const ExchangePart = () => {
   const own = usePolicyWords();
-  const permission = usePermission('exchangeRateSet');
-  const [isOpen, setOpen] = useState(false);
   const { data, error, again, list } = useAsk(ExchangeRates, usePageArguments());
+  const { opened, open, close } = useOpened(again);
   const rates = data?.exchangeRates;
   return (
     <>
-      <AddBar permission={permission} onPress={() => setOpen(true)}>
+      <AddBar permission="exchangeRateSet" onPress={() => open(true)}>
         {own.exchangeAdd}
       </AddBar>
       <Listing
@@ -77,14 +76,7 @@ const ExchangePart = () => {
         keyOf={({ id }) => id}
         empty={<Empty title={own.exchangeEmpty} />}
       />
-      {isOpen && (
-        <SetDialog
-          close={() => {
-            setOpen(false);
-            again();
-          }}
-        />
-      )}
+      {opened && <SetDialog close={close} />}
     </>
   );
 };
@@ -105,9 +97,7 @@ export const PoliciesPage = () => {
   const tab = useTab<Tab>(shown);
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.policies}</h1>
-      </header>
+      <PageHead name={words.sections.policies} />
       <Tabs label={shared.parts} tabs={shown} names={names} />
       {tab === 'routes' && (
         <OfMerchant>{(merchantId) => <RoutesPart merchantId={merchantId} />}</OfMerchant>

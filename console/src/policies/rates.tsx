@@ -17,11 +17,10 @@ import { Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
-import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useWords } from '../words/words.ts';
-import { AddBar, PolicyForm } from '../parts/act-form.tsx';
+import { AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
 
 type Shops = ReturnType<typeof useShops>;
 type Row = RatesQuery['rateHistory']['nodes'][number];
@@ -145,15 +144,14 @@ export const RatesPart = () => {
   const words = useWords();
   const own = usePolicyWords();
   const merchantId = useWhose();
-  const permission = usePermission('rateSet');
   const shops = useShops();
-  const [isOpen, setOpen] = useState(false);
   const { data, error, again, list } = useAsk(Rates, { merchantId, ...usePageArguments() });
+  const { opened, open, close } = useOpened(again);
   const history = data?.rateHistory;
   return (
     <>
       {merchantId === null && <p className="quiet">{own.ofAll}</p>}
-      <AddBar permission={permission} onPress={() => setOpen(true)}>
+      <AddBar permission="rateSet" onPress={() => open(true)}>
         {own.rateAdd}
       </AddBar>
       <Listing
@@ -164,15 +162,7 @@ export const RatesPart = () => {
         keyOf={({ id }) => id}
         empty={<Empty title={merchantId === null ? own.ratesEmptyAll : own.ratesEmpty} />}
       />
-      {isOpen && (
-        <SetDialog
-          merchantId={merchantId}
-          close={() => {
-            setOpen(false);
-            again();
-          }}
-        />
-      )}
+      {opened && <SetDialog merchantId={merchantId} close={close} />}
     </>
   );
 };

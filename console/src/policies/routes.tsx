@@ -9,7 +9,7 @@ import {
   type RouteMethod,
   type RoutesQuery,
 } from '../../../schema/generated/console.ts';
-import { ActButton, AddBar, PolicyForm } from '../parts/act-form.tsx';
+import { ActButton, AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
@@ -17,7 +17,6 @@ import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useSharedWords } from '../words/shared.ts';
@@ -144,49 +143,34 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = usePolicyWords();
   const { remove: removeWord } = useSharedWords();
-  const set = usePermission('bankRouteSet');
-  const remove = usePermission('bankRouteRemove');
-  const [open, setOpen] = useState<'set' | Row | null>(null);
   const { data: owner } = useAsk(PolicyShops, { merchantId });
   const { data, error, again, list } = useAsk(Routes, { merchantId, ...usePageArguments() });
+  const { opened, open, close } = useOpened<'set' | Row>(again);
+  const { nodes: rows, pageInfo } = data?.bankRoutes ?? {};
   const shops = owner?.merchant?.shops ?? [];
-  const close = (): void => {
-    setOpen(null);
-    again();
-  };
   const act: Column<Row> = {
     name: words.columns.action,
     cell: (row) => (
-      <ActButton permission={remove} onPress={() => setOpen(row)}>
+      <ActButton permission="bankRouteRemove" onPress={() => open(row)}>
         {removeWord}
       </ActButton>
     ),
   };
   return (
     <>
-      <AddBar permission={set} onPress={() => setOpen('set')}>
+      <AddBar permission="bankRouteSet" onPress={() => open('set')}>
         {own.routeAdd}
       </AddBar>
       <Listing
         name="routes"
         label={own.tabs.routes}
-        asked={{
-          error,
-          again,
-          list,
-          rows: data?.bankRoutes.nodes,
-          pageInfo: data?.bankRoutes.pageInfo,
-        }}
+        asked={{ error, again, list, rows, pageInfo }}
         columns={[...columnsOf(words, own, shops), act]}
         keyOf={({ id }) => id}
-        empty={
-          <Empty title={own.routesEmpty}>
-            <p>{own.routesEmptyText}</p>
-          </Empty>
-        }
+        empty={<Empty title={own.routesEmpty} text={own.routesEmptyText} />}
       />
-      {open === 'set' && <SetDialog merchantId={merchantId} shops={shops} close={close} />}
-      {open !== null && open !== 'set' && <RemoveDialog route={open} close={close} />}
+      {opened === 'set' && <SetDialog merchantId={merchantId} shops={shops} close={close} />}
+      {opened !== null && opened !== 'set' && <RemoveDialog route={opened} close={close} />}
     </>
   );
 };

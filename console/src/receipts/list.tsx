@@ -1,24 +1,16 @@
 /** Receipts, newest first: their registration, refusals, and resending. */
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { Receipts, type ReceiptRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { ActButton } from '../parts/act-form.tsx';
+import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
-import { Empty } from '../parts/states.tsx';
-import { Status, tones, Money, Moment } from '../parts/texts.tsx';
+import { Status, tones, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import type { Column } from '../parts/table.tsx';
+import { type Column, amountColumn, createdColumn } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
-import {
-  isNarrowed,
-  RangeFilters,
-  rangeOf,
-  StatusChips,
-  useShopFilter,
-} from '../parts/filters.tsx';
+import { NoRows, RangeFilters, rangeOf, StatusChips, useShopFilter } from '../parts/filters.tsx';
 import { ResendReceiptDialog } from '../payments/resend-dialogs.tsx';
-import { usePermission } from '../viewer.tsx';
 import { useReceiptWords, type ReceiptWords } from '../words/receipts.ts';
 import { useTimelineWords } from '../words/timeline.ts';
 import type { Words } from '../words/en.ts';
@@ -34,23 +26,14 @@ const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
 /** Sends a refused receipt again. */
 const Resend = ({ receipt, again }: { readonly receipt: Row; readonly again: () => void }) => {
   const words = useTimelineWords();
-  const permission = usePermission('receiptResend');
-  const [isOpen, setOpen] = useState(false);
-  if (receipt.status !== 'failed' && !isOpen) return null;
+  const { opened, open, close } = useOpened(again);
+  if (receipt.status !== 'failed' && !opened) return null;
   return (
     <>
-      <ActButton permission={permission} onPress={() => setOpen(true)}>
+      <ActButton permission="receiptResend" onPress={() => open(true)}>
         {words.resendReceipt}
       </ActButton>
-      {isOpen && (
-        <ResendReceiptDialog
-          receipt={receipt}
-          close={() => {
-            setOpen(false);
-            again();
-          }}
-        />
-      )}
+      {opened && <ResendReceiptDialog receipt={receipt} close={close} />}
     </>
   );
 };
@@ -66,12 +49,7 @@ const columnsOf = (words: Words, own: ReceiptWords, again: () => void): readonly
       </span>
     ),
   },
-  {
-    id: 'amount',
-    name: words.columns.amount,
-    isNumber: true,
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
-  },
+  amountColumn(words.columns.amount),
   { id: 'type', name: own.type, isWide: true, cell: ({ type }) => own.types[type] },
   {
     id: 'payment',
@@ -96,11 +74,7 @@ const columnsOf = (words: Words, own: ReceiptWords, again: () => void): readonly
     isExtra: true,
     cell: ({ fiscalDocumentNumber }) => fiscalDocumentNumber ?? '',
   },
-  {
-    id: 'created',
-    name: words.columns.created,
-    cell: ({ createdAt }) => <Moment at={createdAt} />,
-  },
+  createdColumn(words.columns.created),
   { id: 'acts', name: own.acts, cell: (receipt) => <Resend receipt={receipt} again={again} /> },
 ];
 
@@ -118,34 +92,22 @@ export const ReceiptsPage = () => {
   };
   const { data, error, again, list } = useAsk(Receipts, { ...narrowing, ...usePageArguments() });
   useFollow(again, { every_ms: look_ms });
+  const { nodes: rows, pageInfo } = data?.receipts ?? {};
   const choosable = useMemo(() => columnsOf(words, own, again), [words, own, again]);
-  const narrowed = isNarrowed(search);
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.receipts}</h1>
-      </header>
+      <PageHead name={words.sections.receipts} />
       <StatusChips known={statuses} names={own.statuses} />
       <RangeFilters more={useShopFilter()} />
       <Listing
         name="receipts"
         label={words.sections.receipts}
-        asked={{
-          error,
-          again,
-          list,
-          rows: data?.receipts.nodes,
-          pageInfo: data?.receipts.pageInfo,
-        }}
+        asked={{ error, again, list, rows, pageInfo }}
         columns={choosable}
         keyOf={keyOf}
         openKey={null}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
-        empty={
-          <Empty title={narrowed ? own.none : own.empty}>
-            {!narrowed && <p>{own.emptyText}</p>}
-          </Empty>
-        }
+        empty={<NoRows title={own.empty} text={own.emptyText} none={own.none} />}
       />
       <PaymentDrawer />
     </>

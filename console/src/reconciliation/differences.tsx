@@ -9,6 +9,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
+import { Chip } from '../parts/filters.tsx';
 import { ActButton, ActForm } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -19,7 +20,6 @@ import type { Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
 import { useSharedWords } from '../words/shared.ts';
@@ -100,17 +100,15 @@ const StateChips = () => {
   return (
     <div className="chips" role="group" aria-label={words.filters.status}>
       {(['open', 'resolved'] as const).map((state) => (
-        <button
+        <Chip
           key={state}
-          type="button"
-          className="chip"
-          aria-pressed={isResolved === (state === 'resolved')}
-          onClick={() =>
+          isOn={isResolved === (state === 'resolved')}
+          press={() =>
             set({ ...fromTheTop, status: state === 'resolved' ? 'resolved' : undefined })
           }
         >
           {own.states[state]}
-        </button>
+        </Chip>
       ))}
       {search.code !== undefined && (
         <button
@@ -155,7 +153,6 @@ const ChooseBar = ({
   readonly resolve: () => void;
 }) => {
   const own = useReconciliationWords();
-  const permission = usePermission('reconciliationDifferenceResolve');
   if (!choice.canChoose) return null;
   return (
     <div className="acts">
@@ -163,7 +160,7 @@ const ChooseBar = ({
         {choice.isAll ? own.chooseNone : own.chooseAll}
       </button>
       {choice.chosen.length > 0 && (
-        <ActButton permission={permission} isMain onPress={resolve}>
+        <ActButton permission="reconciliationDifferenceResolve" isMain onPress={resolve}>
           {own.resolve(choice.chosen.length)}
         </ActButton>
       )}
@@ -257,9 +254,7 @@ export const DifferencesPart = () => {
         keyOf={({ id }) => id}
         empty={
           search.code === undefined && !isResolved ? (
-            <Empty title={own.empty}>
-              <p>{own.emptyText}</p>
-            </Empty>
+            <Empty title={own.empty} text={own.emptyText} />
           ) : (
             <Empty title={shared.none} />
           )

@@ -1,5 +1,4 @@
 /** Registries of acquirers, and their differences from our operations. */
-import { useState } from 'react';
 import { Empty } from '../parts/states.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -10,9 +9,9 @@ import { DifferencesPart } from './differences.tsx';
 import { Runs, type RunRowFragment } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { plainMoment, wholeNumber } from '../format.ts';
-import { ActButton } from '../parts/act-form.tsx';
+import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
-import { Status, type Tone, Moment } from '../parts/texts.tsx';
+import { Status, type Tone, Moment, PageHead } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
@@ -106,15 +105,14 @@ const RunsPart = () => {
   const words = useWords();
   const own = useReconciliationWords();
   const { set, mode } = useAddress();
-  const permission = usePermission('reconciliationOpen');
-  const [isOpen, setOpen] = useState(false);
   const { data, error, again, list } = useAsk(Runs, { mode, ...usePageArguments() });
+  const { opened, open, close } = useOpened(again);
   const runs = data?.reconciliationRuns;
   useFollow(again, { lists: ['reconciliation_differences'] });
   return (
     <>
       <div className="acts">
-        <ActButton permission={permission} isMain onPress={() => setOpen(true)}>
+        <ActButton permission="reconciliationOpen" isMain onPress={() => open(true)}>
           {own.upload}
         </ActButton>
       </div>
@@ -126,20 +124,9 @@ const RunsPart = () => {
         columns={columnsOf(words, own)}
         keyOf={({ id }) => id}
         onOpen={({ id }) => set({ tab: undefined, code: id, after: undefined, before: undefined })}
-        empty={
-          <Empty title={own.runsEmpty}>
-            <p>{own.runsEmptyText}</p>
-          </Empty>
-        }
+        empty={<Empty title={own.runsEmpty} text={own.runsEmptyText} />}
       />
-      {isOpen && (
-        <UploadDialog
-          close={() => {
-            setOpen(false);
-            again();
-          }}
-        />
-      )}
+      {opened && <UploadDialog close={close} />}
     </>
   );
 };
@@ -155,9 +142,7 @@ export const ReconciliationPage = () => {
   const tab = useTab(tabs);
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.reconciliation}</h1>
-      </header>
+      <PageHead name={words.sections.reconciliation} />
       {granted ? (
         <>
           <Tabs label={shared.parts} tabs={tabs} names={names} />

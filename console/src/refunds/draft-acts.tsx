@@ -10,7 +10,7 @@ import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { DecideActs, refusalOutcome, RejectForm } from '../parts/decide.tsx';
 import { refusedBy, type Outcome, type Refusal, useSend } from '../parts/outcome.tsx';
-import { usePermission, useViewer } from '../viewer.tsx';
+import { useViewer } from '../viewer.tsx';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useWords } from '../words/words.ts';
 
@@ -82,19 +82,17 @@ export const RefundDraftActs = ({
 }) => {
   const own = useRefundDraftWords();
   const { role } = useViewer();
-  const approve = usePermission('refundDraftApprove');
-  const reject = usePermission('refundDraftReject');
   return (
     <DecideActs
       status={draft.status}
       own={own}
       approve={{
-        permission: approve,
+        permission: 'refundDraftApprove',
         barred: draft.isMine ? own.own : undefined,
         dialog: (close) => <ApproveDialog draft={draft} close={close} />,
       }}
       reject={{
-        permission: reject,
+        permission: 'refundDraftReject',
         barred: role === 'support' && !draft.isMine ? own.notOwn : undefined,
         dialog: (close) => <RejectDialog draft={draft} close={close} />,
       }}

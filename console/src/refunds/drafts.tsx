@@ -3,16 +3,14 @@ import { RefundDrafts, type RefundDraftRowFragment } from '../../../schema/gener
 import { listOf, useAddress } from '../address.ts';
 import { DraftState } from '../parts/decide.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
-import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
-import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
+import { RangeFilters, rangeOf, StatusChips, NoRows } from '../parts/filters.tsx';
 import type { Words } from '../words/en.ts';
 import { useRefundDraftWords, type RefundDraftWords } from '../words/refund-drafts.ts';
-import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { RefundDraftActs } from './draft-acts.tsx';
 
@@ -59,7 +57,6 @@ const columnsOf = (
 export const RefundDraftsList = () => {
   const words = useWords();
   const own = useRefundDraftWords();
-  const shared = useSharedWords();
   const { search, mode, merchantId, set } = useAddress();
   const status = listOf(search.status, statuses);
   const { data, error, again, list } = useAsk(RefundDrafts, {
@@ -70,13 +67,7 @@ export const RefundDraftsList = () => {
   });
   useFollow(again, { lists: ['refund_drafts'] });
   const { nodes: rows, pageInfo } = data?.refundDrafts ?? {};
-  const empty = isNarrowed(search) ? (
-    <Empty title={shared.none} />
-  ) : (
-    <Empty title={own.empty}>
-      <p>{own.emptyText}</p>
-    </Empty>
-  );
+  const empty = <NoRows title={own.empty} text={own.emptyText} />;
   return (
     <>
       <StatusChips known={statuses} names={own.statuses} />

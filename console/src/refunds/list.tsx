@@ -5,14 +5,13 @@ import { listOf, useAddress } from '../address.ts';
 import type { LiveChange } from '../graph/live.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePageArguments, Listing } from '../parts/listing.tsx';
-import { Empty } from '../parts/states.tsx';
-import { Status, tones, Money, Moment } from '../parts/texts.tsx';
+import { Status, tones, Money, Moment, PageHead } from '../parts/texts.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import type { Column } from '../parts/table.tsx';
+import { type Column, createdColumn } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
-import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
+import { NoRows, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
 import type { Words } from '../words/en.ts';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useSharedWords } from '../words/shared.ts';
@@ -62,22 +61,8 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
     isExtra: true,
     cell: ({ completedAt }) => completedAt && <Moment at={completedAt} />,
   },
-  {
-    id: 'created',
-    name: words.columns.created,
-    cell: ({ createdAt }) => <Moment at={createdAt} />,
-  },
+  createdColumn(words.columns.created),
 ];
-
-const NoRefunds = () => {
-  const words = useWords();
-  const narrowed = isNarrowed(useAddress().search);
-  return (
-    <Empty title={narrowed ? words.refund.none : words.refund.empty}>
-      {!narrowed && <p>{words.refund.emptyText}</p>}
-    </Empty>
-  );
-};
 
 const useRefunds = () => {
   const { search, mode, merchantId } = useAddress();
@@ -129,7 +114,13 @@ const Made = () => {
         openKey={open ? keyOf(open) : null}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
         tools={<Fresh count={live.waiting} show={live.show} />}
-        empty={<NoRefunds />}
+        empty={
+          <NoRows
+            title={words.refund.empty}
+            text={words.refund.emptyText}
+            none={words.refund.none}
+          />
+        }
       />
       <PaymentDrawer />
     </>
@@ -145,9 +136,7 @@ export const RefundsPage = () => {
   const shared = useSharedWords();
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.refunds}</h1>
-      </header>
+      <PageHead name={words.sections.refunds} />
       <Tabs label={shared.parts} tabs={tabs} names={own.tabs} />
       {useTab(tabs) === 'drafts' ? <RefundDraftsList /> : <Made />}
     </>

@@ -7,7 +7,7 @@ import { PickField } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { Money } from '../parts/texts.tsx';
+import { Money, PageHead } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
 import { useClosingWords, useReportWords } from '../words/reports.ts';
@@ -358,9 +358,7 @@ const Drawn = ({
         label={words.chart(words.ofs[of], words.spans[span], words.measures[measure])}
       />
       {lines.length === 0 ? (
-        <Empty title={words.empty}>
-          <p>{words.emptyText}</p>
-        </Empty>
+        <Empty title={words.empty} text={words.emptyText} />
       ) : (
         <section>
           <h2 className="part-title">{words.table}</h2>
@@ -415,9 +413,7 @@ export const ReportsPage = () => {
   const tab = useTab(tabs);
   return (
     <>
-      <header className="page-head">
-        <h1>{sections.reports}</h1>
-      </header>
+      <PageHead name={sections.reports} />
       <Tabs label={parts} tabs={tabs} names={names} />
       {tab === 'closing' ? <ClosingPart /> : <Statistics />}
     </>

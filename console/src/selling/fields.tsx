@@ -5,7 +5,7 @@ import { ActButton } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
-import type { Permission } from '../viewer.tsx';
+import type { PermissionName } from '../viewer.tsx';
 import { useSellingWords } from '../words/selling.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
@@ -29,7 +29,7 @@ export const ShopsButton = ({
   dialog,
 }: {
   readonly name: string;
-  readonly permission: Permission;
+  readonly permission: PermissionName;
   readonly dialog: (shops: Shops, close: () => void) => ReactNode;
 }) => {
   const merchantId = useWhose();

@@ -8,7 +8,6 @@ import { PickField, TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
 import { PolicyForm } from '../parts/act-form.tsx';
-import { usePermission } from '../viewer.tsx';
 import { useSellingWords } from '../words/selling.ts';
 import { useWords } from '../words/words.ts';
 import {
@@ -236,11 +235,10 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
 /** The button. */
 export const NewLinkButton = ({ again }: { readonly again: () => void }) => {
   const own = useSellingWords();
-  const permission = usePermission('linkCreate');
   return (
     <ShopsButton
       name={own.link}
-      permission={permission}
+      permission="linkCreate"
       dialog={(shops, close) => (
         <Dialog
           shops={shops}

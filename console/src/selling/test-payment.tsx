@@ -10,7 +10,6 @@ import { readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { usePermission } from '../viewer.tsx';
 import { useSellingWords } from '../words/selling.ts';
 import { useWords } from '../words/words.ts';
 import {
@@ -133,13 +132,12 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
 /** The button; live mode has none. */
 export const TestPaymentButton = () => {
   const own = useSellingWords();
-  const permission = usePermission('paymentCreate');
   const { mode } = useAddress();
   if (mode !== 'test') return null;
   return (
     <ShopsButton
       name={own.test}
-      permission={permission}
+      permission="paymentCreate"
       dialog={(shops, close) => <Dialog shops={shops} close={close} />}
     />
   );

@@ -10,17 +10,16 @@ import { listOf, useAddress } from '../address.ts';
 import { CustomerLink } from '../customers/link.tsx';
 import type { LiveChange } from '../graph/live.tsx';
 import { ActButton } from '../parts/act-form.tsx';
-import { isNarrowed, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
+import { isNarrowed, RangeFilters, rangeOf, StatusChips, NoRows } from '../parts/filters.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { Status, tones, Money, Moment, Id } from '../parts/texts.tsx';
+import { Status, tones, Money, Moment, Id, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
-import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useSubscriptionWords, type SubscriptionWords } from '../words/subscriptions.ts';
@@ -164,7 +163,6 @@ export const CustomerField = () => {
 const SubscriptionList = () => {
   const words = useWords();
   const own = useSubscriptionWords();
-  const shared = useSharedWords();
   const { search, set } = useAddress();
   const { asked, live } = useSubscriptions();
   const choosable = useMemo(() => subscriptionColumns(words, own), [words, own]);
@@ -187,15 +185,7 @@ const SubscriptionList = () => {
         changed={live.changed}
         openKey={search.open ?? null}
         onOpen={(row) => set({ open: keyOf(row) })}
-        empty={
-          isNarrowed(search) ? (
-            <Empty title={shared.none} />
-          ) : (
-            <Empty title={own.empty}>
-              <p>{own.emptyText}</p>
-            </Empty>
-          )
-        }
+        empty={<NoRows title={own.empty} text={own.emptyText} />}
       />
       <SubscriptionDrawer again={asked.again} />
     </>
@@ -239,13 +229,12 @@ export const TokenTable = ({
   const words = useWords();
   const own = useSubscriptionWords();
   const { search } = useAddress();
-  const permission = usePermission('tokenCancel');
   const [ending, setEnding] = useState<Token | null>(null);
   const act: Column<Token> = {
     name: words.columns.action,
     cell: (row) =>
       row.status !== 'cancelled' && (
-        <ActButton permission={permission} onPress={() => setEnding(row)}>
+        <ActButton permission="tokenCancel" onPress={() => setEnding(row)}>
           {own.endToken}
         </ActButton>
       ),
@@ -295,9 +284,7 @@ const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
         asked={{ error, again, list, rows: connection?.nodes, pageInfo: connection?.pageInfo }}
         empty={
           customerRef === null ? (
-            <Empty title={own.tokensEmpty}>
-              <p>{own.tokensEmptyText}</p>
-            </Empty>
+            <Empty title={own.tokensEmpty} text={own.tokensEmptyText} />
           ) : (
             <Empty title={shared.none} />
           )
@@ -315,9 +302,7 @@ export const SubscriptionsPage = () => {
   const tab = useTab(tabs);
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.subscriptions}</h1>
-      </header>
+      <PageHead name={words.sections.subscriptions} />
       <Tabs label={shared.parts} tabs={tabs} names={names} />
       {tab === 'subscriptions' ? (
         <SubscriptionList />

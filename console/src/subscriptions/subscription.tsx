@@ -20,9 +20,9 @@ import { useSubscriptionWords } from '../words/subscriptions.ts';
 import { FailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
-import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { usePermission } from '../viewer.tsx';
 import { CancelDialog } from './cancel-dialogs.tsx';
 
 /* One subscription with everything about it, as its drawer asks for it. */
@@ -49,15 +49,13 @@ const PauseDialog = ({
       close={close}
       act={() => pause({ merchantId, id, reason: reason.trim() || null }, own.pausedNow)}
     >
-      <label className="field">
-        {own.reason}
-        <input
-          value={reason}
-          maxLength={reason_max_chars}
-          onChange={(event) => setReason(event.target.value)}
-        />
-        <span className="quiet">{own.reasonHint}</span>
-      </label>
+      <TextField
+        label={own.reason}
+        value={reason}
+        set={setReason}
+        hint={own.reasonHint}
+        maxLength={reason_max_chars}
+      />
     </ActForm>
   );
 };
@@ -81,36 +79,29 @@ const ResumeDialog = ({
 /** The buttons, and the dialog that is open. */
 const SubscriptionActs = ({ subscription, again }: ActProps & { readonly again: () => void }) => {
   const own = useSubscriptionWords();
-  const [open, setOpen] = useState<'pause' | 'resume' | 'cancel' | null>(null);
-  const pause = usePermission('subscriptionPause');
-  const resume = usePermission('subscriptionResume');
-  const cancel = usePermission('subscriptionCancel');
-  const close = (): void => {
-    setOpen(null);
-    again();
-  };
+  const { opened, open, close } = useOpened<'pause' | 'resume' | 'cancel'>(again);
   const { status } = subscription;
   if (status === 'cancelled') return null;
   return (
     <div className="acts">
       {(status === 'active' || status === 'past_due') && (
-        <ActButton permission={pause} onPress={() => setOpen('pause')}>
+        <ActButton permission="subscriptionPause" onPress={() => open('pause')}>
           {own.pause}
         </ActButton>
       )}
       {status === 'paused' && (
-        <ActButton permission={resume} isMain onPress={() => setOpen('resume')}>
+        <ActButton permission="subscriptionResume" isMain onPress={() => open('resume')}>
           {own.resume}
         </ActButton>
       )}
-      <ActButton permission={cancel} onPress={() => setOpen('cancel')}>
+      <ActButton permission="subscriptionCancel" onPress={() => open('cancel')}>
         {own.cancel}
       </ActButton>
-      {open === 'cancel' && (
+      {opened === 'cancel' && (
         <CancelDialog merchantId={subscription.merchantId} id={subscription.id} close={close} />
       )}
-      {open === 'pause' && <PauseDialog subscription={subscription} close={close} />}
-      {open === 'resume' && <ResumeDialog subscription={subscription} close={close} />}
+      {opened === 'pause' && <PauseDialog subscription={subscription} close={close} />}
+      {opened === 'resume' && <ResumeDialog subscription={subscription} close={close} />}
     </div>
   );
 };

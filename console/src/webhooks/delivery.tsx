@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { Delivery, ResendDelivery, type DeliveryQuery } from '../../../schema/generated/console.ts';
 import { duration } from '../format.ts';
+import { Chip } from '../parts/filters.tsx';
 import { ActButton } from '../parts/act-form.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useRefusalText } from '../parts/outcome.tsx';
@@ -11,7 +12,6 @@ import { Skeleton } from '../parts/table.tsx';
 import { Status, tones, CopyBlock, Id, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { usePermission } from '../viewer.tsx';
 import { useSharedWords } from '../words/shared.ts';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { useWords } from '../words/words.ts';
@@ -69,15 +69,9 @@ const Body = ({ body }: { readonly body: string }) => {
       <h2>{words.body}</h2>
       <div className="chips" role="group" aria-label={words.body}>
         {([false, true] as const).map((raw) => (
-          <button
-            key={String(raw)}
-            type="button"
-            className="chip"
-            aria-pressed={isRaw === raw}
-            onClick={() => setRaw(raw)}
-          >
+          <Chip key={String(raw)} isOn={isRaw === raw} press={() => setRaw(raw)}>
             {raw ? words.bytes : words.pretty}
-          </button>
+          </Chip>
         ))}
       </div>
       <CopyBlock text={isRaw ? body : prettyOf(body)} />
@@ -199,7 +193,6 @@ const Reproduce = ({ request, url }: { readonly request: Request; readonly url: 
 const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: () => void }) => {
   const words = useWords();
   const own = useWebhookWords();
-  const permission = usePermission('webhookDeliveryResend');
   const [outcome, setOutcome] = useState('');
   const refusalText = useRefusalText();
   const [{ fetching }, resend] = useMutation(ResendDelivery);
@@ -219,7 +212,7 @@ const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: ()
         <Id id={delivery.eventId} whole />
       </div>
       <div className="acts">
-        <ActButton permission={permission} onPress={() => !fetching && void send()}>
+        <ActButton permission="webhookDeliveryResend" onPress={() => !fetching && void send()}>
           {status === 'pending' ? own.retryOne : words.delivery.resend}
         </ActButton>
       </div>

@@ -11,11 +11,10 @@ import {
   type WebhookSignature,
 } from '../../../schema/generated/console.ts';
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
-import { ActButton, PolicyForm } from '../parts/act-form.tsx';
+import { ActButton, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { CopyBlock } from '../parts/texts.tsx';
-import { usePermission } from '../viewer.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
@@ -288,40 +287,32 @@ export const EndpointActs = ({
   readonly children?: ReactNode;
 }) => {
   const own = useSettingsWords();
-  const edit = usePermission('webhookEndpointUpdate');
-  const onOff = usePermission(endpoint.active ? 'webhookEndpointDisable' : 'webhookEndpointEnable');
-  const secret = usePermission('webhookEndpointSecretRotate');
-  const remove = usePermission('webhookEndpointDelete');
-  const [opened, setOpened] = useState<{
+  const { opened, open, close } = useOpened<{
     readonly act: keyof typeof dialogs;
     readonly endpoint: Endpoint;
-  } | null>(null);
+  }>(again);
   const Dialog = opened && dialogs[opened.act];
-  const open = (act: keyof typeof dialogs) => () => setOpened({ act, endpoint });
+  const press = (act: keyof typeof dialogs) => () => open({ act, endpoint });
   return (
     <div className="acts">
       {children}
-      <ActButton permission={edit} onPress={open('edit')}>
+      <ActButton permission="webhookEndpointUpdate" onPress={press('edit')}>
         {own.edit}
       </ActButton>
-      <ActButton permission={onOff} onPress={open('switch')}>
+      <ActButton
+        permission={endpoint.active ? 'webhookEndpointDisable' : 'webhookEndpointEnable'}
+        onPress={press('switch')}
+      >
         {endpoint.active ? own.disable : own.enable}
       </ActButton>
-      <ActButton permission={secret} onPress={open('secret')}>
+      <ActButton permission="webhookEndpointSecretRotate" onPress={press('secret')}>
         {own.rotate}
       </ActButton>
-      <ActButton permission={remove} onPress={open('remove')}>
+      <ActButton permission="webhookEndpointDelete" onPress={press('remove')}>
         {own.remove}
       </ActButton>
       {opened && Dialog && (
-        <Dialog
-          merchantId={merchantId}
-          endpoint={opened.endpoint}
-          close={() => {
-            setOpened(null);
-            again();
-          }}
-        />
+        <Dialog merchantId={merchantId} endpoint={opened.endpoint} close={close} />
       )}
     </div>
   );

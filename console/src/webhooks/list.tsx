@@ -13,17 +13,17 @@ import {
 import { listOf, useAddress } from '../address.ts';
 import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, tones, Moment } from '../parts/texts.tsx';
+import { Status, tones, Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { type Column, Skeleton } from '../parts/table.tsx';
+import { type Column, Skeleton, createdColumn } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { DayFilters, StatusChips } from '../parts/filters.tsx';
-import { useViewer, usePermission } from '../viewer.tsx';
+import { useViewer } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
 import { useRefusalText } from '../parts/outcome.tsx';
 import { duration, wholeNumber } from '../format.ts';
-import { ActButton } from '../parts/act-form.tsx';
+import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
 import { failedSince, ReplayDialog } from './replay.tsx';
@@ -119,10 +119,7 @@ interface CardProps {
 const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 'shopName'>) => {
   const { locale } = useWords();
   const words = useWebhookWords();
-  const mayTest = usePermission('webhookEndpointTest');
-  const mayReplay = usePermission('webhookDeliveriesResendFailed');
-  const mayRetry = usePermission('webhookDeliveriesRetry');
-  const [replayed, setReplayed] = useState<Failed | null>(null);
+  const { opened, open, close } = useOpened<Failed>(again);
   const { id, active, health } = endpoint;
   const { outcome, test, retry } = useAtOnce(merchantId, id, again);
   const count =
@@ -131,18 +128,18 @@ const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 's
   return (
     <>
       <EndpointActs merchantId={merchantId} endpoint={endpoint} again={again}>
-        <ActButton permission={mayTest} onPress={test}>
+        <ActButton permission="webhookEndpointTest" onPress={test}>
           {words.test}
         </ActButton>
         <ActButton
-          permission={mayReplay}
+          permission="webhookDeliveriesResendFailed"
           {...(failed && active ? {} : { barred })}
-          onPress={() => setReplayed(failed)}
+          onPress={() => open(failed)}
         >
           {count === null ? words.replay : words.replayCount(count)}
         </ActButton>
         <ActButton
-          permission={mayRetry}
+          permission="webhookDeliveriesRetry"
           {...(health.pending > 0 ? {} : { barred: words.retryNone })}
           onPress={retry}
         >
@@ -150,15 +147,12 @@ const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 's
         </ActButton>
       </EndpointActs>
       <p role="status">{outcome}</p>
-      {replayed && (
+      {opened && (
         <ReplayDialog
           merchantId={merchantId}
           endpointId={id}
-          from={replayed.oldestAt}
-          close={() => {
-            setReplayed(null);
-            again();
-          }}
+          from={opened.oldestAt}
+          close={close}
         />
       )}
     </>
@@ -192,24 +186,15 @@ const AddEndpoint = ({
   readonly again: () => void;
 }) => {
   const { merchants } = useWords();
-  const permission = usePermission('webhookEndpointCreate');
-  const [isAdding, setAdding] = useState(false);
+  const { opened, open, close } = useOpened(again);
   const [first, ...others] = shops;
   if (!first) return null;
   return (
     <div className="acts">
-      <ActButton permission={permission} isMain onPress={() => setAdding(true)}>
+      <ActButton permission="webhookEndpointCreate" isMain onPress={() => open(true)}>
         {merchants.addEndpoint}
       </ActButton>
-      {isAdding && (
-        <AddEndpointDialog
-          shops={[first, ...others]}
-          close={() => {
-            setAdding(false);
-            again();
-          }}
-        />
-      )}
+      {opened && <AddEndpointDialog shops={[first, ...others]} close={close} />}
     </div>
   );
 };
@@ -224,8 +209,7 @@ const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
     failedSince: failedSince(),
   });
   useFollow(again, { lists: ['webhook_deliveries', 'webhook_failures'], events: true });
-  if (error && !data) return <Failure error={error} again={again} />;
-  if (!data) return <Skeleton />;
+  if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const shops = data.merchant?.shops ?? [];
   const all = shops.flatMap(({ name, webhookEndpoints }) =>
     webhookEndpoints.map((endpoint) => ({ name, endpoint })),
@@ -254,9 +238,7 @@ const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
 };
 
 /** Loaded on first use. */
-const LaterDrawer = later(() =>
-  import('./delivery.tsx').then(({ DeliveryDrawer }) => DeliveryDrawer),
-);
+const LaterDrawer = later(async () => (await import('./delivery.tsx')).DeliveryDrawer);
 
 type Row = DeliveriesQuery['webhookDeliveries']['nodes'][number];
 const statuses = ['pending', 'delivered', 'failed'] as const;
@@ -288,11 +270,7 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
     isWide: true,
     cell: ({ nextAttemptAt }) => nextAttemptAt !== null && <Moment at={nextAttemptAt} />,
   },
-  {
-    id: 'created',
-    name: words.columns.created,
-    cell: ({ createdAt }) => <Moment at={createdAt} />,
-  },
+  createdColumn(words.columns.created),
 ];
 
 const useDeliveries = () => {
@@ -323,9 +301,7 @@ export const WebhooksPage = () => {
   const { asked, owner, isOfAll, status } = useDeliveries();
   return (
     <>
-      <header className="page-head">
-        <h1>{words.sections.webhooks}</h1>
-      </header>
+      <PageHead name={words.sections.webhooks} />
       {owner !== null && <EndpointCards merchantId={owner} />}
       {isOfAll ? (
         <p className="quiet">{words.delivery.chooseMerchant}</p>
