@@ -75,7 +75,6 @@ const en = {
   valueHint: 'A card or an account is kept as a digest; a country by its two letters',
   currency: 'Currency',
   usdt: 'Worth of one unit, USDT',
-  change: 'Change',
   routeAdd: 'Set a route',
   routeText:
     'New live operations of this shop and method go to this acquirer, the lowest priority first. Those under way stay where they are.',
@@ -189,7 +188,6 @@ const ru: typeof en = {
   valueHint: 'Карта и счёт хранятся отпечатком; страна — двумя буквами',
   currency: 'Валюта',
   usdt: 'Сколько USDT стоит единица',
-  change: 'Изменить',
   routeAdd: 'Задать маршрут',
   routeText:
     'Новые боевые операции магазина этим способом пойдут к этому эквайеру, начиная с наименьшего приоритета. Начатые останутся, где были.',
