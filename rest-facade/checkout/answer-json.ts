@@ -22,7 +22,8 @@ import {
   guardPage,
   isSameOrigin,
 } from './page-context.ts';
-import { refusalWords, type Words } from './words/words.ts';
+import type { Words } from './words/en.ts';
+import { refusalWords } from './language.ts';
 import { markupText } from './html.ts';
 import { pageTitle, regionViews, type Regions } from './views/page.ts';
 

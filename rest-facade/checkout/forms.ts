@@ -14,7 +14,7 @@ import {
 } from './browser/card-rules.js';
 import { messagePage } from './views/message.ts';
 import { payableMethod } from './views/pay-form.ts';
-import type { Words } from './words/words.ts';
+import type { Words } from './words/en.ts';
 import { isRefusal, type Checkout } from './call-checkout.ts';
 import {
   pageAddress,

@@ -5,9 +5,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { digitsOf } from '../../schema/currencies.ts';
 import { formatMoney } from '../../schema/money-format.ts';
-import { en } from './words/en.ts';
+import { en, type Words } from './words/en.ts';
 import { ru } from './words/ru.ts';
-import { languages, type Language, type Words } from './words/words.ts';
+import { languages, type FailureWords, type Language } from './words/words.ts';
 
 const cookieName = 'pay_lang';
 const cookieAge_s = 31_536_000;
@@ -71,6 +71,14 @@ export const wordsOf = (language: Language): Words => {
       return en;
   }
 };
+
+/** A refusal or an error code in the buyer's words. */
+export const refusalWords = ({ refusals, refused }: Words, code: string): string =>
+  Object.entries(refusals).find(([key]) => key === code)?.[1] ?? refused;
+
+/** The words of a failure; null for a code that no payment ends with. */
+export const failureWords = (words: Words, code: string): FailureWords | null =>
+  Object.entries(words.failures).find(([key]) => key === code)?.[1] ?? null;
 
 /**
  * `amount` (minor units) in the currency and locale. Whole amounts have no zeros after the point,

@@ -7,7 +7,7 @@ import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 import type { BuyerPrincipal, Call } from '../../subgraphs/platform/access/principal.ts';
 import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import type { Words } from './words/words.ts';
+import type { Words } from './words/en.ts';
 import type { Checkout, CheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage, wordsOf } from './language.ts';
 import type { Assets } from './serve-assets.ts';

@@ -16,7 +16,7 @@ import {
 } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import { messagePage } from './views/message.ts';
-import type { Words } from './words/words.ts';
+import type { Words } from './words/en.ts';
 import { html, type Html } from './html.ts';
 import type { Assets } from './serve-assets.ts';
 import { fact } from './views/facts.ts';

@@ -34,7 +34,7 @@ import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import { checkoutPage } from './views/page.ts';
 import type { BuyerPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import type { Words } from './words/words.ts';
+import type { Words } from './words/en.ts';
 import { whenClosed } from '../long-answers.ts';
 
 /*

@@ -11,7 +11,7 @@ import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import { customerPage } from './views/customer.ts';
 import { customerSubscriptionPage } from './views/customer-subscription.ts';
 import { messagePage } from './views/message.ts';
-import type { Words } from './words/words.ts';
+import type { Words } from './words/en.ts';
 
 const things = ['token', 'subscription'] as const satisfies readonly CustomerThing[];
 

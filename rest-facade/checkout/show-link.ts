@@ -14,7 +14,7 @@ import type { PageLimiter } from './limit-page.ts';
 import { type PageContext, guardPage, isSameOrigin } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import { messagePage } from './views/message.ts';
-import type { Words } from './words/words.ts';
+import type { Words } from './words/en.ts';
 import { html, type Html, type Piece } from './html.ts';
 import type { Assets } from './serve-assets.ts';
 import { lock, seals } from './views/icons.ts';

@@ -17,13 +17,18 @@ import {
   tidyExpiry,
   unacceptedBrandOf,
 } from '../../rest-facade/checkout/browser/card-rules.js';
-import { preferredLanguage, wordsOf, formatAmount } from '../../rest-facade/checkout/language.ts';
+import {
+  preferredLanguage,
+  wordsOf,
+  formatAmount,
+  failureWords,
+  refusalWords,
+} from '../../rest-facade/checkout/language.ts';
 import sbpBanks from '../../subgraphs/acquirers/sbp-banks.json' with { type: 'json' };
 import { appLink, likelyBanks, testCards } from '../../rest-facade/checkout/views/pay-form.ts';
 import { drawQr } from '../../rest-facade/checkout/views/icons.ts';
 import { html, linkable, markupText } from '../../rest-facade/checkout/html.ts';
 import { outcomeView } from '../../rest-facade/checkout/views/page.ts';
-import { failureWords, refusalWords } from '../../rest-facade/checkout/words/words.ts';
 import { failureCodes } from '../../subgraphs/rules/failure-code.ts';
 
 describe('markup', () => {

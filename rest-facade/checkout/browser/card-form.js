@@ -67,7 +67,9 @@ const tidied = (name, text) => {
  * @returns {string}
  */
 const flawWords = (name, flaw) =>
-  Object.entries(words()).find(([key]) => key === `${name}${flaw}`)?.[1] ?? '';
+  Object.entries(/** @type {import('../words/en.ts').Words['browser']} */ (words())).find(
+    ([key]) => key === `${name}${flaw}`,
+  )?.[1] ?? '';
 
 /**
  * @param {FieldName} name

@@ -23,8 +23,12 @@ const part = (id) => {
 };
 
 /**
+ * @typedef {import('../words/en.ts').Words} Words
+ */
+
+/**
  * What this page says by itself, in its language.
- * @returns {import('../words/words.ts').BrowserWords & import('../words/words.ts').RefusalWords}
+ * @returns {Words['browser'] & Pick<Words, 'refusals' | 'refused'>}
  */
 export const words = () => JSON.parse(document.body.dataset['words'] ?? '{}');
 

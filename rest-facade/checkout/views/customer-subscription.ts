@@ -1,10 +1,10 @@
 /** The page of one subscription of a customer: its state, its terms, its charges, and its end. */
 import type { CustomerSubscriptionPage, CustomerThing } from '../call-checkout.ts';
-import { formatAmount, formatDay } from '../language.ts';
+import { formatAmount, formatDay, failureWords } from '../language.ts';
 import { html, type Html, type Piece } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import { day, fact } from './facts.ts';
-import { failureWords, type Words } from '../words/words.ts';
+import type { Words } from '../words/en.ts';
 import { customerDocument, endForm, methodText, nameOf, priceOf } from './customer.ts';
 
 type Found = CustomerSubscriptionPage['subscription'];

@@ -3,7 +3,7 @@ import type { CustomerFrame, CustomerPage, CustomerThing } from '../call-checkou
 import { formatAmount, formatDay, formatTime } from '../language.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
-import type { Words } from '../words/words.ts';
+import type { Words } from '../words/en.ts';
 import { arrow, lock, methodMarks } from './icons.ts';
 import { documentView, languageSwitch } from './page.ts';
 import { cardText, sellerView, shopView, sizeOf } from './summary.ts';

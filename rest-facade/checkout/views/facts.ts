@@ -1,7 +1,7 @@
 /** Named facts of a page, and moments. */
 import { html, type Html } from '../html.ts';
 import { formatDay } from '../language.ts';
-import type { Words } from '../words/words.ts';
+import type { Words } from '../words/en.ts';
 
 /** A fact by its name; nothing where it is not known. */
 export const fact = (name: string, value: Html | string | null, kind = ''): Html | false =>

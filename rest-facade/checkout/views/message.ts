@@ -1,7 +1,7 @@
 /** Pages with a message alone: an unknown address, a fault of ours. */
 import { html } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
-import type { Words } from '../words/words.ts';
+import type { Words } from '../words/en.ts';
 import { seals } from './icons.ts';
 import { documentView, languageSwitch } from './page.ts';
 

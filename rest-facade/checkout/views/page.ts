@@ -5,8 +5,9 @@
 import type { Checkout } from '../call-checkout.ts';
 import { html, markupText, type Html, type Piece, linkable } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
-import { languages, type Words, failureWords, type Message } from '../words/words.ts';
-import { wordsOf } from '../language.ts';
+import type { Words } from '../words/en.ts';
+import { languages, type Message } from '../words/words.ts';
+import { wordsOf, failureWords } from '../language.ts';
 import { lock, arrow, methodMarks, spinner, printer, seals, drawQr } from './icons.ts';
 import { asksCardAgain, payForm, payableMethod, wayOnView, bankLinks } from './pay-form.ts';
 import { summaryView, sellerView, receiptView } from './summary.ts';

@@ -2,7 +2,8 @@
 import { grouped } from '../browser/card-rules.js';
 import type { Checkout } from '../call-checkout.ts';
 import { html, type Html, type Piece, linkable } from '../html.ts';
-import type { PayableMethod, Message, Words, Language } from '../words/words.ts';
+import type { Words } from '../words/en.ts';
+import type { PayableMethod, Message, Language } from '../words/words.ts';
 import { methodMarks, spinner, brandMarks, cardBrands, type CardBrand } from './icons.ts';
 import { consentView, payWords } from './subscription.ts';
 

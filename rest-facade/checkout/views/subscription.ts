@@ -6,7 +6,8 @@ import type { Checkout } from '../call-checkout.ts';
 import { formatAmount, formatDay } from '../language.ts';
 import { html, type Piece } from '../html.ts';
 import { day, fact } from './facts.ts';
-import type { Words, SavableMethod, SavingWords } from '../words/words.ts';
+import type { Words } from '../words/en.ts';
+import type { SavableMethod } from '../words/words.ts';
 
 type Terms = NonNullable<Checkout['subscription']>;
 
@@ -109,7 +110,10 @@ export const agreedTermsView = (checkout: Checkout, words: Words): Piece => {
 const savable = ['cards', 'sbp', 'tpay'] as const satisfies readonly SavableMethod[];
 
 /** The text about the method that this payment saves; null when it saves none. */
-export const savingWords = (checkout: Checkout, words: Words): SavingWords | null => {
+export const savingWords = (
+  checkout: Checkout,
+  words: Words,
+): Words['saving'][SavableMethod] | null => {
   const method = checkout.saves
     ? savable.find((candidate) => candidate === checkout.method)
     : undefined;

@@ -2,7 +2,7 @@
 import type { Checkout } from '../call-checkout.ts';
 import { html, type Html, linkable, type Piece } from '../html.ts';
 import { formatAmount, formatTime } from '../language.ts';
-import type { Words } from '../words/words.ts';
+import type { Words } from '../words/en.ts';
 import { day, fact, time } from './facts.ts';
 import { payableMethod } from './pay-form.ts';
 import {

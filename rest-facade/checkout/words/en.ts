@@ -1,5 +1,5 @@
-/** The hosted page in English. */
-import type { Words } from './words.ts';
+/** The hosted page in English: the shape of every language's words. */
+import type { FailureWords, Language, PaymentFailureCode, SubscriptionPeriod } from './words.ts';
 
 // A payment that has failed is over: paying again is the shop's to offer.
 const otherWay = 'Go back to the shop and pay with another card or another way.';
@@ -7,8 +7,8 @@ const callBank = 'Call your bank, or go back to the shop and pay another way.';
 const checkCard = 'Go back to the shop, start again and check the card details.';
 const later = 'Go back to the shop and start again in a few minutes, or pay another way.';
 
-export const en: Words = {
-  language: 'en',
+export const en = {
+  language: 'en' as Language,
   locale: 'en-US',
   languageName: 'English',
   languageChoice: 'Page language',
@@ -27,7 +27,7 @@ export const en: Words = {
     text: 'Check the connection. If this message stays,',
   },
   reload: 'reload the page',
-  pageTitle: (amount, shop) => `${amount} — ${shop}`,
+  pageTitle: (amount: string, shop: string) => `${amount} — ${shop}`,
   summaryLabel: 'What you are paying for',
 
   chooseMethod: 'How would you like to pay?',
@@ -57,8 +57,9 @@ export const en: Words = {
   link: {
     title: 'How much would you like to pay?',
     amountLabel: 'Amount',
-    bounds: (least, most) => `From ${least} to ${most}`,
-    amountWrong: (least, most) => `Enter an amount from ${least} to ${most}, such as 1500 or 99.90`,
+    bounds: (least: string, most: string) => `From ${least} to ${most}`,
+    amountWrong: (least: string, most: string) =>
+      `Enter an amount from ${least} to ${most}, such as 1500 or 99.90`,
     hint: 'The way to pay comes next.',
     goOn: 'Continue',
     ended: {
@@ -78,17 +79,18 @@ export const en: Words = {
   },
   customer: {
     title: 'Your automatic payments',
-    text: (shop) => `What ${shop} may charge without asking you each time. You can end it here.`,
+    text: (shop: string) =>
+      `What ${shop} may charge without asking you each time. You can end it here.`,
     tokens: 'Saved ways to pay',
     noTokens: 'No way to pay is saved.',
     subscriptions: 'Subscriptions',
     noSubscriptions: 'You have no subscriptions.',
-    lastCharge: (day) => `Last charged on ${day}`,
-    savedOn: (day) => `Saved on ${day}`,
-    pays: (subscriptions) =>
+    lastCharge: (day: string) => `Last charged on ${day}`,
+    savedOn: (day: string) => `Saved on ${day}`,
+    pays: (subscriptions: readonly string[]) =>
       `${subscriptions.length > 1 ? 'These subscriptions' : 'This subscription'} will not renew: ${subscriptions.join('; ')}.`,
     unpaid: 'Its way to pay is removed: nothing more is charged',
-    freeUntil: (day) => `Free until ${day}, then the first charge`,
+    freeUntil: (day: string) => `Free until ${day}, then the first charge`,
     paidWith: 'Paid with',
     states: {
       active: 'Active',
@@ -111,12 +113,12 @@ export const en: Words = {
       open: 'Terms and charges',
       back: 'All automatic payments',
       state: 'State',
-      cancelledOn: (day) => `Cancelled on ${day}`,
+      cancelledOn: (day: string) => `Cancelled on ${day}`,
       retry: 'Next try',
       underWay: 'Under way',
       paidUntil: 'Paid until',
       terms: 'Terms',
-      agreed: (day, shop, price) =>
+      agreed: (day: string, shop: string, price: string) =>
         `On ${day} you agreed that ${shop} charges ${price} without asking you each time, until you cancel.`,
       charges: 'Charges',
       noCharges: 'Nothing has been charged yet.',
@@ -128,25 +130,25 @@ export const en: Words = {
         failed: 'Not charged',
         cancelled: 'Cancelled',
       },
-      refunded: (amount) => `${amount} returned`,
+      refunded: (amount: string) => `${amount} returned`,
       leaves: {
-        paid: (day) => `The period that you paid for ends on ${day}.`,
-        trial: (day) => `The free trial ends on ${day}.`,
+        paid: (day: string) => `The period that you paid for ends on ${day}.`,
+        trial: (day: string) => `The free trial ends on ${day}.`,
       },
       leavesCharge: 'A charge that is in progress may still go through.',
     },
-    until: (time) => `This page works until ${time}.`,
+    until: (time: string) => `This page works until ${time}.`,
   },
-  pay: (amount) => `Pay ${amount}`,
+  pay: (amount: string) => `Pay ${amount}`,
   paying: 'Sending to the bank…',
 
   saving: {
     cards: {
-      consent: (shop) =>
+      consent: (shop: string) =>
         `${shop} saves the card and charges later payments to it without asking you again.`,
       verification: 'The bank checks the card with ₽1. It is not charged.',
       verify: 'Save the card',
-      payAndSave: (amount) => `Pay ${amount} and save the card`,
+      payAndSave: (amount: string) => `Pay ${amount} and save the card`,
       saved: {
         title: 'The card is saved',
         text: 'The shop can charge it now. To stop that, ask the shop or your bank.',
@@ -154,11 +156,11 @@ export const en: Words = {
       notSaved: 'The card was not saved',
     },
     sbp: {
-      consent: (shop) =>
+      consent: (shop: string) =>
         `${shop} links your account through SBP and charges later payments to it without asking you again.`,
       verification: 'The account is checked with ₽1, which comes back to you.',
       verify: 'Link the account',
-      payAndSave: (amount) => `Pay ${amount} and link the account`,
+      payAndSave: (amount: string) => `Pay ${amount} and link the account`,
       saved: {
         title: 'The account is linked',
         text: 'The shop can charge it now. To stop that, ask the shop or use your bank’s app.',
@@ -166,11 +168,11 @@ export const en: Words = {
       notSaved: 'The account was not linked',
     },
     tpay: {
-      consent: (shop) =>
+      consent: (shop: string) =>
         `${shop} links T-Pay and charges later payments to it without asking you again.`,
       verification: 'T-Pay is checked with ₽1, which comes back to you.',
       verify: 'Link T-Pay',
-      payAndSave: (amount) => `Pay ${amount} and link T-Pay`,
+      payAndSave: (amount: string) => `Pay ${amount} and link T-Pay`,
       saved: {
         title: 'T-Pay is linked',
         text: 'The shop can charge it now. To stop that, ask the shop or use the T-Bank app.',
@@ -182,17 +184,18 @@ export const en: Words = {
     title: 'Subscription',
     plan: 'Plan',
     priceLabel: 'Price',
-    price: (amount, period, count) =>
+    price: (amount: string, period: SubscriptionPeriod, count: number) =>
       count === 1 ? `${amount} a ${period}` : `${amount} every ${count} ${period}s`,
     trial: 'Free trial',
-    days: (count) => (count === 1 ? '1 day' : `${count} days`),
+    days: (count: number) => (count === 1 ? '1 day' : `${count} days`),
     until: 'until',
     firstCharge: 'First charge',
     today: 'With this payment',
     nextCharge: 'Next charge',
-    chargedIn: (days) => `The first charge comes in ${days === 1 ? '1 day' : `${days} days`}.`,
-    begin: (price, day) => `Subscribe: ${price} from ${day}`,
-    cancel: (host) =>
+    chargedIn: (days: number) =>
+      `The first charge comes in ${days === 1 ? '1 day' : `${days} days`}.`,
+    begin: (price: string, day: string) => `Subscribe: ${price} from ${day}`,
+    cancel: (host: string | null) =>
       `You can cancel at any time ${host === null ? 'in the shop' : `at ${host}`}: nothing is charged after that.`,
     ended: 'The subscription has ended: nothing more is charged.',
   },
@@ -208,7 +211,8 @@ export const en: Words = {
   cardHolderExample: 'IVAN IVANOV',
   testCards: 'Test cards',
   testCardsHint: 'Press one to fill the form. Any other valid number works too.',
-  fillIn: (brand, number) => `${brand} ${number}, fill the form with this card`,
+  // Begins with the text of the button: users of speech control say what they see.
+  fillIn: (brand: string, number: string) => `${brand} ${number}, fill the form with this card`,
 
   wait: {
     title: 'The bank is processing the payment',
@@ -225,11 +229,11 @@ export const en: Words = {
   qrOther: 'Another bank',
   qrHere: 'Open the link on this device',
   waitingForBank: 'Waiting for the bank',
-  redirect: (method) => ({
+  redirect: (method: string) => ({
     title: `Confirm the payment in ${method}`,
     text: 'Come back to this page afterwards; it updates by itself.',
   }),
-  redirectGo: (method) => `Go to ${method}`,
+  redirectGo: (method: string) => `Go to ${method}`,
   threeDSecure: {
     title: 'The bank asks you to confirm',
     text: 'Your bank’s page will open: enter the code or confirm in the app.',
@@ -290,7 +294,7 @@ export const en: Words = {
       text: 'You need not wait here: the shop learns the result by itself, and this address shows it. Please do not pay a second time until it is known.',
     },
   },
-  toSite: (host) => `Go to ${host}`,
+  toSite: (host: string) => `Go to ${host}`,
   backToShop: 'Back to the shop',
   returning: 'Taking you back to the shop…',
   closePage: 'You can close this page.',
@@ -354,7 +358,7 @@ export const en: Words = {
     },
     method_unavailable: { reason: 'This way to pay is not available at the moment', advice: later },
     unknown_bank_code: { reason: 'The bank declined the payment', advice: callBank },
-  },
+  } satisfies Readonly<Record<PaymentFailureCode, FailureWords>>,
 
   testMode: 'Test mode',
   testModeText: 'no money moves',
@@ -379,7 +383,7 @@ export const en: Words = {
   },
   bankCodeLabel: 'Confirmation code',
   bankCodeWrong: 'Enter six digits.',
-  bankApp: (method) => ({
+  bankApp: (method: string) => ({
     title: 'Confirm the payment',
     text: `This is what the buyer confirms in the app: ${method}.`,
   }),
@@ -428,8 +432,11 @@ export const en: Words = {
     holderWrong: 'In Latin letters, as on the card',
     offline: 'No connection. The page updates as soon as it is back.',
     unsure: 'The connection broke. Please wait: we are checking whether the payment has begun.',
+    // The request never arrived: sending it again is safe.
     unsent:
       'The connection broke before the payment began. Press the button again: you cannot be charged twice.',
     filled: 'The form is filled with a test card',
   },
 };
+
+export type Words = typeof en;

@@ -1,5 +1,6 @@
 /** The hosted page in Russian. */
-import type { SubscriptionPeriod, Words } from './words.ts';
+import type { Words } from './en.ts';
+import type { SubscriptionPeriod } from './words.ts';
 
 // A payment that has failed is over: paying again is the shop's to offer.
 const otherWay = 'Вернитесь в магазин и оплатите другой картой или другим способом.';
