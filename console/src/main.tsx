@@ -6,11 +6,12 @@ import { openGraph, openSocket, type Ends } from './graph/client.ts';
 import { openSocketState } from './graph/live.tsx';
 import { makeRouter } from './router.tsx';
 import { applySettings } from './settings.ts';
-import { goToLogin, isViewerKnown } from './viewer.tsx';
+import { goToLogin, isViewerKnown, returnToPlace } from './viewer.tsx';
 import { PageEnds, showEnd } from './frame/later.tsx';
 
 const start = (root: HTMLElement): void => {
   applySettings();
+  returnToPlace();
   const ends: Ends = {
     loggedOut: () => (isViewerKnown() ? showEnd('loggedOut') : goToLogin()),
     outdated: () => showEnd('outdated'),

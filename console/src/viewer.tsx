@@ -60,11 +60,23 @@ export const usePermission = (name: PermissionName): Permission => {
 
 const headers = { 'x-console': 'session' };
 
-/** Redirects to the login, which returns to the console. */
-export const goToLogin = (): void => location.assign('/console/enter');
+const place = 'console.place';
+
+/** Redirects to the login. The next login in this browser returns to this page. */
+export const goToLogin = (): void => {
+  localStorage.setItem(place, `${location.pathname}${location.search}`);
+  location.assign('/console/enter');
+};
+
+/** Goes to the page at which the last session ended, when a login has led to the home page. */
+export const returnToPlace = (): void => {
+  const kept = localStorage.getItem(place);
+  localStorage.removeItem(place);
+  if (kept !== null && location.pathname === '/console/') history.replaceState(null, '', kept);
+};
 
 /** Ends the session, then redirects to the login. */
 export const logOut = async (): Promise<void> => {
   await fetch('/console/session', { method: 'DELETE', headers }).catch(() => null);
-  goToLogin();
+  location.assign('/console/enter');
 };

@@ -139,11 +139,11 @@ const texts = {
   en: {
     title: 'Console',
     issuer: 'Log in to see payments, payouts and webhooks.',
-    link: 'You log in with a one-time link. This command prints one:',
+    link: 'You log in with a one-time link. Ask your administrator for one; where the service runs, this command prints it:',
     none: 'This installation has an OIDC issuer, but the console is not registered there: the operator must set OIDC_CLIENT_ID.',
     go: 'Log in',
     opening: 'Opening the console ...',
-    over: 'This link has already been used, or its ten minutes have passed. Print a new one:',
+    over: 'This link has already been used, or its time has passed. Ask your administrator for a new one, or print it where the service runs:',
     failed: 'The service cannot answer right now. Open the link again in a moment.',
     loginRefused:
       'You have an account at the issuer, but it has no role here. Ask an administrator for one.',
@@ -157,11 +157,11 @@ const texts = {
   ru: {
     title: 'Консоль',
     issuer: 'Войдите, чтобы видеть платежи, выплаты и вебхуки.',
-    link: 'Вход — по одноразовой ссылке. Её печатает команда:',
+    link: 'Вход — по одноразовой ссылке. Её даёт администратор; на сервере её печатает команда:',
     none: 'Здесь есть сервер входа, но консоль ему не известна: оператор задаёт OIDC_CLIENT_ID.',
     go: 'Войти',
     opening: 'Открываем консоль ...',
-    over: 'Ссылка уже использована, или её десять минут прошли. Напечатайте новую:',
+    over: 'Ссылка уже использована, или её время прошло. Попросите у администратора новую или напечатайте её на сервере:',
     failed: 'Сервис сейчас не ответил. Откройте ссылку ещё раз чуть позже.',
     loginRefused: 'Сервер входа вас знает, но роли здесь у вас нет. Попросите её у администратора.',
     loginFailed: 'Вход не завершён. Попробуйте ещё раз.',

@@ -1081,7 +1081,7 @@ export type ResolveAlertMutationVariables = Exact<{
 
 export type ResolveAlertMutation = { alertResolve:
     | { __typename: 'Alert' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type AlertAssigneesQueryVariables = Exact<{ [key: string]: never; }>;
@@ -1098,7 +1098,7 @@ export type AssignAlertMutationVariables = Exact<{
 
 export type AssignAlertMutation = { alertAssign:
     | { __typename: 'Alert' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RetryRefundMutationVariables = Exact<{
@@ -1109,7 +1109,7 @@ export type RetryRefundMutationVariables = Exact<{
 
 export type RetryRefundMutation = { refundRetry:
     | { __typename: 'RefundRetried', refund: { status: RefundStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type AuditQueryVariables = Exact<{
@@ -1177,7 +1177,7 @@ export type IssueScopedKeyMutationVariables = Exact<{
 
 export type IssueScopedKeyMutation = { apiKeyIssue:
     | { __typename: 'ApiKeyIssued', secret: string, status: ApiKeyStatus }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RotateKeyMutationVariables = Exact<{
@@ -1190,7 +1190,7 @@ export type RotateKeyMutationVariables = Exact<{
 
 export type RotateKeyMutation = { apiKeyRotate:
     | { __typename: 'ApiKeyIssued', secret: string, status: ApiKeyStatus }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type SetAllowListMutationVariables = Exact<{
@@ -1202,7 +1202,7 @@ export type SetAllowListMutationVariables = Exact<{
 
 export type SetAllowListMutation = { shopAllowListSet:
     | { __typename: 'Shop' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RequireSignatureMutationVariables = Exact<{
@@ -1215,7 +1215,7 @@ export type RequireSignatureMutationVariables = Exact<{
 
 export type RequireSignatureMutation = { shopSignatureRequire:
     | { __typename: 'Shop' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RotateSigningSecretMutationVariables = Exact<{
@@ -1226,7 +1226,7 @@ export type RotateSigningSecretMutationVariables = Exact<{
 
 export type RotateSigningSecretMutation = { shopSigningSecretRotate:
     | { __typename: 'ShopSigningSecretRotated', secret: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type EventLogQueryVariables = Exact<{
@@ -1269,7 +1269,7 @@ export type CreateClockMutationVariables = Exact<{
 
 export type CreateClockMutation = { testClockCreate:
     | { __typename: 'TestClock' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type AdvanceClockMutationVariables = Exact<{
@@ -1281,7 +1281,7 @@ export type AdvanceClockMutationVariables = Exact<{
 
 export type AdvanceClockMutation = { testClockAdvance:
     | { __typename: 'TestClock' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type FreezeClockMutationVariables = Exact<{
@@ -1292,7 +1292,7 @@ export type FreezeClockMutationVariables = Exact<{
 
 export type FreezeClockMutation = { testClockFreeze:
     | { __typename: 'TestClock' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type ResumeClockMutationVariables = Exact<{
@@ -1303,7 +1303,7 @@ export type ResumeClockMutationVariables = Exact<{
 
 export type ResumeClockMutation = { testClockResume:
     | { __typename: 'TestClock' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RemoveClockMutationVariables = Exact<{
@@ -1314,7 +1314,7 @@ export type RemoveClockMutationVariables = Exact<{
 
 export type RemoveClockMutation = { testClockRemove:
     | { __typename: 'TestClockRemoved' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type SellingShopsQueryVariables = Exact<{
@@ -1334,7 +1334,7 @@ export type MakeTestPaymentMutationVariables = Exact<{
 
 export type MakeTestPaymentMutation = { paymentCreate:
     | { __typename: 'PaymentCreated', paymentUrl: string, payment: { id: string, merchantId: string, publicId: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type DraftRowFragment = { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutDraftStatus, reason: string | null, batchId: string | null, createdBy: string, isMine: boolean, createdAt: string, expiresAt: string, decidedBy: string | null, decidedAt: string | null, rejectReason: string | null, recipient: { phoneMask: string | null, bankId: string | null, accountMask: string | null, bik: string | null, innMask: string | null, fullName: string | null, cardMask: string | null }, lastRefusal: { code: RefusalCode, message: string, at: string } | null, shop: { id: string, name: string } };
@@ -1395,7 +1395,7 @@ export type CreateDraftMutationVariables = Exact<{
 
 export type CreateDraftMutation = { payoutDraftCreate:
     | { __typename: 'PayoutDraftCreated' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type ApproveDraftMutationVariables = Exact<{
@@ -1407,7 +1407,7 @@ export type ApproveDraftMutationVariables = Exact<{
 
 export type ApproveDraftMutation = { payoutDraftApprove:
     | { __typename: 'PayoutDraftApproved', payout: { status: PayoutStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RejectDraftMutationVariables = Exact<{
@@ -1419,7 +1419,7 @@ export type RejectDraftMutationVariables = Exact<{
 
 export type RejectDraftMutation = { payoutDraftReject:
     | { __typename: 'PayoutDraftRejected' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type PayoutQuoteQueryVariables = Exact<{
@@ -1438,8 +1438,8 @@ export type ApproveDraftsMutationVariables = Exact<{
 
 
 export type ApproveDraftsMutation = { payoutDraftsApprove:
-    | { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string }> } | null }> }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> } | null }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RejectDraftsMutationVariables = Exact<{
@@ -1450,13 +1450,13 @@ export type RejectDraftsMutationVariables = Exact<{
 
 
 export type RejectDraftsMutation = { payoutDraftsReject:
-    | { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string }> } | null }> }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> } | null }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
-type DraftDecisions_PayoutDraftsDecided_Fragment = { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string }> } | null }> };
+type DraftDecisions_PayoutDraftsDecided_Fragment = { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> } | null }> };
 
-type DraftDecisions_Refused_Fragment = { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> };
+type DraftDecisions_Refused_Fragment = { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> };
 
 export type DraftDecisionsFragment =
   | DraftDecisions_PayoutDraftsDecided_Fragment
@@ -1473,7 +1473,7 @@ export type EraseDataMutationVariables = Exact<{
 
 export type EraseDataMutation = { personalDataErase:
     | { __typename: 'PersonalDataErased', payments: number, payouts: number, tokens: number, subscriptions: number, left: number, hasMore: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type ForbiddenWordsQueryVariables = Exact<{
@@ -1494,7 +1494,7 @@ export type ForbidWordMutationVariables = Exact<{
 
 export type ForbidWordMutation = { forbiddenPurposeAdd:
     | { __typename: 'ForbiddenPurpose' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type AllowWordMutationVariables = Exact<{
@@ -1504,7 +1504,7 @@ export type AllowWordMutationVariables = Exact<{
 
 export type AllowWordMutation = { forbiddenPurposeRemove:
     | { __typename: 'PolicyRemoved' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type BalanceQueryVariables = Exact<{
@@ -1571,7 +1571,7 @@ export type EndLinkMutationVariables = Exact<{
 
 export type EndLinkMutation = { linkDeactivate:
     | { __typename: 'PaymentLinkDeactivated' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type LinkPaymentsQueryVariables = Exact<{
@@ -1595,7 +1595,7 @@ export type MakeLinkMutationVariables = Exact<{
 
 export type MakeLinkMutation = { linkCreate:
     | { __typename: 'PaymentLinkCreated', link: { url: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type LiveEventsSubscriptionVariables = Exact<{
@@ -1627,7 +1627,7 @@ export type SetProfileMutationVariables = Exact<{
 
 export type SetProfileMutation = { merchantProfileSet:
     | { __typename: 'Merchant' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type LimitSupportRefundsMutationVariables = Exact<{
@@ -1638,7 +1638,7 @@ export type LimitSupportRefundsMutationVariables = Exact<{
 
 export type LimitSupportRefundsMutation = { merchantSupportRefundSet:
     | { __typename: 'Merchant' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type LimitMerchantMutationVariables = Exact<{
@@ -1650,7 +1650,7 @@ export type LimitMerchantMutationVariables = Exact<{
 
 export type LimitMerchantMutation = { merchantRateLimitSet:
     | { __typename: 'Merchant' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RenameMerchantMutationVariables = Exact<{
@@ -1661,7 +1661,7 @@ export type RenameMerchantMutationVariables = Exact<{
 
 export type RenameMerchantMutation = { merchantRename:
     | { __typename: 'Merchant' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type AddShopMutationVariables = Exact<{
@@ -1672,7 +1672,7 @@ export type AddShopMutationVariables = Exact<{
 
 export type AddShopMutation = { shopCreate:
     | { __typename: 'Shop' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RenameShopMutationVariables = Exact<{
@@ -1684,7 +1684,7 @@ export type RenameShopMutationVariables = Exact<{
 
 export type RenameShopMutation = { shopRename:
     | { __typename: 'Shop' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RequireReceiptsMutationVariables = Exact<{
@@ -1696,7 +1696,7 @@ export type RequireReceiptsMutationVariables = Exact<{
 
 export type RequireReceiptsMutation = { shopReceiptsRequire:
     | { __typename: 'Shop' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RotateShopSecretMutationVariables = Exact<{
@@ -1708,7 +1708,7 @@ export type RotateShopSecretMutationVariables = Exact<{
 
 export type RotateShopSecretMutation = { shopWebhookSecretRotate:
     | { __typename: 'WebhookSecretRotated', secret: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RotateEndpointSecretMutationVariables = Exact<{
@@ -1720,7 +1720,7 @@ export type RotateEndpointSecretMutationVariables = Exact<{
 
 export type RotateEndpointSecretMutation = { webhookEndpointSecretRotate:
     | { __typename: 'WebhookSecretRotated', secret: string, standardSecret: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type ChangeEndpointMutationVariables = Exact<{
@@ -1734,7 +1734,7 @@ export type ChangeEndpointMutationVariables = Exact<{
 
 export type ChangeEndpointMutation = { webhookEndpointUpdate:
     | { __typename: 'WebhookEndpoint' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type DisableEndpointMutationVariables = Exact<{
@@ -1745,7 +1745,7 @@ export type DisableEndpointMutationVariables = Exact<{
 
 export type DisableEndpointMutation = { webhookEndpointDisable:
     | { __typename: 'WebhookEndpoint' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type EnableEndpointMutationVariables = Exact<{
@@ -1756,7 +1756,7 @@ export type EnableEndpointMutationVariables = Exact<{
 
 export type EnableEndpointMutation = { webhookEndpointEnable:
     | { __typename: 'WebhookEndpoint' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type DeleteEndpointMutationVariables = Exact<{
@@ -1767,7 +1767,7 @@ export type DeleteEndpointMutationVariables = Exact<{
 
 export type DeleteEndpointMutation = { webhookEndpointDelete:
     | { __typename: 'WebhookEndpointDeleted' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type MerchantsQueryVariables = Exact<{
@@ -1805,7 +1805,7 @@ export type OnboardMerchantMutationVariables = Exact<{
 
 export type OnboardMerchantMutation = { merchantOnboard:
     | { __typename: 'MerchantOnboarded', merchant: { id: string }, apiKey: { secret: string } }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type ApproveKeyMutationVariables = Exact<{
@@ -1816,7 +1816,7 @@ export type ApproveKeyMutationVariables = Exact<{
 
 export type ApproveKeyMutation = { apiKeyApprove:
     | { __typename: 'ApiKey' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RevokeKeyMutationVariables = Exact<{
@@ -1827,7 +1827,7 @@ export type RevokeKeyMutationVariables = Exact<{
 
 export type RevokeKeyMutation = { apiKeyRevoke:
     | { __typename: 'ApiKey' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type AddEndpointMutationVariables = Exact<{
@@ -1841,7 +1841,7 @@ export type AddEndpointMutationVariables = Exact<{
 
 export type AddEndpointMutation = { webhookEndpointCreate:
     | { __typename: 'WebhookEndpointCreated', secret: string, standardSecret: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type NeededAlertFragment = { id: string, kind: AlertKind, merchantId: string | null, subjectId: string, place: string, raisedAt: string, severity: AlertSeverity, assignee: string | null, fields: Array<{ name: AlertFieldName, value: string }>, payment: { id: string, merchantId: string, publicId: string } | null };
@@ -1919,7 +1919,7 @@ export type AddNoteMutationVariables = Exact<{
 
 export type AddNoteMutation = { paymentNoteAdd:
     | { __typename: 'PaymentNoteAdded' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RefundPaymentMutationVariables = Exact<{
@@ -1934,7 +1934,7 @@ export type RefundPaymentMutationVariables = Exact<{
 
 export type RefundPaymentMutation = { refundCreate:
     | { __typename: 'RefundCreated', refund: { status: RefundStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type CancelPaymentMutationVariables = Exact<{
@@ -1945,7 +1945,7 @@ export type CancelPaymentMutationVariables = Exact<{
 
 export type CancelPaymentMutation = { paymentCancel:
     | { __typename: 'PaymentCancelled' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type CapturePaymentMutationVariables = Exact<{
@@ -1958,7 +1958,7 @@ export type CapturePaymentMutationVariables = Exact<{
 
 export type CapturePaymentMutation = { paymentCapture:
     | { __typename: 'PaymentCaptured' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type PayoutRowFragment = { id: string, merchantId: string, shopId: string, mode: Mode, amount: number, currency: string, method: PayoutMethod, status: PayoutStatus, failReason: string, recipientCardMask: string | null, bankRef: string | null, createdAt: string, completedAt: string | null, recipient: { phone: string | null, bankId: string | null, accountNumber: string | null, fullName: string | null } };
@@ -2003,7 +2003,7 @@ export type RevealRecipientMutationVariables = Exact<{
 
 export type RevealRecipientMutation = { payoutRecipientReveal:
     | { __typename: 'PayoutRecipientRevealed', recipient: { phone: string | null, accountNumber: string | null, inn: string | null } }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type PeopleQueryVariables = Exact<{ [key: string]: never; }>;
@@ -2018,7 +2018,7 @@ export type EndSessionMutationVariables = Exact<{
 
 export type EndSessionMutation = { personSessionEnd:
     | { __typename: 'PersonSession' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type InvitationsQueryVariables = Exact<{ [key: string]: never; }>;
@@ -2035,7 +2035,7 @@ export type InvitePersonMutationVariables = Exact<{
 
 export type InvitePersonMutation = { personInvite:
     | { __typename: 'PersonInvited', url: string }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type WithdrawInvitationMutationVariables = Exact<{
@@ -2045,7 +2045,7 @@ export type WithdrawInvitationMutationVariables = Exact<{
 
 export type WithdrawInvitationMutation = { personInvitationWithdraw:
     | { __typename: 'PersonInvitation' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type PolicyShopsQueryVariables = Exact<{
@@ -2079,7 +2079,7 @@ export type SetRouteMutationVariables = Exact<{
 
 export type SetRouteMutation = { bankRouteSet:
     | { __typename: 'BankRoute' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RemoveRouteMutationVariables = Exact<{
@@ -2090,7 +2090,7 @@ export type RemoveRouteMutationVariables = Exact<{
 
 export type RemoveRouteMutation = { bankRouteRemove:
     | { __typename: 'PolicyRemoved' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type AccountsQueryVariables = Exact<{
@@ -2111,7 +2111,7 @@ export type SetAccountMutationVariables = Exact<{
 
 export type SetAccountMutation = { bankAccountSet:
     | { __typename: 'BankAccount' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RemoveAccountMutationVariables = Exact<{
@@ -2123,7 +2123,7 @@ export type RemoveAccountMutationVariables = Exact<{
 
 export type RemoveAccountMutation = { bankAccountRemove:
     | { __typename: 'BankAccount' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RatesQueryVariables = Exact<{
@@ -2148,7 +2148,7 @@ export type SetRateMutationVariables = Exact<{
 
 export type SetRateMutation = { rateSet:
     | { __typename: 'RateRecord' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type BlocksQueryVariables = Exact<{
@@ -2172,7 +2172,7 @@ export type AddBlockMutationVariables = Exact<{
 
 export type AddBlockMutation = { blockEntryAdd:
     | { __typename: 'BlockEntry' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RemoveBlockMutationVariables = Exact<{
@@ -2183,7 +2183,7 @@ export type RemoveBlockMutationVariables = Exact<{
 
 export type RemoveBlockMutation = { blockEntryRemove:
     | { __typename: 'PolicyRemoved' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type ExchangeRatesQueryVariables = Exact<{
@@ -2204,7 +2204,7 @@ export type SetExchangeRateMutationVariables = Exact<{
 
 export type SetExchangeRateMutation = { exchangeRateSet:
     | { __typename: 'ExchangeRate' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type EnableLiveMutationVariables = Exact<{
@@ -2214,7 +2214,7 @@ export type EnableLiveMutationVariables = Exact<{
 
 export type EnableLiveMutation = { merchantLiveEnable:
     | { __typename: 'Merchant' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type DisableLiveMutationVariables = Exact<{
@@ -2224,7 +2224,7 @@ export type DisableLiveMutationVariables = Exact<{
 
 export type DisableLiveMutation = { merchantLiveDisable:
     | { __typename: 'Merchant' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type ReadinessQueryVariables = Exact<{
@@ -2268,7 +2268,7 @@ export type CloseReceiptMutationVariables = Exact<{
 
 export type CloseReceiptMutation = { receiptClose:
     | { __typename: 'ReceiptCreated' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RunRowFragment = { id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null };
@@ -2310,7 +2310,7 @@ export type OpenRunMutationVariables = Exact<{
 
 export type OpenRunMutation = { reconciliationOpen:
     | { __typename: 'ReconciliationRun', id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type AddPartMutationVariables = Exact<{
@@ -2322,7 +2322,7 @@ export type AddPartMutationVariables = Exact<{
 
 export type AddPartMutation = { reconciliationPartAdd:
     | { __typename: 'ReconciliationRun', id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type MatchRunMutationVariables = Exact<{
@@ -2332,7 +2332,7 @@ export type MatchRunMutationVariables = Exact<{
 
 export type MatchRunMutation = { reconciliationMatch:
     | { __typename: 'ReconciliationRun', id: string, connector: string, mode: Mode, reference: string, since: string, until: string, status: ReconciliationStatus, lines: number, matched: number, differences: number, openDifferences: number, lookedUntil: string | null, createdAt: string, createdBy: string, matchedAt: string | null }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type ResolveDifferenceMutationVariables = Exact<{
@@ -2344,7 +2344,7 @@ export type ResolveDifferenceMutationVariables = Exact<{
 
 export type ResolveDifferenceMutation = { reconciliationDifferenceResolve:
     | { __typename: 'ReconciliationDifference' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type BalanceAtQueryVariables = Exact<{
@@ -2367,7 +2367,7 @@ export type RecordSettlementMutationVariables = Exact<{
 
 export type RecordSettlementMutation = { settlementRecord:
     | { __typename: 'LedgerRecorded', repeated: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RecordAdjustmentMutationVariables = Exact<{
@@ -2382,7 +2382,7 @@ export type RecordAdjustmentMutationVariables = Exact<{
 
 export type RecordAdjustmentMutation = { adjustmentRecord:
     | { __typename: 'LedgerRecorded', repeated: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RefundRowFragment = { id: string, merchantId: string, paymentId: string, amount: number, reason: string | null, status: RefundStatus, failReason: string, createdAt: string, completedAt: string | null, payment: { id: string, publicId: string, currency: string, shopName: string, mode: Mode, orderId: string } };
@@ -2443,7 +2443,7 @@ export type ProposeRefundMutationVariables = Exact<{
 
 export type ProposeRefundMutation = { refundDraftCreate:
     | { __typename: 'RefundDraftCreated' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type ApproveRefundDraftMutationVariables = Exact<{
@@ -2454,7 +2454,7 @@ export type ApproveRefundDraftMutationVariables = Exact<{
 
 export type ApproveRefundDraftMutation = { refundDraftApprove:
     | { __typename: 'RefundDraftApproved', refund: { status: RefundStatus } }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RejectRefundDraftMutationVariables = Exact<{
@@ -2466,7 +2466,7 @@ export type RejectRefundDraftMutationVariables = Exact<{
 
 export type RejectRefundDraftMutation = { refundDraftReject:
     | { __typename: 'RefundDraftRejected' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RequestsQueryVariables = Exact<{
@@ -2495,7 +2495,7 @@ export type RequestQueryVariables = Exact<{
 
 export type RequestQuery = { apiRequest: { id: string, at: string, method: string, path: string, status: number, code: string | null, keyPrefix: string, idempotencyKey: string | null, durationMs: number, requestBody: string | null, responseBody: string | null } | null };
 
-export type RefusalFragment = { code: RefusalCode, message: string, fields: Array<{ path: string }> };
+export type RefusalFragment = { code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> };
 
 export type PageFragment = { hasNextPage: boolean, endCursor: string | null, hasPreviousPage: boolean, startCursor: string | null };
 
@@ -2530,7 +2530,7 @@ export type PauseSubscriptionMutationVariables = Exact<{
 
 export type PauseSubscriptionMutation = { subscriptionPause:
     | { __typename: 'SubscriptionPaused' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type ResumeSubscriptionMutationVariables = Exact<{
@@ -2541,7 +2541,7 @@ export type ResumeSubscriptionMutationVariables = Exact<{
 
 export type ResumeSubscriptionMutation = { subscriptionResume:
     | { __typename: 'SubscriptionResumed' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type CancelSubscriptionMutationVariables = Exact<{
@@ -2553,7 +2553,7 @@ export type CancelSubscriptionMutationVariables = Exact<{
 
 export type CancelSubscriptionMutation = { subscriptionCancel:
     | { __typename: 'SubscriptionCancelled' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type CancelTokenMutationVariables = Exact<{
@@ -2565,7 +2565,7 @@ export type CancelTokenMutationVariables = Exact<{
 
 export type CancelTokenMutation = { tokenCancel:
     | { __typename: 'TokenCancelled' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type TokensQueryVariables = Exact<{
@@ -2600,7 +2600,7 @@ export type AskBankAgainMutationVariables = Exact<{
 
 export type AskBankAgainMutation = { bankAskAgain:
     | { __typename: 'BankAskedAgain' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type ResendReceiptMutationVariables = Exact<{
@@ -2611,7 +2611,7 @@ export type ResendReceiptMutationVariables = Exact<{
 
 export type ResendReceiptMutation = { receiptResend:
     | { __typename: 'ReceiptResent' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type DayTotalsFragment = { currency: string, complete: boolean, parts: Array<{ rows: Array<{ group: string | null, count: number, succeeded: number, failed: number, moved: number | null }> }> };
@@ -2665,7 +2665,7 @@ export type SaveViewMutationVariables = Exact<{
 
 export type SaveViewMutation = { savedViewSave:
     | { __typename: 'SavedView' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type DeleteViewMutationVariables = Exact<{
@@ -2675,7 +2675,7 @@ export type DeleteViewMutationVariables = Exact<{
 
 export type DeleteViewMutation = { savedViewDelete:
     | { __typename: 'SavedViewDeleted' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type DeliveriesQueryVariables = Exact<{
@@ -2702,7 +2702,7 @@ export type ResendDeliveryMutationVariables = Exact<{
 
 export type ResendDeliveryMutation = { webhookDeliveryResend:
     | { __typename: 'WebhookDelivery' }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type DeliveryQueryVariables = Exact<{
@@ -2730,7 +2730,7 @@ export type TestEndpointMutationVariables = Exact<{
 
 export type TestEndpointMutation = { webhookEndpointTest:
     | { __typename: 'WebhookEndpointTested', status: number | null, fault: WebhookFault | null, durationMs: number }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type FailedDeliveriesQueryVariables = Exact<{
@@ -2754,7 +2754,7 @@ export type ResendFailedMutationVariables = Exact<{
 
 export type ResendFailedMutation = { webhookDeliveriesResendFailed:
     | { __typename: 'WebhookDeliveriesResent', count: number, hasMore: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type RetryPendingMutationVariables = Exact<{
@@ -2765,7 +2765,7 @@ export type RetryPendingMutationVariables = Exact<{
 
 export type RetryPendingMutation = { webhookDeliveriesRetry:
     | { __typename: 'WebhookDeliveriesResent', count: number, hasMore: boolean }
-    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string }> }
+    | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
 export type WeekTotalsFragment = { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> };
@@ -2788,7 +2788,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = 'a48967c988dfabdd';
+export const operationsVersion = 'b06f32f9a7ee0533';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2797,16 +2797,16 @@ export const Alerts = typed<AlertsQuery, AlertsQueryVariables>(
   "query Alerts($merchantId: ID, $resolved: Boolean, $mode: Mode, $severity: AlertSeverity, $assignee: String, $unassigned: Boolean, $first: Int, $after: String, $last: Int, $before: String) {\n  alerts(\n    merchantId: $merchantId\n    resolved: $resolved\n    mode: $mode\n    severity: $severity\n    assignee: $assignee\n    unassigned: $unassigned\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      kind\n      merchantId\n      shopId\n      mode\n      subjectId\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      detail\n      fields {\n        name\n        value\n      }\n      place\n      raisedAt\n      severity\n      assignee\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const ResolveAlert = typed<ResolveAlertMutation, ResolveAlertMutationVariables>(
-  "mutation ResolveAlert($merchantId: ID, $id: ID!, $note: String!) {\n  alertResolve(merchantId: $merchantId, id: $id, note: $note) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation ResolveAlert($merchantId: ID, $id: ID!, $note: String!) {\n  alertResolve(merchantId: $merchantId, id: $id, note: $note) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const AlertAssignees = typed<AlertAssigneesQuery, AlertAssigneesQueryVariables>(
   "query AlertAssignees {\n  alertAssignees\n}",
 );
 export const AssignAlert = typed<AssignAlertMutation, AssignAlertMutationVariables>(
-  "mutation AssignAlert($merchantId: ID, $id: ID!, $assignee: String) {\n  alertAssign(merchantId: $merchantId, id: $id, assignee: $assignee) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation AssignAlert($merchantId: ID, $id: ID!, $assignee: String) {\n  alertAssign(merchantId: $merchantId, id: $id, assignee: $assignee) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RetryRefund = typed<RetryRefundMutation, RetryRefundMutationVariables>(
-  "mutation RetryRefund($merchantId: ID!, $id: ID!) {\n  refundRetry(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on RefundRetried {\n      refund {\n        status\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RetryRefund($merchantId: ID!, $id: ID!) {\n  refundRetry(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on RefundRetried {\n      refund {\n        status\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Audit = typed<AuditQuery, AuditQueryVariables>(
   "query Audit($merchantId: ID, $action: String, $actor: String, $subjectId: String, $since: DateTime, $until: DateTime, $first: Int, $after: String, $last: Int, $before: String) {\n  auditLog(\n    merchantId: $merchantId\n    action: $action\n    actor: $actor\n    subjectId: $subjectId\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      at\n      actor\n      actorName\n      role\n      action\n      subjectKind\n      subjectId\n      subjectName\n      before\n      after\n      requestId\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
@@ -2824,19 +2824,19 @@ export const ApiKeys = typed<ApiKeysQuery, ApiKeysQueryVariables>(
   "query ApiKeys($merchantId: ID!, $shopId: ID!, $mode: Mode, $status: ApiKeyStatus, $first: Int, $after: String, $last: Int, $before: String) {\n  apiKeys(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    status: $status\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      mode\n      prefix\n      name\n      scopes\n      owner\n      expiresAt\n      createdAt\n      lastUsedAt\n      status\n      isMine\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const IssueScopedKey = typed<IssueScopedKeyMutation, IssueScopedKeyMutationVariables>(
-  "mutation IssueScopedKey($merchantId: ID!, $shopId: ID!, $mode: Mode!, $scopes: [String!]!, $name: String!, $expiresAt: DateTime) {\n  apiKeyIssue(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    scopes: $scopes\n    name: $name\n    expiresAt: $expiresAt\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      secret\n      status\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation IssueScopedKey($merchantId: ID!, $shopId: ID!, $mode: Mode!, $scopes: [String!]!, $name: String!, $expiresAt: DateTime) {\n  apiKeyIssue(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    scopes: $scopes\n    name: $name\n    expiresAt: $expiresAt\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      secret\n      status\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RotateKey = typed<RotateKeyMutation, RotateKeyMutationVariables>(
-  "mutation RotateKey($merchantId: ID!, $apiKeyId: ID!, $overlapHours: Int!, $expiresAt: DateTime) {\n  apiKeyRotate(\n    merchantId: $merchantId\n    apiKeyId: $apiKeyId\n    overlapHours: $overlapHours\n    expiresAt: $expiresAt\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      secret\n      status\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RotateKey($merchantId: ID!, $apiKeyId: ID!, $overlapHours: Int!, $expiresAt: DateTime) {\n  apiKeyRotate(\n    merchantId: $merchantId\n    apiKeyId: $apiKeyId\n    overlapHours: $overlapHours\n    expiresAt: $expiresAt\n  ) {\n    __typename\n    ... on ApiKeyIssued {\n      secret\n      status\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const SetAllowList = typed<SetAllowListMutation, SetAllowListMutationVariables>(
-  "mutation SetAllowList($merchantId: ID!, $shopId: ID!, $entries: [String!]!) {\n  shopAllowListSet(merchantId: $merchantId, shopId: $shopId, entries: $entries) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation SetAllowList($merchantId: ID!, $shopId: ID!, $entries: [String!]!) {\n  shopAllowListSet(merchantId: $merchantId, shopId: $shopId, entries: $entries) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RequireSignature = typed<RequireSignatureMutation, RequireSignatureMutationVariables>(
-  "mutation RequireSignature($merchantId: ID!, $shopId: ID!, $required: Boolean!, $bound: Boolean) {\n  shopSignatureRequire(\n    merchantId: $merchantId\n    shopId: $shopId\n    required: $required\n    bound: $bound\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RequireSignature($merchantId: ID!, $shopId: ID!, $required: Boolean!, $bound: Boolean) {\n  shopSignatureRequire(\n    merchantId: $merchantId\n    shopId: $shopId\n    required: $required\n    bound: $bound\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RotateSigningSecret = typed<RotateSigningSecretMutation, RotateSigningSecretMutationVariables>(
-  "mutation RotateSigningSecret($merchantId: ID!, $shopId: ID!) {\n  shopSigningSecretRotate(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ... on ShopSigningSecretRotated {\n      secret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RotateSigningSecret($merchantId: ID!, $shopId: ID!) {\n  shopSigningSecretRotate(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ... on ShopSigningSecretRotated {\n      secret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const EventLog = typed<EventLogQuery, EventLogQueryVariables>(
   "query EventLog($merchantId: ID!, $shopId: ID!, $mode: Mode!, $events: [WebhookEvent!], $from: String, $subjectId: ID, $newestFirst: Boolean!, $first: Int!, $after: String) {\n  eventLog(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    events: $events\n    from: $from\n    subjectId: $subjectId\n    newestFirst: $newestFirst\n    first: $first\n    after: $after\n  ) {\n    items {\n      id\n      event\n      createdAt\n      data\n      deliveries {\n        id\n        url\n        status\n        nextAttemptAt\n        deliveredAt\n      }\n    }\n    hasMore\n    lastId\n  }\n}",
@@ -2848,25 +2848,25 @@ export const ClockEvents = typed<ClockEventsQuery, ClockEventsQueryVariables>(
   "query ClockEvents($merchantId: ID!, $shopId: ID!) {\n  billingSubscriptionsConnection(\n    merchantId: $merchantId\n    filter: {shopId: [$shopId], mode: [test], status: [active, past_due]}\n    first: 50\n  ) {\n    nodes {\n      planName\n      customerRef\n      nextChargeAt\n      retryAt\n    }\n  }\n  payments(\n    merchantId: $merchantId\n    status: [pending, authorized]\n    filter: {shopId: [$shopId], mode: [test]}\n    includeTest: true\n    first: 50\n  ) {\n    nodes {\n      orderId\n      status\n      expiresAt\n      captureBefore\n    }\n  }\n  webhookDeliveries(\n    merchantId: $merchantId\n    shopId: $shopId\n    status: pending\n    first: 50\n  ) {\n    nodes {\n      event\n      nextAttemptAt\n    }\n  }\n}",
 );
 export const CreateClock = typed<CreateClockMutation, CreateClockMutationVariables>(
-  "mutation CreateClock($merchantId: ID!, $shopId: ID!, $at: DateTime!) {\n  testClockCreate(merchantId: $merchantId, shopId: $shopId, at: $at, frozen: true) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation CreateClock($merchantId: ID!, $shopId: ID!, $at: DateTime!) {\n  testClockCreate(merchantId: $merchantId, shopId: $shopId, at: $at, frozen: true) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const AdvanceClock = typed<AdvanceClockMutation, AdvanceClockMutationVariables>(
-  "mutation AdvanceClock($merchantId: ID!, $shopId: ID!, $to: DateTime!) {\n  testClockAdvance(merchantId: $merchantId, shopId: $shopId, to: $to) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation AdvanceClock($merchantId: ID!, $shopId: ID!, $to: DateTime!) {\n  testClockAdvance(merchantId: $merchantId, shopId: $shopId, to: $to) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const FreezeClock = typed<FreezeClockMutation, FreezeClockMutationVariables>(
-  "mutation FreezeClock($merchantId: ID!, $shopId: ID!) {\n  testClockFreeze(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation FreezeClock($merchantId: ID!, $shopId: ID!) {\n  testClockFreeze(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const ResumeClock = typed<ResumeClockMutation, ResumeClockMutationVariables>(
-  "mutation ResumeClock($merchantId: ID!, $shopId: ID!) {\n  testClockResume(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation ResumeClock($merchantId: ID!, $shopId: ID!) {\n  testClockResume(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RemoveClock = typed<RemoveClockMutation, RemoveClockMutationVariables>(
-  "mutation RemoveClock($merchantId: ID!, $shopId: ID!) {\n  testClockRemove(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RemoveClock($merchantId: ID!, $shopId: ID!) {\n  testClockRemove(merchantId: $merchantId, shopId: $shopId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const SellingShops = typed<SellingShopsQuery, SellingShopsQueryVariables>(
   "query SellingShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    shops {\n      id\n      merchantId\n      name\n      receiptsRequired\n    }\n  }\n}",
 );
 export const MakeTestPayment = typed<MakeTestPaymentMutation, MakeTestPaymentMutationVariables>(
-  "mutation MakeTestPayment($merchantId: ID!, $shopId: ID!, $input: PaymentCreateInput!, $idempotency: Idempotency!) {\n  paymentCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    input: $input\n    idempotency: $idempotency\n  ) {\n    __typename\n    ... on PaymentCreated {\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      paymentUrl\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation MakeTestPayment($merchantId: ID!, $shopId: ID!, $input: PaymentCreateInput!, $idempotency: Idempotency!) {\n  paymentCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    input: $input\n    idempotency: $idempotency\n  ) {\n    __typename\n    ... on PaymentCreated {\n      payment {\n        id\n        merchantId\n        publicId\n      }\n      paymentUrl\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Drafts = typed<DraftsQuery, DraftsQueryVariables>(
   "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nquery Drafts($merchantId: ID, $status: [PayoutDraftStatus!], $filter: PayoutDraftFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payoutDrafts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
@@ -2884,34 +2884,34 @@ export const SbpBanks = typed<SbpBanksQuery, SbpBanksQueryVariables>(
   "query SbpBanks {\n  sbpBanks {\n    memberId\n    name\n    nameEn\n  }\n}",
 );
 export const CreateDraft = typed<CreateDraftMutation, CreateDraftMutationVariables>(
-  "mutation CreateDraft($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PayoutCreateInput!, $recipientOf: ID, $batchId: ID, $reason: String, $key: String!) {\n  payoutDraftCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    recipientOf: $recipientOf\n    batchId: $batchId\n    reason: $reason\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation CreateDraft($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PayoutCreateInput!, $recipientOf: ID, $batchId: ID, $reason: String, $key: String!) {\n  payoutDraftCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    recipientOf: $recipientOf\n    batchId: $batchId\n    reason: $reason\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const ApproveDraft = typed<ApproveDraftMutation, ApproveDraftMutationVariables>(
-  "mutation ApproveDraft($merchantId: ID!, $id: ID!, $cardPan: String) {\n  payoutDraftApprove(merchantId: $merchantId, id: $id, cardPan: $cardPan) {\n    __typename\n    ... on PayoutDraftApproved {\n      payout {\n        status\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation ApproveDraft($merchantId: ID!, $id: ID!, $cardPan: String) {\n  payoutDraftApprove(merchantId: $merchantId, id: $id, cardPan: $cardPan) {\n    __typename\n    ... on PayoutDraftApproved {\n      payout {\n        status\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RejectDraft = typed<RejectDraftMutation, RejectDraftMutationVariables>(
-  "mutation RejectDraft($merchantId: ID!, $id: ID!, $reason: String!) {\n  payoutDraftReject(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RejectDraft($merchantId: ID!, $id: ID!, $reason: String!) {\n  payoutDraftReject(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const PayoutQuote = typed<PayoutQuoteQuery, PayoutQuoteQueryVariables>(
   "query PayoutQuote($merchantId: ID!, $mode: Mode!, $items: [PayoutQuoteItem!]!) {\n  payoutQuote(merchantId: $merchantId, mode: $mode, items: $items) {\n    currency\n    amount\n    fee\n    withheld\n    balance\n    available\n    remaining\n  }\n}",
 );
 export const ApproveDrafts = typed<ApproveDraftsMutation, ApproveDraftsMutationVariables>(
-  "mutation ApproveDrafts($merchantId: ID!, $ids: [ID!]!) {\n  payoutDraftsApprove(merchantId: $merchantId, ids: $ids) {\n    ...DraftDecisions\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecideResult {\n  __typename\n  ... on PayoutDraftsDecided {\n    decisions {\n      id\n      draft {\n        status\n      }\n      refusal {\n        code\n        message\n        fields {\n          path\n        }\n      }\n    }\n  }\n  ...Refusal\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation ApproveDrafts($merchantId: ID!, $ids: [ID!]!) {\n  payoutDraftsApprove(merchantId: $merchantId, ids: $ids) {\n    ...DraftDecisions\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecideResult {\n  __typename\n  ... on PayoutDraftsDecided {\n    decisions {\n      id\n      draft {\n        status\n      }\n      refusal {\n        code\n        message\n        fields {\n          path\n          message\n        }\n      }\n    }\n  }\n  ...Refusal\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RejectDrafts = typed<RejectDraftsMutation, RejectDraftsMutationVariables>(
-  "mutation RejectDrafts($merchantId: ID!, $ids: [ID!]!, $reason: String!) {\n  payoutDraftsReject(merchantId: $merchantId, ids: $ids, reason: $reason) {\n    ...DraftDecisions\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecideResult {\n  __typename\n  ... on PayoutDraftsDecided {\n    decisions {\n      id\n      draft {\n        status\n      }\n      refusal {\n        code\n        message\n        fields {\n          path\n        }\n      }\n    }\n  }\n  ...Refusal\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RejectDrafts($merchantId: ID!, $ids: [ID!]!, $reason: String!) {\n  payoutDraftsReject(merchantId: $merchantId, ids: $ids, reason: $reason) {\n    ...DraftDecisions\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecideResult {\n  __typename\n  ... on PayoutDraftsDecided {\n    decisions {\n      id\n      draft {\n        status\n      }\n      refusal {\n        code\n        message\n        fields {\n          path\n          message\n        }\n      }\n    }\n  }\n  ...Refusal\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const EraseData = typed<EraseDataMutation, EraseDataMutationVariables>(
-  "mutation EraseData($merchantId: ID!, $subject: PersonalDataSubject!, $id: String!, $reason: String!) {\n  personalDataErase(\n    merchantId: $merchantId\n    subject: $subject\n    id: $id\n    reason: $reason\n  ) {\n    __typename\n    ... on PersonalDataErased {\n      payments\n      payouts\n      tokens\n      subscriptions\n      left\n      hasMore\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation EraseData($merchantId: ID!, $subject: PersonalDataSubject!, $id: String!, $reason: String!) {\n  personalDataErase(\n    merchantId: $merchantId\n    subject: $subject\n    id: $id\n    reason: $reason\n  ) {\n    __typename\n    ... on PersonalDataErased {\n      payments\n      payouts\n      tokens\n      subscriptions\n      left\n      hasMore\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const ForbiddenWords = typed<ForbiddenWordsQuery, ForbiddenWordsQueryVariables>(
   "query ForbiddenWords($first: Int, $after: String, $last: Int, $before: String) {\n  forbiddenPurposes(first: $first, after: $after, last: $last, before: $before) {\n    nodes {\n      id\n      word\n      reason\n      createdAt\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const ForbidWord = typed<ForbidWordMutation, ForbidWordMutationVariables>(
-  "mutation ForbidWord($word: String!, $reason: String!) {\n  forbiddenPurposeAdd(word: $word, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation ForbidWord($word: String!, $reason: String!) {\n  forbiddenPurposeAdd(word: $word, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const AllowWord = typed<AllowWordMutation, AllowWordMutationVariables>(
-  "mutation AllowWord($id: ID!) {\n  forbiddenPurposeRemove(id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation AllowWord($id: ID!) {\n  forbiddenPurposeRemove(id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Balance = typed<BalanceQuery, BalanceQueryVariables>(
   "query Balance($merchantId: ID!, $mode: Mode!) {\n  balance(merchantId: $merchantId, mode: $mode) {\n    balance\n    available\n    currency\n    shops {\n      shopId\n      shopName\n      balance\n    }\n  }\n}",
@@ -2929,13 +2929,13 @@ export const Link = typed<LinkQuery, LinkQueryVariables>(
   "fragment LinkRow on PaymentLink {\n  id\n  merchantId\n  shopId\n  url\n  status\n  amount\n  amountMin\n  amountMax\n  currency\n  description\n  orderId\n  method\n  uses\n  usesLeft\n  paymentsCount\n  amountPaid\n  expiresAt\n  createdAt\n}\n\nquery Link($merchantId: ID!, $id: ID!) {\n  paymentLink(id: $id, merchantId: $merchantId) {\n    ...LinkRow\n    mode\n    capture\n    returnUrl\n    finalizedAt\n  }\n}",
 );
 export const EndLink = typed<EndLinkMutation, EndLinkMutationVariables>(
-  "mutation EndLink($merchantId: ID!, $id: ID!) {\n  linkDeactivate(id: $id, merchantId: $merchantId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation EndLink($merchantId: ID!, $id: ID!) {\n  linkDeactivate(id: $id, merchantId: $merchantId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const LinkPayments = typed<LinkPaymentsQuery, LinkPaymentsQueryVariables>(
   "query LinkPayments($merchantId: ID!, $id: ID!, $mode: Mode!, $since: DateTime!) {\n  payments(\n    merchantId: $merchantId\n    filter: {linkId: $id, mode: [$mode], since: $since}\n    first: 10\n  ) {\n    nodes {\n      id\n      publicId\n      amount\n      amountRefunded\n      currency\n      status\n      createdAt\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}",
 );
 export const MakeLink = typed<MakeLinkMutation, MakeLinkMutationVariables>(
-  "mutation MakeLink($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PaymentLinkCreateInput!, $idempotency: Idempotency!) {\n  linkCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    idempotency: $idempotency\n  ) {\n    __typename\n    ... on PaymentLinkCreated {\n      link {\n        url\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation MakeLink($merchantId: ID!, $shopId: ID!, $mode: Mode!, $input: PaymentLinkCreateInput!, $idempotency: Idempotency!) {\n  linkCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    input: $input\n    idempotency: $idempotency\n  ) {\n    __typename\n    ... on PaymentLinkCreated {\n      link {\n        url\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const LiveEvents = typed<LiveEventsSubscription, LiveEventsSubscriptionVariables>(
   "subscription LiveEvents($merchantId: ID) {\n  events(merchantId: $merchantId) {\n    __typename\n    id\n    kind\n    at\n    merchantId\n    shopId\n    mode\n    ... on PaymentCreatedEvent {\n      payment {\n        ...PaymentRow\n      }\n    }\n    ... on PaymentStatusChangedEvent {\n      payment {\n        ...PaymentRow\n      }\n    }\n    ... on RefundCreatedEvent {\n      refund {\n        ...RefundRow\n      }\n    }\n    ... on PayoutCreatedEvent {\n      payout {\n        ...PayoutRow\n      }\n    }\n    ... on PayoutStatusChangedEvent {\n      payout {\n        ...PayoutRow\n      }\n    }\n    ... on SubscriptionStatusChangedEvent {\n      subscription {\n        ...SubscriptionRow\n      }\n    }\n  }\n}\n\nfragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nfragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nfragment RefundRow on Refund {\n  id\n  merchantId\n  paymentId\n  amount\n  reason\n  status\n  failReason\n  createdAt\n  completedAt\n  payment {\n    id\n    publicId\n    currency\n    shopName\n    mode\n    orderId\n  }\n}\n\nfragment SubscriptionRow on BillingSubscription {\n  merchantId\n  id\n  shopId\n  mode\n  customerRef\n  planName\n  amount\n  currency\n  method\n  period\n  intervalCount\n  status\n  nextChargeAt\n  retryAt\n  createdAt\n}",
@@ -2944,43 +2944,43 @@ export const ListsChanged = typed<ListsChangedSubscription, ListsChangedSubscrip
   "subscription ListsChanged($merchantId: ID) {\n  listsChanged(merchantId: $merchantId) {\n    lists\n  }\n}",
 );
 export const SetProfile = typed<SetProfileMutation, SetProfileMutationVariables>(
-  "mutation SetProfile($merchantId: ID!, $profile: MerchantProfileInput!) {\n  merchantProfileSet(merchantId: $merchantId, profile: $profile) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation SetProfile($merchantId: ID!, $profile: MerchantProfileInput!) {\n  merchantProfileSet(merchantId: $merchantId, profile: $profile) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const LimitSupportRefunds = typed<LimitSupportRefundsMutation, LimitSupportRefundsMutationVariables>(
-  "mutation LimitSupportRefunds($merchantId: ID!, $amount: MinorUnits!) {\n  merchantSupportRefundSet(merchantId: $merchantId, amount: $amount) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation LimitSupportRefunds($merchantId: ID!, $amount: MinorUnits!) {\n  merchantSupportRefundSet(merchantId: $merchantId, amount: $amount) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const LimitMerchant = typed<LimitMerchantMutation, LimitMerchantMutationVariables>(
-  "mutation LimitMerchant($merchantId: ID!, $perSecond: Int, $burst: Int) {\n  merchantRateLimitSet(\n    merchantId: $merchantId\n    perSecond: $perSecond\n    burst: $burst\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation LimitMerchant($merchantId: ID!, $perSecond: Int, $burst: Int) {\n  merchantRateLimitSet(\n    merchantId: $merchantId\n    perSecond: $perSecond\n    burst: $burst\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RenameMerchant = typed<RenameMerchantMutation, RenameMerchantMutationVariables>(
-  "mutation RenameMerchant($merchantId: ID!, $name: String!) {\n  merchantRename(merchantId: $merchantId, name: $name) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RenameMerchant($merchantId: ID!, $name: String!) {\n  merchantRename(merchantId: $merchantId, name: $name) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const AddShop = typed<AddShopMutation, AddShopMutationVariables>(
-  "mutation AddShop($merchantId: ID!, $name: String!) {\n  shopCreate(merchantId: $merchantId, name: $name) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation AddShop($merchantId: ID!, $name: String!) {\n  shopCreate(merchantId: $merchantId, name: $name) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RenameShop = typed<RenameShopMutation, RenameShopMutationVariables>(
-  "mutation RenameShop($merchantId: ID!, $shopId: ID!, $name: String!) {\n  shopRename(merchantId: $merchantId, shopId: $shopId, name: $name) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RenameShop($merchantId: ID!, $shopId: ID!, $name: String!) {\n  shopRename(merchantId: $merchantId, shopId: $shopId, name: $name) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RequireReceipts = typed<RequireReceiptsMutation, RequireReceiptsMutationVariables>(
-  "mutation RequireReceipts($merchantId: ID!, $shopId: ID!, $required: Boolean!) {\n  shopReceiptsRequire(\n    merchantId: $merchantId\n    shopId: $shopId\n    required: $required\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RequireReceipts($merchantId: ID!, $shopId: ID!, $required: Boolean!) {\n  shopReceiptsRequire(\n    merchantId: $merchantId\n    shopId: $shopId\n    required: $required\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RotateShopSecret = typed<RotateShopSecretMutation, RotateShopSecretMutationVariables>(
-  "mutation RotateShopSecret($merchantId: ID!, $shopId: ID!, $overlapHours: Int!) {\n  shopWebhookSecretRotate(\n    merchantId: $merchantId\n    shopId: $shopId\n    overlapHours: $overlapHours\n  ) {\n    __typename\n    ... on WebhookSecretRotated {\n      secret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RotateShopSecret($merchantId: ID!, $shopId: ID!, $overlapHours: Int!) {\n  shopWebhookSecretRotate(\n    merchantId: $merchantId\n    shopId: $shopId\n    overlapHours: $overlapHours\n  ) {\n    __typename\n    ... on WebhookSecretRotated {\n      secret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RotateEndpointSecret = typed<RotateEndpointSecretMutation, RotateEndpointSecretMutationVariables>(
-  "mutation RotateEndpointSecret($merchantId: ID!, $id: ID!, $overlapHours: Int!) {\n  webhookEndpointSecretRotate(\n    merchantId: $merchantId\n    id: $id\n    overlapHours: $overlapHours\n  ) {\n    __typename\n    ... on WebhookSecretRotated {\n      secret\n      standardSecret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RotateEndpointSecret($merchantId: ID!, $id: ID!, $overlapHours: Int!) {\n  webhookEndpointSecretRotate(\n    merchantId: $merchantId\n    id: $id\n    overlapHours: $overlapHours\n  ) {\n    __typename\n    ... on WebhookSecretRotated {\n      secret\n      standardSecret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const ChangeEndpoint = typed<ChangeEndpointMutation, ChangeEndpointMutationVariables>(
-  "mutation ChangeEndpoint($merchantId: ID!, $id: ID!, $url: String, $events: [WebhookEvent!], $signature: WebhookSignature) {\n  webhookEndpointUpdate(\n    merchantId: $merchantId\n    id: $id\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation ChangeEndpoint($merchantId: ID!, $id: ID!, $url: String, $events: [WebhookEvent!], $signature: WebhookSignature) {\n  webhookEndpointUpdate(\n    merchantId: $merchantId\n    id: $id\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const DisableEndpoint = typed<DisableEndpointMutation, DisableEndpointMutationVariables>(
-  "mutation DisableEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointDisable(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation DisableEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointDisable(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const EnableEndpoint = typed<EnableEndpointMutation, EnableEndpointMutationVariables>(
-  "mutation EnableEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointEnable(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation EnableEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointEnable(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const DeleteEndpoint = typed<DeleteEndpointMutation, DeleteEndpointMutationVariables>(
-  "mutation DeleteEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointDelete(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation DeleteEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointDelete(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Merchants = typed<MerchantsQuery, MerchantsQueryVariables>(
   "query Merchants($text: String, $first: Int, $after: String, $last: Int, $before: String) {\n  merchants(\n    name: $text\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      name\n      liveEnabled\n      createdAt\n      shops {\n        id\n        name\n      }\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
@@ -2992,16 +2992,16 @@ export const Merchant = typed<MerchantQuery, MerchantQueryVariables>(
   "query Merchant($id: ID!) {\n  merchant(id: $id) {\n    id\n    name\n    liveEnabled\n    supportRefundMax\n    profile {\n      legalName\n      inn\n      contactEmail\n      contactPhone\n      siteUrl\n      offerUrl\n    }\n    rateLimit {\n      perSecond\n      burst\n    }\n    shops {\n      id\n      merchantId\n      name\n      receiptsRequired\n      effectiveRates {\n        method\n        rateBps\n        level\n        since\n      }\n      apiKeys(first: 50) {\n        nodes {\n          id\n          mode\n          prefix\n          name\n          lastUsedAt\n          status\n          isMine\n        }\n      }\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n      }\n    }\n  }\n}",
 );
 export const OnboardMerchant = typed<OnboardMerchantMutation, OnboardMerchantMutationVariables>(
-  "mutation OnboardMerchant($name: String!, $shopName: String!, $profile: MerchantProfileInput!) {\n  merchantOnboard(name: $name, shopName: $shopName, profile: $profile) {\n    __typename\n    ... on MerchantOnboarded {\n      merchant {\n        id\n      }\n      apiKey {\n        secret\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation OnboardMerchant($name: String!, $shopName: String!, $profile: MerchantProfileInput!) {\n  merchantOnboard(name: $name, shopName: $shopName, profile: $profile) {\n    __typename\n    ... on MerchantOnboarded {\n      merchant {\n        id\n      }\n      apiKey {\n        secret\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const ApproveKey = typed<ApproveKeyMutation, ApproveKeyMutationVariables>(
-  "mutation ApproveKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyApprove(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation ApproveKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyApprove(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RevokeKey = typed<RevokeKeyMutation, RevokeKeyMutationVariables>(
-  "mutation RevokeKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyRevoke(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RevokeKey($merchantId: ID!, $apiKeyId: ID!) {\n  apiKeyRevoke(merchantId: $merchantId, apiKeyId: $apiKeyId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const AddEndpoint = typed<AddEndpointMutation, AddEndpointMutationVariables>(
-  "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!, $events: [WebhookEvent!]!, $signature: WebhookSignature!) {\n  webhookEndpointCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpointCreated {\n      secret\n      standardSecret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation AddEndpoint($merchantId: ID!, $shopId: ID!, $url: String!, $events: [WebhookEvent!]!, $signature: WebhookSignature!) {\n  webhookEndpointCreate(\n    merchantId: $merchantId\n    shopId: $shopId\n    url: $url\n    events: $events\n    signature: $signature\n  ) {\n    __typename\n    ... on WebhookEndpointCreated {\n      secret\n      standardSecret\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Needed = typed<NeededQuery, NeededQueryVariables>(
   "fragment DraftRow on PayoutDraft {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  recipient {\n    phoneMask\n    bankId\n    accountMask\n    bik\n    innMask\n    fullName\n    cardMask\n  }\n  reason\n  batchId\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  shop {\n    id\n    name\n  }\n}\n\nfragment NeededAlert on Alert {\n  id\n  kind\n  merchantId\n  subjectId\n  fields {\n    name\n    value\n  }\n  place\n  raisedAt\n  severity\n  assignee\n  payment {\n    id\n    merchantId\n    publicId\n  }\n}\n\nquery Needed($merchantId: ID, $mode: Mode!, $me: String!, $failedSince: DateTime!, $platform: Boolean!, $decides: Boolean!, $decidesRefunds: Boolean!) {\n  mine: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    assignee: $me\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  critical: alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    severity: critical\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  alerts(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    unassigned: true\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      ...NeededAlert\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  reconciliationDifferences(\n    merchantId: $merchantId\n    mode: $mode\n    resolved: false\n    first: 20\n  ) @include(if: $platform) {\n    nodes {\n      id\n      merchantId\n      runId\n      kind\n      atBank {\n        amount\n        currency\n        status\n      }\n      here {\n        amount\n        currency\n        status\n      }\n      note\n      foundAt\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      merchantId\n      shopId\n      endpointId\n      url\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  payoutDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decides) {\n    nodes {\n      ...DraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n  refundDrafts(\n    merchantId: $merchantId\n    status: [pending]\n    filter: {mode: [$mode], isMine: false}\n    first: 20\n  ) @include(if: $decidesRefunds) {\n    nodes {\n      ...RefundDraftRow\n    }\n    pageInfo {\n      hasNextPage\n    }\n  }\n}\n\nfragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}",
@@ -3019,16 +3019,16 @@ export const Payment = typed<PaymentQuery, PaymentQueryVariables>(
   "fragment PaymentRow on Payment {\n  id\n  publicId\n  merchantId\n  shopId\n  shopName\n  mode\n  orderId\n  amount\n  amountRefunded\n  currency\n  method\n  status\n  bankName\n  customerCardMask\n  customerPhoneMask\n  createdAt\n  lateSuccess\n}\n\nquery Payment($merchantId: ID!, $id: ID!) {\n  payment(id: $id, merchantId: $merchantId) {\n    ...PaymentRow\n    merchant {\n      name\n      supportRefundMax\n    }\n    terminalName\n    capture\n    amountCapturable\n    amountCaptured\n    captureBefore\n    rrn\n    returnUrl\n    description\n    finalizedAt\n    expiresAt\n    metadata\n    customerCardBrand\n    customerCardHolder\n    customerPayerBank\n    fee\n    net\n    paymentUrl\n    notes {\n      id\n      author\n      createdAt\n      text\n    }\n    ...PaymentLife\n  }\n}\n\nfragment PaymentLife on Payment {\n  webhookDeliveries {\n    id\n    event\n    eventId\n    url\n    status\n    attempts\n    nextAttemptAt\n    createdAt\n  }\n  receipts {\n    id\n    type\n    status\n    amount\n    currency\n    fiscalStorageNumber\n    fiscalDocumentNumber\n    fiscalAttribute\n    registeredAt\n    failureReason\n    createdAt\n    items {\n      paymentMode\n    }\n  }\n  timeline {\n    __typename\n    at\n    ... on TimelineCreated {\n      by\n      makerId\n      keyPrefix\n    }\n    ... on TimelineStatus {\n      paymentStatus: status\n    }\n    ... on TimelineBankCall {\n      connector\n      call\n      operationId\n      asked: amount\n      currency\n      answer\n      reference\n      failureCode\n      bankCode\n      durationMs\n    }\n    ... on TimelineRefund {\n      refundStatus: status\n      amount\n      refund {\n        id\n        reason\n        failReason\n        createdAt\n        completedAt\n      }\n    }\n    ... on TimelineWebhookAttempt {\n      delivery {\n        id\n        event\n        eventId\n        url\n        status\n      }\n      attempt {\n        number\n        durationMs\n        status\n        fault\n        responseHead\n      }\n    }\n    ... on TimelinePosting {\n      posting: entry {\n        id\n        type\n        amount\n        currency\n        description\n      }\n    }\n    ... on TimelineAudit {\n      audit: entry {\n        id\n        actor\n        role\n        action\n        subjectKind\n        subjectId\n        before\n        after\n        requestId\n      }\n    }\n  }\n}",
 );
 export const AddNote = typed<AddNoteMutation, AddNoteMutationVariables>(
-  "mutation AddNote($merchantId: ID!, $id: ID!, $text: String!, $key: String!) {\n  paymentNoteAdd(\n    id: $id\n    merchantId: $merchantId\n    text: $text\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation AddNote($merchantId: ID!, $id: ID!, $text: String!, $key: String!) {\n  paymentNoteAdd(\n    id: $id\n    merchantId: $merchantId\n    text: $text\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RefundPayment = typed<RefundPaymentMutation, RefundPaymentMutationVariables>(
-  "mutation RefundPayment($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String, $receipt: PartReceiptInput, $key: String!) {\n  refundCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on RefundCreated {\n      refund {\n        status\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RefundPayment($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String, $receipt: PartReceiptInput, $key: String!) {\n  refundCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ... on RefundCreated {\n      refund {\n        status\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const CancelPayment = typed<CancelPaymentMutation, CancelPaymentMutationVariables>(
-  "mutation CancelPayment($merchantId: ID!, $id: ID!) {\n  paymentCancel(id: $id, merchantId: $merchantId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation CancelPayment($merchantId: ID!, $id: ID!) {\n  paymentCancel(id: $id, merchantId: $merchantId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const CapturePayment = typed<CapturePaymentMutation, CapturePaymentMutationVariables>(
-  "mutation CapturePayment($merchantId: ID!, $id: ID!, $amount: MinorUnits!, $key: String!) {\n  paymentCapture(\n    id: $id\n    merchantId: $merchantId\n    amount: $amount\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation CapturePayment($merchantId: ID!, $id: ID!, $amount: MinorUnits!, $key: String!) {\n  paymentCapture(\n    id: $id\n    merchantId: $merchantId\n    amount: $amount\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Payouts = typed<PayoutsQuery, PayoutsQueryVariables>(
   "fragment PayoutRow on Payout {\n  id\n  merchantId\n  shopId\n  mode\n  amount\n  currency\n  method\n  status\n  failReason\n  recipientCardMask\n  recipient {\n    phone\n    bankId\n    accountNumber\n    fullName\n  }\n  bankRef\n  createdAt\n  completedAt\n}\n\nquery Payouts($merchantId: ID, $status: [PayoutStatus!], $filter: PayoutFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  payouts(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...PayoutRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
@@ -3040,22 +3040,22 @@ export const PayoutLedger = typed<PayoutLedgerQuery, PayoutLedgerQueryVariables>
   "query PayoutLedger($merchantId: ID!, $payoutId: ID!, $mode: Mode!, $since: DateTime!, $until: DateTime) {\n  ledger(\n    merchantId: $merchantId\n    mode: $mode\n    filter: {payoutId: $payoutId, mode: [$mode], since: $since, until: $until}\n    first: 20\n  ) {\n    nodes {\n      id\n      type\n      amount\n      currency\n      createdAt\n    }\n  }\n}",
 );
 export const RevealRecipient = typed<RevealRecipientMutation, RevealRecipientMutationVariables>(
-  "mutation RevealRecipient($merchantId: ID!, $id: ID!) {\n  payoutRecipientReveal(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on PayoutRecipientRevealed {\n      recipient {\n        phone\n        accountNumber\n        inn\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RevealRecipient($merchantId: ID!, $id: ID!) {\n  payoutRecipientReveal(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on PayoutRecipientRevealed {\n      recipient {\n        phone\n        accountNumber\n        inn\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const People = typed<PeopleQuery, PeopleQueryVariables>(
   "query People {\n  personSessions {\n    id\n    subject\n    role\n    merchantId\n    createdAt\n    seenAt\n    endsAt\n  }\n}",
 );
 export const EndSession = typed<EndSessionMutation, EndSessionMutationVariables>(
-  "mutation EndSession($id: ID!) {\n  personSessionEnd(id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation EndSession($id: ID!) {\n  personSessionEnd(id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Invitations = typed<InvitationsQuery, InvitationsQueryVariables>(
   "query Invitations {\n  personInvitations {\n    id\n    subject\n    role\n    merchantId\n    invitedBy\n    expiresAt\n  }\n}",
 );
 export const InvitePerson = typed<InvitePersonMutation, InvitePersonMutationVariables>(
-  "mutation InvitePerson($email: String!, $role: Role!, $merchantId: ID) {\n  personInvite(email: $email, role: $role, merchantId: $merchantId) {\n    __typename\n    ... on PersonInvited {\n      url\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation InvitePerson($email: String!, $role: Role!, $merchantId: ID) {\n  personInvite(email: $email, role: $role, merchantId: $merchantId) {\n    __typename\n    ... on PersonInvited {\n      url\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const WithdrawInvitation = typed<WithdrawInvitationMutation, WithdrawInvitationMutationVariables>(
-  "mutation WithdrawInvitation($id: ID!) {\n  personInvitationWithdraw(id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation WithdrawInvitation($id: ID!) {\n  personInvitationWithdraw(id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const PolicyShops = typed<PolicyShopsQuery, PolicyShopsQueryVariables>(
   "query PolicyShops($merchantId: ID!) {\n  merchant(id: $merchantId) {\n    shops {\n      id\n      name\n    }\n  }\n}",
@@ -3064,46 +3064,46 @@ export const Routes = typed<RoutesQuery, RoutesQueryVariables>(
   "query Routes($merchantId: ID!, $first: Int, $after: String, $last: Int, $before: String) {\n  bankRoutes(\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      shopId\n      operation\n      method\n      connector\n      priority\n      active\n      createdAt\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const SetRoute = typed<SetRouteMutation, SetRouteMutationVariables>(
-  "mutation SetRoute($merchantId: ID!, $shopId: ID!, $operation: BankOperation!, $method: RouteMethod!, $connector: String!, $priority: Int!, $active: Boolean!) {\n  bankRouteSet(\n    merchantId: $merchantId\n    shopId: $shopId\n    operation: $operation\n    method: $method\n    connector: $connector\n    priority: $priority\n    active: $active\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation SetRoute($merchantId: ID!, $shopId: ID!, $operation: BankOperation!, $method: RouteMethod!, $connector: String!, $priority: Int!, $active: Boolean!) {\n  bankRouteSet(\n    merchantId: $merchantId\n    shopId: $shopId\n    operation: $operation\n    method: $method\n    connector: $connector\n    priority: $priority\n    active: $active\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RemoveRoute = typed<RemoveRouteMutation, RemoveRouteMutationVariables>(
-  "mutation RemoveRoute($merchantId: ID!, $id: ID!) {\n  bankRouteRemove(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RemoveRoute($merchantId: ID!, $id: ID!) {\n  bankRouteRemove(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Accounts = typed<AccountsQuery, AccountsQueryVariables>(
   "query Accounts($merchantId: ID!) {\n  bankAccounts(merchantId: $merchantId) {\n    merchantId\n    connector\n    purpose\n    account\n    active\n    changedAt\n  }\n}",
 );
 export const SetAccount = typed<SetAccountMutation, SetAccountMutationVariables>(
-  "mutation SetAccount($merchantId: ID!, $connector: String!, $purpose: BankAccountPurpose!, $account: String!, $secret: String!) {\n  bankAccountSet(\n    merchantId: $merchantId\n    connector: $connector\n    purpose: $purpose\n    account: $account\n    secret: $secret\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation SetAccount($merchantId: ID!, $connector: String!, $purpose: BankAccountPurpose!, $account: String!, $secret: String!) {\n  bankAccountSet(\n    merchantId: $merchantId\n    connector: $connector\n    purpose: $purpose\n    account: $account\n    secret: $secret\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RemoveAccount = typed<RemoveAccountMutation, RemoveAccountMutationVariables>(
-  "mutation RemoveAccount($merchantId: ID!, $connector: String!, $purpose: BankAccountPurpose!) {\n  bankAccountRemove(\n    merchantId: $merchantId\n    connector: $connector\n    purpose: $purpose\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RemoveAccount($merchantId: ID!, $connector: String!, $purpose: BankAccountPurpose!) {\n  bankAccountRemove(\n    merchantId: $merchantId\n    connector: $connector\n    purpose: $purpose\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Rates = typed<RatesQuery, RatesQueryVariables>(
   "query Rates($merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  rateHistory(\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      shopId\n      method\n      rateBps\n      since\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const SetRate = typed<SetRateMutation, SetRateMutationVariables>(
-  "mutation SetRate($merchantId: ID, $shopId: ID, $method: RatedMethod!, $rateBps: Int!, $since: DateTime) {\n  rateSet(\n    merchantId: $merchantId\n    shopId: $shopId\n    method: $method\n    rateBps: $rateBps\n    since: $since\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation SetRate($merchantId: ID, $shopId: ID, $method: RatedMethod!, $rateBps: Int!, $since: DateTime) {\n  rateSet(\n    merchantId: $merchantId\n    shopId: $shopId\n    method: $method\n    rateBps: $rateBps\n    since: $since\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Blocks = typed<BlocksQuery, BlocksQueryVariables>(
   "query Blocks($merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  blockEntries(\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      kind\n      shown\n      reason\n      createdAt\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const AddBlock = typed<AddBlockMutation, AddBlockMutationVariables>(
-  "mutation AddBlock($merchantId: ID, $kind: BlockKind!, $value: String!, $reason: String!) {\n  blockEntryAdd(\n    merchantId: $merchantId\n    kind: $kind\n    value: $value\n    reason: $reason\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation AddBlock($merchantId: ID, $kind: BlockKind!, $value: String!, $reason: String!) {\n  blockEntryAdd(\n    merchantId: $merchantId\n    kind: $kind\n    value: $value\n    reason: $reason\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RemoveBlock = typed<RemoveBlockMutation, RemoveBlockMutationVariables>(
-  "mutation RemoveBlock($merchantId: ID, $id: ID!) {\n  blockEntryRemove(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RemoveBlock($merchantId: ID, $id: ID!) {\n  blockEntryRemove(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const ExchangeRates = typed<ExchangeRatesQuery, ExchangeRatesQueryVariables>(
   "query ExchangeRates($first: Int, $after: String, $last: Int, $before: String) {\n  exchangeRates(first: $first, after: $after, last: $last, before: $before) {\n    nodes {\n      id\n      currency\n      usdt\n      since\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const SetExchangeRate = typed<SetExchangeRateMutation, SetExchangeRateMutationVariables>(
-  "mutation SetExchangeRate($currency: String!, $usdt: String!) {\n  exchangeRateSet(currency: $currency, usdt: $usdt) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation SetExchangeRate($currency: String!, $usdt: String!) {\n  exchangeRateSet(currency: $currency, usdt: $usdt) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const EnableLive = typed<EnableLiveMutation, EnableLiveMutationVariables>(
-  "mutation EnableLive($merchantId: ID!) {\n  merchantLiveEnable(merchantId: $merchantId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation EnableLive($merchantId: ID!) {\n  merchantLiveEnable(merchantId: $merchantId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const DisableLive = typed<DisableLiveMutation, DisableLiveMutationVariables>(
-  "mutation DisableLive($merchantId: ID!) {\n  merchantLiveDisable(merchantId: $merchantId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation DisableLive($merchantId: ID!) {\n  merchantLiveDisable(merchantId: $merchantId) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Readiness = typed<ReadinessQuery, ReadinessQueryVariables>(
   "query Readiness($merchantId: ID!, $shopId: ID!) {\n  merchant(id: $merchantId) {\n    liveEnabled\n    shops {\n      id\n      requireSignature\n      allowList\n      receiptsRequired\n      apiKeys(first: 50) {\n        nodes {\n          mode\n          status\n        }\n      }\n      webhookEndpoints {\n        active\n      }\n    }\n  }\n  bankRoutes(merchantId: $merchantId, shopId: $shopId, first: 100) {\n    nodes {\n      operation\n      method\n      active\n    }\n  }\n  succeeded: payments(\n    merchantId: $merchantId\n    status: [succeeded, refunded]\n    filter: {shopId: [$shopId], mode: [test]}\n    includeTest: true\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n  failed: payments(\n    merchantId: $merchantId\n    status: [failed]\n    filter: {shopId: [$shopId], mode: [test]}\n    includeTest: true\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n  refunds(\n    merchantId: $merchantId\n    filter: {shopId: [$shopId], mode: [test]}\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n  webhookDeliveries(\n    merchantId: $merchantId\n    shopId: $shopId\n    status: delivered\n    first: 1\n  ) {\n    nodes {\n      id\n    }\n  }\n}",
@@ -3115,7 +3115,7 @@ export const ReceiptTerms = typed<ReceiptTermsQuery, ReceiptTermsQueryVariables>
   "query ReceiptTerms($merchantId: ID!, $id: ID!) {\n  payment(merchantId: $merchantId, id: $id) {\n    amountCaptured\n    amountRefunded\n    currency\n    receipts {\n      id\n      type\n      taxSystem\n      customer {\n        email\n        phone\n      }\n      items {\n        description\n        quantity\n        price\n        vatCode\n        paymentSubject\n        paymentMode\n        measure\n        markCode\n      }\n    }\n  }\n}",
 );
 export const CloseReceipt = typed<CloseReceiptMutation, CloseReceiptMutationVariables>(
-  "mutation CloseReceipt($merchantId: ID!, $paymentId: ID!, $receipt: ReceiptInput!, $key: String!) {\n  receiptClose(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation CloseReceipt($merchantId: ID!, $paymentId: ID!, $receipt: ReceiptInput!, $key: String!) {\n  receiptClose(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Runs = typed<RunsQuery, RunsQueryVariables>(
   "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nquery Runs($mode: Mode!, $first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationRuns(\n    mode: $mode\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RunRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
@@ -3124,25 +3124,25 @@ export const Differences = typed<DifferencesQuery, DifferencesQueryVariables>(
   "query Differences($runId: ID, $kind: ReconciliationDifferenceKind, $mode: Mode!, $resolved: Boolean, $merchantId: ID, $first: Int, $after: String, $last: Int, $before: String) {\n  reconciliationDifferences(\n    runId: $runId\n    kind: $kind\n    mode: $mode\n    resolved: $resolved\n    merchantId: $merchantId\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      runId\n      merchantId\n      kind\n      operation\n      operationId\n      reference\n      atBank {\n        amount\n        currency\n        status\n      }\n      here {\n        amount\n        currency\n        status\n      }\n      detail\n      foundAt\n      resolvedAt\n      resolvedBy\n      note\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
 );
 export const OpenRun = typed<OpenRunMutation, OpenRunMutationVariables>(
-  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation OpenRun($connector: String!, $mode: Mode!, $reference: String!, $since: DateTime!, $until: DateTime!) {\n  reconciliationOpen(\n    connector: $connector\n    mode: $mode\n    reference: $reference\n    since: $since\n    until: $until\n  ) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation OpenRun($connector: String!, $mode: Mode!, $reference: String!, $since: DateTime!, $until: DateTime!) {\n  reconciliationOpen(\n    connector: $connector\n    mode: $mode\n    reference: $reference\n    since: $since\n    until: $until\n  ) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const AddPart = typed<AddPartMutation, AddPartMutationVariables>(
-  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation AddPart($runId: ID!, $part: Int!, $csv: String!) {\n  reconciliationPartAdd(runId: $runId, part: $part, csv: $csv) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation AddPart($runId: ID!, $part: Int!, $csv: String!) {\n  reconciliationPartAdd(runId: $runId, part: $part, csv: $csv) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const MatchRun = typed<MatchRunMutation, MatchRunMutationVariables>(
-  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation MatchRun($runId: ID!) {\n  reconciliationMatch(runId: $runId) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "fragment RunRow on ReconciliationRun {\n  id\n  connector\n  mode\n  reference\n  since\n  until\n  status\n  lines\n  matched\n  differences\n  openDifferences\n  lookedUntil\n  createdAt\n  createdBy\n  matchedAt\n}\n\nmutation MatchRun($runId: ID!) {\n  reconciliationMatch(runId: $runId) {\n    __typename\n    ... on ReconciliationRun {\n      ...RunRow\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const ResolveDifference = typed<ResolveDifferenceMutation, ResolveDifferenceMutationVariables>(
-  "mutation ResolveDifference($merchantId: ID, $id: ID!, $note: String!) {\n  reconciliationDifferenceResolve(merchantId: $merchantId, id: $id, note: $note) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation ResolveDifference($merchantId: ID, $id: ID!, $note: String!) {\n  reconciliationDifferenceResolve(merchantId: $merchantId, id: $id, note: $note) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const BalanceAt = typed<BalanceAtQuery, BalanceAtQueryVariables>(
   "query BalanceAt($merchantId: ID!, $mode: Mode!, $at: DateTime!) {\n  balanceAt(merchantId: $merchantId, mode: $mode, at: $at) {\n    balance\n    currency\n  }\n}",
 );
 export const RecordSettlement = typed<RecordSettlementMutation, RecordSettlementMutationVariables>(
-  "mutation RecordSettlement($merchantId: ID!, $shopId: ID!, $mode: Mode!, $amount: MinorUnits!, $reference: String!) {\n  settlementRecord(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    amount: $amount\n    reference: $reference\n  ) {\n    __typename\n    ... on LedgerRecorded {\n      repeated\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RecordSettlement($merchantId: ID!, $shopId: ID!, $mode: Mode!, $amount: MinorUnits!, $reference: String!) {\n  settlementRecord(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    amount: $amount\n    reference: $reference\n  ) {\n    __typename\n    ... on LedgerRecorded {\n      repeated\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RecordAdjustment = typed<RecordAdjustmentMutation, RecordAdjustmentMutationVariables>(
-  "mutation RecordAdjustment($merchantId: ID!, $shopId: ID!, $mode: Mode!, $amount: SignedMinorUnits!, $reason: String!, $reference: String!) {\n  adjustmentRecord(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    amount: $amount\n    reason: $reason\n    reference: $reference\n  ) {\n    __typename\n    ... on LedgerRecorded {\n      repeated\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RecordAdjustment($merchantId: ID!, $shopId: ID!, $mode: Mode!, $amount: SignedMinorUnits!, $reason: String!, $reference: String!) {\n  adjustmentRecord(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    amount: $amount\n    reason: $reason\n    reference: $reference\n  ) {\n    __typename\n    ... on LedgerRecorded {\n      repeated\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Refunds = typed<RefundsQuery, RefundsQueryVariables>(
   "fragment RefundRow on Refund {\n  id\n  merchantId\n  paymentId\n  amount\n  reason\n  status\n  failReason\n  createdAt\n  completedAt\n  payment {\n    id\n    publicId\n    currency\n    shopName\n    mode\n    orderId\n  }\n}\n\nquery Refunds($merchantId: ID, $status: [RefundStatus!], $filter: RefundFilter, $first: Int, $after: String, $last: Int, $before: String) {\n  refunds(\n    merchantId: $merchantId\n    status: $status\n    filter: $filter\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      ...RefundRow\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}\n\nfragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}",
@@ -3157,13 +3157,13 @@ export const RefundDraft = typed<RefundDraftQuery, RefundDraftQueryVariables>(
   "fragment RefundDraftRow on RefundDraft {\n  id\n  merchantId\n  paymentId\n  mode\n  amount\n  currency\n  status\n  reason\n  createdBy\n  isMine\n  createdAt\n  expiresAt\n  decidedBy\n  decidedAt\n  rejectReason\n  lastRefusal {\n    code\n    message\n    at\n  }\n  payment {\n    id\n    publicId\n    orderId\n    shopName\n    customerCardMask\n    customerPhoneMask\n  }\n}\n\nquery RefundDraft($merchantId: ID!, $id: ID!) {\n  refundDraft(merchantId: $merchantId, id: $id) {\n    ...RefundDraftRow\n  }\n}",
 );
 export const ProposeRefund = typed<ProposeRefundMutation, ProposeRefundMutationVariables>(
-  "mutation ProposeRefund($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String!, $receipt: PartReceiptInput, $key: String!) {\n  refundDraftCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation ProposeRefund($merchantId: ID!, $paymentId: ID!, $amount: MinorUnits!, $reason: String!, $receipt: PartReceiptInput, $key: String!) {\n  refundDraftCreate(\n    merchantId: $merchantId\n    paymentId: $paymentId\n    amount: $amount\n    reason: $reason\n    receipt: $receipt\n    idempotency: {key: $key}\n  ) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const ApproveRefundDraft = typed<ApproveRefundDraftMutation, ApproveRefundDraftMutationVariables>(
-  "mutation ApproveRefundDraft($merchantId: ID!, $id: ID!) {\n  refundDraftApprove(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on RefundDraftApproved {\n      refund {\n        status\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation ApproveRefundDraft($merchantId: ID!, $id: ID!) {\n  refundDraftApprove(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on RefundDraftApproved {\n      refund {\n        status\n      }\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RejectRefundDraft = typed<RejectRefundDraftMutation, RejectRefundDraftMutationVariables>(
-  "mutation RejectRefundDraft($merchantId: ID!, $id: ID!, $reason: String!) {\n  refundDraftReject(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}",
+  "mutation RejectRefundDraft($merchantId: ID!, $id: ID!, $reason: String!) {\n  refundDraftReject(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const Requests = typed<RequestsQuery, RequestsQueryVariables>(
   "query Requests($merchantId: ID!, $shopId: ID!, $mode: Mode!, $status: [Int!], $from: String, $to: String, $find: String, $first: Int!, $after: String) {\n  apiRequests(\n    merchantId: $merchantId\n    shopId: $shopId\n    mode: $mode\n    status: $status\n    from: $from\n    to: $to\n    find: $find\n    first: $first\n    after: $after\n  ) {\n    nodes {\n      id\n      at\n      method\n      path\n      status\n      code\n      keyPrefix\n      idempotencyKey\n      durationMs\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}",
@@ -3178,25 +3178,25 @@ export const Subscription = typed<SubscriptionQuery, SubscriptionQueryVariables>
   "fragment SubscriptionRow on BillingSubscription {\n  merchantId\n  id\n  shopId\n  mode\n  customerRef\n  planName\n  amount\n  currency\n  method\n  period\n  intervalCount\n  status\n  nextChargeAt\n  retryAt\n  createdAt\n}\n\nquery Subscription($merchantId: ID!, $id: ID!) {\n  billingSubscription(id: $id, merchantId: $merchantId) {\n    ...SubscriptionRow\n    trialDays\n    lastChargeAt\n    pausedAt\n    cancelledAt\n    cancelReason\n    upcoming\n    shop {\n      name\n    }\n    token {\n      cardBrand\n      cardMask\n    }\n    charges {\n      kind\n      period\n      attempt\n      amount\n      currency\n      status\n      failureCode\n      createdAt\n      settledAt\n      paymentId\n    }\n  }\n}",
 );
 export const PauseSubscription = typed<PauseSubscriptionMutation, PauseSubscriptionMutationVariables>(
-  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation PauseSubscription($merchantId: ID!, $id: ID!, $reason: String) {\n  subscriptionPause(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation PauseSubscription($merchantId: ID!, $id: ID!, $reason: String) {\n  subscriptionPause(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const ResumeSubscription = typed<ResumeSubscriptionMutation, ResumeSubscriptionMutationVariables>(
-  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation ResumeSubscription($merchantId: ID!, $id: ID!) {\n  subscriptionResume(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation ResumeSubscription($merchantId: ID!, $id: ID!) {\n  subscriptionResume(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const CancelSubscription = typed<CancelSubscriptionMutation, CancelSubscriptionMutationVariables>(
-  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation CancelSubscription($merchantId: ID!, $id: ID!, $reason: String!) {\n  subscriptionCancel(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation CancelSubscription($merchantId: ID!, $id: ID!, $reason: String!) {\n  subscriptionCancel(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const CancelToken = typed<CancelTokenMutation, CancelTokenMutationVariables>(
-  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation CancelToken($merchantId: ID!, $id: ID!, $reason: String!) {\n  tokenCancel(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation CancelToken($merchantId: ID!, $id: ID!, $reason: String!) {\n  tokenCancel(merchantId: $merchantId, id: $id, reason: $reason) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const Tokens = typed<TokensQuery, TokensQueryVariables>(
   "fragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}\n\nquery Tokens($merchantId: ID!, $mode: Mode!, $customerRef: String, $first: Int, $after: String, $last: Int, $before: String) {\n  tokensConnection(\n    merchantId: $merchantId\n    mode: $mode\n    customerRef: $customerRef\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      shopId\n      customerRef\n      method\n      status\n      cardBrand\n      cardMask\n      cardHolder\n      lastChargedAt\n      createdAt\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}",
 );
 export const AskBankAgain = typed<AskBankAgainMutation, AskBankAgainMutationVariables>(
-  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation AskBankAgain($merchantId: ID!, $id: ID!) {\n  bankAskAgain(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation AskBankAgain($merchantId: ID!, $id: ID!) {\n  bankAskAgain(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const ResendReceipt = typed<ResendReceiptMutation, ResendReceiptMutationVariables>(
-  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation ResendReceipt($merchantId: ID!, $id: ID!) {\n  receiptResend(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation ResendReceipt($merchantId: ID!, $id: ID!) {\n  receiptResend(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const Today = typed<TodayQuery, TodayQueryVariables>(
   "fragment DayTotals on Totals {\n  currency\n  complete\n  parts {\n    rows {\n      group\n      count\n      succeeded\n      failed\n      moved\n    }\n  }\n}\n\nquery Today($merchantId: ID, $mode: Mode, $timeZone: String!, $since: DateTime!, $to: DateTime!, $earlier: DateTime!, $recent: DateTime!) {\n  payment: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $since\n    to: $to\n    interval: day\n    timeZone: $timeZone\n  ) {\n    ...DayTotals\n  }\n  refund: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $since\n    to: $to\n    interval: day\n    timeZone: $timeZone\n  ) {\n    ...DayTotals\n  }\n  payout: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $since\n    to: $to\n    interval: day\n    timeZone: $timeZone\n  ) {\n    ...DayTotals\n  }\n  byMethod: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $recent\n    to: $to\n    timeZone: \"UTC\"\n    groupBy: method\n  ) {\n    ...DayTotals\n  }\n  byBank: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $recent\n    to: $to\n    timeZone: \"UTC\"\n    groupBy: bank\n  ) {\n    ...DayTotals\n  }\n  codes: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $recent\n    to: $to\n    timeZone: \"UTC\"\n    groupBy: failure_code\n  ) {\n    ...DayTotals\n  }\n  codesBefore: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $earlier\n    to: $recent\n    timeZone: \"UTC\"\n    groupBy: failure_code\n  ) {\n    ...DayTotals\n  }\n}",
@@ -3211,16 +3211,16 @@ export const SavedViews = typed<SavedViewsQuery, SavedViewsQueryVariables>(
   "query SavedViews($section: String!) {\n  savedViews(section: $section) {\n    id\n    name\n    search\n  }\n}",
 );
 export const SaveView = typed<SaveViewMutation, SaveViewMutationVariables>(
-  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation SaveView($section: String!, $name: String!, $search: String!) {\n  savedViewSave(section: $section, name: $name, search: $search) {\n    __typename\n    ...Refusal\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation SaveView($section: String!, $name: String!, $search: String!) {\n  savedViewSave(section: $section, name: $name, search: $search) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const DeleteView = typed<DeleteViewMutation, DeleteViewMutationVariables>(
-  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation DeleteView($id: ID!) {\n  savedViewDelete(id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation DeleteView($id: ID!) {\n  savedViewDelete(id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const Deliveries = typed<DeliveriesQuery, DeliveriesQueryVariables>(
   "fragment Page on PageInfo {\n  hasNextPage\n  endCursor\n  hasPreviousPage\n  startCursor\n}\n\nquery Deliveries($merchantId: ID, $mode: Mode!, $status: DeliveryStatus, $endpointId: ID, $since: DateTime, $until: DateTime, $first: Int, $after: String, $last: Int, $before: String) {\n  webhookDeliveries(\n    merchantId: $merchantId\n    mode: $mode\n    status: $status\n    endpointId: $endpointId\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n    last: $last\n    before: $before\n  ) {\n    nodes {\n      id\n      merchantId\n      event\n      eventId\n      shopId\n      url\n      status\n      attempts\n      nextAttemptAt\n      deliveredAt\n      createdAt\n    }\n    pageInfo {\n      ...Page\n    }\n  }\n}",
 );
 export const ResendDelivery = typed<ResendDeliveryMutation, ResendDeliveryMutationVariables>(
-  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation ResendDelivery($merchantId: ID!, $id: ID!) {\n  webhookDeliveryResend(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation ResendDelivery($merchantId: ID!, $id: ID!) {\n  webhookDeliveryResend(merchantId: $merchantId, id: $id) {\n    __typename\n    ...Refusal\n  }\n}",
 );
 export const Delivery = typed<DeliveryQuery, DeliveryQueryVariables>(
   "query Delivery($merchantId: ID!, $id: ID!) {\n  webhookDelivery(merchantId: $merchantId, id: $id) {\n    id\n    merchantId\n    event\n    eventId\n    url\n    status\n    attemptLog {\n      number\n      at\n      durationMs\n      status\n      fault\n      responseHead\n    }\n    request {\n      body\n      signature\n      headers {\n        name\n        value\n      }\n    }\n  }\n}",
@@ -3229,16 +3229,16 @@ export const Endpoints = typed<EndpointsQuery, EndpointsQueryVariables>(
   "query Endpoints($merchantId: ID!, $mode: Mode!, $failedSince: DateTime!) {\n  webhookFailures(merchantId: $merchantId, mode: $mode, since: $failedSince) {\n    nodes {\n      endpointId\n      oldestAt\n      count {\n        count\n        isExact\n      }\n    }\n    hasMore\n  }\n  merchant(id: $merchantId) {\n    shops {\n      id\n      merchantId\n      name\n      webhookEndpoints {\n        id\n        url\n        events\n        active\n        signature\n        health {\n          delivered\n          failed\n          pending\n          failing\n          oldestPendingAt\n          nextAttemptAt\n        }\n      }\n    }\n  }\n}",
 );
 export const TestEndpoint = typed<TestEndpointMutation, TestEndpointMutationVariables>(
-  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation TestEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointTest(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpointTested {\n      status\n      fault\n      durationMs\n    }\n    ...Refusal\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation TestEndpoint($merchantId: ID!, $id: ID!) {\n  webhookEndpointTest(merchantId: $merchantId, id: $id) {\n    __typename\n    ... on WebhookEndpointTested {\n      status\n      fault\n      durationMs\n    }\n    ...Refusal\n  }\n}",
 );
 export const FailedDeliveries = typed<FailedDeliveriesQuery, FailedDeliveriesQueryVariables>(
   "query FailedDeliveries($merchantId: ID!, $mode: Mode!, $since: DateTime!, $endpointId: ID) {\n  webhookDeliveries(\n    merchantId: $merchantId\n    mode: $mode\n    status: failed\n    since: $since\n    endpointId: $endpointId\n    first: 1\n  ) {\n    totalCount {\n      count\n      isExact\n    }\n  }\n}",
 );
 export const ResendFailed = typed<ResendFailedMutation, ResendFailedMutationVariables>(
-  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation ResendFailed($merchantId: ID!, $mode: Mode!, $since: DateTime!, $endpointId: ID, $limit: Int!) {\n  webhookDeliveriesResendFailed(\n    merchantId: $merchantId\n    mode: $mode\n    since: $since\n    endpointId: $endpointId\n    limit: $limit\n  ) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ...Refusal\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation ResendFailed($merchantId: ID!, $mode: Mode!, $since: DateTime!, $endpointId: ID, $limit: Int!) {\n  webhookDeliveriesResendFailed(\n    merchantId: $merchantId\n    mode: $mode\n    since: $since\n    endpointId: $endpointId\n    limit: $limit\n  ) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ...Refusal\n  }\n}",
 );
 export const RetryPending = typed<RetryPendingMutation, RetryPendingMutationVariables>(
-  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n  }\n}\n\nmutation RetryPending($merchantId: ID!, $endpointId: ID!) {\n  webhookDeliveriesRetry(merchantId: $merchantId, endpointId: $endpointId) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ...Refusal\n  }\n}",
+  "fragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}\n\nmutation RetryPending($merchantId: ID!, $endpointId: ID!) {\n  webhookDeliveriesRetry(merchantId: $merchantId, endpointId: $endpointId) {\n    __typename\n    ... on WebhookDeliveriesResent {\n      count\n      hasMore\n    }\n    ...Refusal\n  }\n}",
 );
 export const Weeks = typed<WeeksQuery, WeeksQueryVariables>(
   "fragment WeekTotals on Totals {\n  parts {\n    from\n    to\n    rows {\n      succeeded\n      failed\n      moved\n    }\n  }\n}\n\nquery Weeks($merchantId: ID, $mode: Mode, $timeZone: String!, $from1: DateTime!, $to1: DateTime!, $from2: DateTime!, $to2: DateTime!, $from3: DateTime!, $to3: DateTime!, $from4: DateTime!, $to4: DateTime!) {\n  payment1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payment4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payment\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  refund4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: refund\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout1: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from1\n    to: $to1\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout2: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from2\n    to: $to2\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout3: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from3\n    to: $to3\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n  payout4: totals(\n    merchantId: $merchantId\n    mode: $mode\n    of: payout\n    from: $from4\n    to: $to4\n    interval: hour\n    timeZone: $timeZone\n  ) {\n    ...WeekTotals\n  }\n}",

@@ -4,12 +4,12 @@ import { forUpdate } from '../platform/database/orm-connections.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { BooksCheckEntity } from '../ledger/entities.ts';
 import type { Bus } from '../platform/bus/bus.ts';
-import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
+import { isRefusal, refuse, refuseMistakes, type Refusal } from '../rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from './audit.ts';
 import { MerchantEntity, type Merchant } from './entities.ts';
 import {
   nameMistake,
-  profileMistake,
+  profileMistakes,
   type MerchantProfile,
   rateLimitMistake,
   type StoredRateLimit,
@@ -35,8 +35,8 @@ export const createMerchant = async (
   name: string,
   profile: MerchantProfile,
 ): Promise<Merchant | Refusal> => {
-  const mistake = nameMistake('name', name) ?? profileMistake(profile);
-  if (mistake) return refuse('bad_request', mistake);
+  const refusal = refuseMistakes([nameMistake('name', name), ...profileMistakes(profile)]);
+  if (refusal) return refusal;
   const id = randomUUID();
   return changeEntities(
     database,
@@ -112,8 +112,8 @@ export const setProfile = async (
   merchantId: string,
   profile: MerchantProfile,
 ): Promise<Merchant | Refusal> => {
-  const mistake = profileMistake(profile);
-  if (mistake) return refuse('bad_request', mistake);
+  const refusal = refuseMistakes(profileMistakes(profile));
+  if (refusal) return refusal;
   const action = { action: 'merchant.profile_set', merchantId, view: 'profile' } as const;
   return changeMerchant(database, acting, action, profile);
 };

@@ -7,7 +7,7 @@ import { useOutcomeWords } from '../words/outcome.ts';
 export interface Refusal {
   readonly code: string;
   readonly message: string;
-  readonly fields?: readonly { readonly path: string }[];
+  readonly fields?: readonly { readonly path: string; readonly message: string }[];
 }
 
 /** Whether a refusal is about the field, or one inside it. */

@@ -126,7 +126,7 @@ const givenBack = ({ amountRefunded, timeline }: PaymentDetails): number =>
 export const useMustPropose = (payment: PaymentDetails): ((amount: number) => boolean) => {
   const { role } = useViewer();
   const left = payment.merchant.supportRefundMax - givenBack(payment);
-  return (amount) => role === 'support' && amount > left;
+  return (amount) => role === 'support' && (left <= 0 || amount > left);
 };
 
 type Receipt = NonNullable<RefundPaymentMutationVariables['receipt']>;

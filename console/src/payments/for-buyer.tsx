@@ -88,17 +88,19 @@ export const ForBuyer = ({ payment }: { readonly payment: PaymentDetails }) => {
     <section className="for-buyer" aria-label={words.title}>
       <header className="line">
         <h2>{words.title}</h2>
-        <select
-          aria-label={words.language}
-          value={chosen}
-          onChange={({ target }) => setChosen(target.value === 'en' ? 'en' : 'ru')}
-        >
-          {languages.map((language) => (
-            <option key={language} value={language}>
-              {buyerSentences[language].name}
-            </option>
-          ))}
-        </select>
+        <label className="field">
+          <select
+            aria-label={words.language}
+            value={chosen}
+            onChange={({ target }) => setChosen(target.value === 'en' ? 'en' : 'ru')}
+          >
+            {languages.map((language) => (
+              <option key={language} value={language}>
+                {buyerSentences[language].name}
+              </option>
+            ))}
+          </select>
+        </label>
       </header>
       <CopyBlock text={textFor(payment, chosen)} />
     </section>

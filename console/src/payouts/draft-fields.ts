@@ -51,8 +51,15 @@ const passesLuhn = (digits: string): boolean => {
   return sum % 10 === 0;
 };
 
+/**
+ * Minor units of an amount; null when it is none, or when one reader takes it for thousands and
+ * another for a fraction: `10,999`.
+ */
+const amountIn = (text: string): number | null =>
+  /^\D*\d{1,3},\d{3}\D*$/.test(text) ? null : readAmount(text, currency);
+
 const checks: Readonly<Record<FieldName, (text: string) => boolean>> = {
-  amount: (text) => (readAmount(text, currency) ?? 0) >= 1,
+  amount: (text) => (amountIn(text) ?? 0) >= 1,
   phone: (text) => phoneOf(text) !== null,
   bankId: (text) => /^\d{12}$/.test(text),
   cardPan: (text) => /^\d{16,18}$/.test(bare(text)) && passesLuhn(bare(text)),
@@ -73,7 +80,7 @@ const fieldsOf = {
 export const fits = (typed: Typed, field: FieldName): boolean => checks[field](typed[field]);
 
 /** The amount in minor units; null when there is none. */
-export const amountOf = ({ amount }: Typed): number | null => readAmount(amount, currency);
+export const amountOf = ({ amount }: Typed): number | null => amountIn(amount);
 
 /** The fields of a form. */
 export const fieldsIn = ({ method, again }: Typed): readonly FieldName[] => [

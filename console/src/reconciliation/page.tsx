@@ -45,7 +45,7 @@ const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>
     isWide: true,
     cell: ({ since, until }) => (
       <span className="two">
-        <Moment at={since} />—<Moment at={until} />
+        {plainMoment(since, words.locale)} — {plainMoment(until, words.locale)}
       </span>
     ),
   },

@@ -20,7 +20,7 @@ const en = {
   same: (line: number) => `Same as line ${line}: recipient and amount`,
   sent: 'Proposed',
   wrong: {
-    amount: 'amount from 0.01',
+    amount: 'amount from 0.01, and no comma between thousands alone: 10999 or 10,999.00',
     phone: 'no Russian phone',
     bankId: 'no such bank, or several',
     cardPan: 'no card',
@@ -69,7 +69,7 @@ const ru: typeof en = {
   same: (line) => `Получатель и сумма как в строке ${line}`,
   sent: 'Предложена',
   wrong: {
-    amount: 'сумма от 0,01',
+    amount: 'сумма от 0,01; 10999 или 10 999,00, а не 10,999',
     phone: 'не российский телефон',
     bankId: 'такого банка нет, или их несколько',
     cardPan: 'нет карты',

@@ -219,7 +219,7 @@ export const en = {
   delivery: {
     statuses: { pending: 'Pending', delivered: 'Delivered', failed: 'Failed' },
     empty: 'No webhooks yet',
-    emptyText: 'Add an endpoint above; the shop’s events are posted there.',
+    emptyText: 'The shop’s events are posted to its endpoints, which stand above.',
     none: 'No webhook has this status',
     noneFailed: 'No webhook has failed for good; those on their way stand with their merchant',
     resend: 'Resend',
@@ -319,7 +319,7 @@ export const en = {
     addEndpoint: 'Add an endpoint',
     endpointText: 'Events of the shop are posted here. The secret that signs them is shown once.',
     endpointSecret: 'This secret signs its webhooks and is shown once.',
-    allEvents: 'all events',
+    allEvents: 'all events but those that must be chosen',
     notFound: 'There is no such merchant, or it is not within your reach.',
   },
   home: {

@@ -29,6 +29,7 @@ const en: Named = {
   processing_error: 'processing error',
   session_expired: 'not finished in time',
   link_expired: 'not opened in time',
+  capture_expired: 'not captured in time',
   method_unavailable: 'method unavailable',
   unknown_bank_code: 'unknown code of the bank',
   bank_unknown: 'no such bank',
@@ -37,6 +38,7 @@ const en: Named = {
   rejected_by_recipient_bank: "declined by the recipient's bank",
   payout_limit_exceeded: 'over the limit of payouts',
   acquirer_balance_insufficient: 'not enough money at the acquirer',
+  recipient_data_lost: 'the card was lost before it was sent',
   refund_rejected: 'refund declined by the bank',
   refund_window_closed: 'too late for a refund',
 };
@@ -67,6 +69,7 @@ const ru: Named = {
   processing_error: 'ошибка обработки',
   session_expired: 'не закончили вовремя',
   link_expired: 'не открыли вовремя',
+  capture_expired: 'деньги не списаны вовремя',
   method_unavailable: 'способ недоступен',
   unknown_bank_code: 'неизвестный код банка',
   bank_unknown: 'такого банка нет',
@@ -75,6 +78,7 @@ const ru: Named = {
   rejected_by_recipient_bank: 'банк получателя отказал',
   payout_limit_exceeded: 'превышен лимит выплат',
   acquirer_balance_insufficient: 'у эквайера не хватает денег',
+  recipient_data_lost: 'номер карты потерян до отправки',
   refund_rejected: 'банк отказал в возврате',
   refund_window_closed: 'срок возврата прошёл',
 };

@@ -4,7 +4,7 @@ import { sectionWords } from './words.ts';
 const en = {
   title: 'Details',
   text: 'Buyers see the legal name, the contacts and the offer on the payment page.',
-  none: 'Nothing is known yet. Live mode needs at least the legal name, the INN and a contact.',
+  none: 'Nothing is known yet. Before live mode, fill in at least the legal name, the INN and a contact: buyers see them.',
   edit: 'Change the details',
   editText: 'Buyers see it at once. A blank field is not shown.',
   done: 'Saved.',
@@ -38,7 +38,7 @@ const en = {
 const ru: typeof en = {
   title: 'Реквизиты',
   text: 'Покупатель видит юридическое имя, контакты и оферту на странице оплаты.',
-  none: 'Пока ничего не заполнено. Для боевого режима нужны хотя бы название, ИНН и контакт.',
+  none: 'Пока ничего не заполнено. До боевого режима укажите хотя бы название, ИНН и контакт: их видят покупатели.',
   edit: 'Изменить реквизиты',
   editText: 'Покупатели увидят это сразу. Пустое поле не показывается.',
   done: 'Сохранено.',

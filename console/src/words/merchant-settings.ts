@@ -44,7 +44,8 @@ const en = {
   editText: 'It holds for webhooks that are on their way, too.',
   url: 'Address',
   events: 'Events',
-  eventsHint: 'None chosen: all events',
+  eventsHint:
+    'None chosen: all but refund.failed, payout.created and those of tokens and subscriptions, which come only when chosen',
   disable: 'Disable',
   disableText: 'Events make no deliveries to it any more; those on their way end as failed.',
   enable: 'Enable',
@@ -107,7 +108,8 @@ const ru: typeof en = {
   editText: 'Действует и для вебхуков, которые уже в пути.',
   url: 'Адрес',
   events: 'События',
-  eventsHint: 'Если не выбрано ни одно: все события',
+  eventsHint:
+    'Если не выбрано ни одно: все, кроме refund.failed, payout.created и событий токенов и подписок; их нужно выбрать',
   disable: 'Отключить',
   disableText: 'Новые вебхуки на этот адрес не создаются, а те, что в пути, не будут доставлены.',
   enable: 'Включить',

@@ -4,6 +4,7 @@ import { sectionWords } from './words.ts';
 interface Refusal {
   readonly code: string;
   readonly message: string;
+  readonly fields?: readonly { readonly path: string; readonly message: string }[];
 }
 
 const en = {
@@ -15,12 +16,12 @@ const en = {
   stay: 'Keep editing',
   leave: 'Discard',
   /** The graph's own texts are English. */
-  refusal: ({ message }: Refusal): string => message,
+  refusal: ({ message, fields = [] }: Refusal): string =>
+    fields.length > 1 ? fields.map((one) => `${one.path}: ${one.message}`).join('; ') : message,
 };
 
 /** The codes of the graph's refusals. The text behind them says which argument or object it is. */
 const inRussian: Readonly<Record<string, string>> = {
-  bad_request: 'В запросе чего-то не хватает или что-то указано неверно.',
   unauthorized: 'Сеанс закончился: войдите снова.',
   forbidden: 'Для этого у вас нет прав.',
   scope_required: 'Для этого у вас нет прав.',
@@ -52,6 +53,36 @@ const inRussian: Readonly<Record<string, string>> = {
   internal_error: 'Внутренняя ошибка сервиса.',
 };
 
+/** What is expected of a field, by its name in the graph. */
+const fieldsInRussian: Readonly<Record<string, string>> = {
+  name: 'название: от 1 до 200 символов',
+  shopName: 'название магазина: от 1 до 200 символов',
+  legalName: 'юридическое название: до 300 символов',
+  inn: 'ИНН: 10 или 12 цифр, и контрольные цифры должны сходиться',
+  email: 'почта: адрес вида name@shop.ru',
+  contactEmail: 'почта: адрес вида help@shop.ru',
+  contactPhone: 'телефон: + и от 10 до 15 цифр',
+  siteUrl: 'сайт: адрес целиком, с https://',
+  offerUrl: 'оферта: адрес целиком, с https://',
+  url: 'адрес: с https:// и доступный из интернета',
+  entries: 'адреса: IPv4 или сеть вида 203.0.113.0/24',
+  overlapHours: 'часы: целое число от 0 до 24; у подписи legacy только 0',
+};
+
+const badRequest = 'В запросе чего-то не хватает или что-то указано неверно';
+
+/** The wrong fields; for one without words here, what the graph says of it. */
+const wrongInRussian = ({ message, fields = [] }: Refusal): string => {
+  const known = fields.map(({ path, message: why }) => {
+    const [name = path] = path
+      .split(/[.[]/)
+      .toReversed()
+      .filter((part) => /^[a-z]/i.test(part));
+    return fieldsInRussian[name] ?? `${path}: ${why}`;
+  });
+  return `${badRequest}: ${known.length > 0 ? known.join('; ') : message}`;
+};
+
 const ru: typeof en = {
   unknown: 'Ответ не пришёл: неизвестно, выполнено ли это.',
   once: 'Нажмите ещё раз, чтобы узнать: дважды это не выполнится.',
@@ -60,7 +91,10 @@ const ru: typeof en = {
   discard: 'Закрыть, не сохраняя введённое?',
   stay: 'Вернуться к вводу',
   leave: 'Не сохранять',
-  refusal: ({ code }) => inRussian[code] ?? 'Сервис отказал.',
+  refusal: (refusal) =>
+    refusal.code === 'bad_request'
+      ? wrongInRussian(refusal)
+      : (inRussian[refusal.code] ?? 'Сервис отказал.'),
 };
 
 /** The words. */

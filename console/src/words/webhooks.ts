@@ -34,7 +34,7 @@ const en = {
   retry: 'Retry pending now',
   retryOne: 'Retry now',
   retryNone: 'Nothing is pending',
-  retried: (count: string) => `${count} are being tried now.`,
+  retried: (count: string) => `Being tried now: ${count}.`,
   replayTitle: 'Replay failed webhooks',
   since: 'Of events since',
   counting: 'Counting ...',

@@ -54,9 +54,18 @@ const post = async (url: string, init: RequestInit): Promise<Response> => {
   const headers = new Headers(init.headers);
   headers.set('origin', new URL(url).origin);
   const response = await fetch(url, { ...init, method: 'POST', headers, redirect: 'manual' });
-  if (response.status >= 400)
-    throw new Failure('refused', `the hosted page answered ${response.status} to ${url}`);
-  return response;
+  if (response.status < 400) return response;
+  const text = await response.text();
+  throw new Failure('refused', `the hosted page answered ${response.status}: ${messageIn(text)}`);
+};
+
+/** The message of an error as JSON; of another answer, its beginning. */
+const messageIn = (text: string): string => {
+  try {
+    return (JSON.parse(text) as { error: { message: string } }).error.message;
+  } catch {
+    return text.slice(0, 200);
+  }
 };
 
 /** Sends what the page sends. */

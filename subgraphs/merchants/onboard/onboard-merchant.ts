@@ -6,12 +6,17 @@
 import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
 import type { Shop } from '../../platform/database/entities.ts';
 import { checkWebhookUrl } from '../../platform/http/webhook-url.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { isRefusal, refuseMistakes, type Refusal } from '../../rules/refusal.ts';
 import type { Acting } from '../audit.ts';
 import { createMerchant } from '../change-merchant.ts';
 import type { Merchant, WebhookEndpoint } from '../entities.ts';
 import { issueApiKey, type IssuedKey } from '../keys/api-keys.ts';
-import { nameMistake, profileMistake, type MerchantProfile, profileOf } from '../rules/merchant.ts';
+import {
+  nameMistake,
+  profileMistakes,
+  type MerchantProfile,
+  profileOf,
+} from '../rules/merchant.ts';
 import { createShop } from '../shops/change-shop.ts';
 import {
   createEndpoint,
@@ -37,15 +42,18 @@ export interface Onboarded {
   readonly endpoint: (ShownSecret & { readonly endpoint: WebhookEndpoint }) | null;
 }
 
-const mistakeIn = (
+const refusalOf = (
   { privateTargets }: EndpointDeps,
   { name, shopName, profile, endpoint }: OnboardInput,
-): string | null => {
-  const mistake =
-    nameMistake('name', name) ?? nameMistake('shopName', shopName) ?? profileMistake(profile);
-  if (mistake || !endpoint) return mistake;
-  const url = checkWebhookUrl(endpoint.url, { privateTargets: privateTargets(), mode: 'test' });
-  return url && `webhookUrl: ${url}`;
+): Refusal | null => {
+  const url =
+    endpoint && checkWebhookUrl(endpoint.url, { privateTargets: privateTargets(), mode: 'test' });
+  return refuseMistakes([
+    nameMistake('name', name),
+    nameMistake('shopName', shopName),
+    ...profileMistakes(profile),
+    url && `webhookUrl: ${url}`,
+  ]);
 };
 
 /** Creates all of them. On `bad_request` nothing was created. */
@@ -54,8 +62,8 @@ const onboardMerchant = async (
   acting: Acting,
   input: OnboardInput,
 ): Promise<Onboarded | Refusal> => {
-  const mistake = mistakeIn(deps, input);
-  if (mistake) return refuse('bad_request', mistake);
+  const refusal = refusalOf(deps, input);
+  if (refusal) return refusal;
   const merchant = await createMerchant(deps.database, acting, input.name, input.profile);
   if (isRefusal(merchant)) return merchant;
   const merchantId = merchant.id;

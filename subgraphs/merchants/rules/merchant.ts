@@ -60,10 +60,10 @@ const isWebAddress = (text: string): boolean => {
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '';
 };
 
-/** What is wrong with a profile, in words that name the field; null when nothing is. */
-export const profileMistake = (profile: MerchantProfile): string | null => {
+/** What is wrong with each field of a profile, in words that name the field; null where nothing is. */
+export const profileMistakes = (profile: MerchantProfile): readonly (string | null | '')[] => {
   const { legalName, inn, contactEmail, contactPhone, siteUrl, offerUrl } = profile;
-  const mistakes = [
+  return [
     textMistake('legalName', legalName, 1, legalName_max_chars),
     inn && !isInn(inn) ? 'inn: expected 10 or 12 digits with their check digits' : null,
     contactEmail && !isEmail(contactEmail) ? 'contactEmail: expected an e-mail address' : null,
@@ -75,7 +75,6 @@ export const profileMistake = (profile: MerchantProfile): string | null => {
     textMistake('offerUrl', offerUrl, 1, url_max_chars),
     offerUrl && !isWebAddress(offerUrl) ? 'offerUrl: expected an http or https address' : null,
   ];
-  return mistakes.find((mistake) => mistake !== null) ?? null;
 };
 
 // The limits of cabinet settings, such as the overlap of webhook secrets
