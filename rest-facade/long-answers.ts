@@ -54,6 +54,20 @@ export const walkPages = async function* <Part extends object>(
   }
 };
 
+/** The text of a file behind its `head`, a part at a time. */
+export const textOfFile = async function* <Part extends { readonly text: string }>(
+  head: string,
+  first: Part,
+  cursorOf: (part: Part) => string | null,
+  readBehind: ReadBehind<Part>,
+): AsyncGenerator<string, void, undefined> {
+  let before = head;
+  for await (const { text } of walkPages(first, cursorOf, readBehind)) {
+    yield before + text;
+    before = '';
+  }
+};
+
 const isRefusal = (part: object): part is Refusal => 'code' in part && 'message' in part;
 
 /** Counts the long answers of each merchant. */
@@ -113,18 +127,6 @@ const partOf = (outcome: Outcome | Refusal): LedgerPart | Refusal => {
 
 const cursorOf = ({ pageInfo: { endCursor } }: LedgerPart): string | null => endCursor;
 
-/** The file's text, a part at a time. */
-const textOf = async function* (
-  first: LedgerPart,
-  readBehind: (cursor: string) => Promise<LedgerPart | Refusal>,
-): AsyncGenerator<string> {
-  let before = header;
-  for await (const { text } of walkPages(first, cursorOf, readBehind)) {
-    yield before + text;
-    before = '';
-  }
-};
-
 interface FileDeps {
   readonly merchantId: string;
   readonly longAnswers: LongAnswers;
@@ -165,7 +167,9 @@ export const sendLedgerCsv = async (
   whenClosed(reply.raw, giveBack);
   return reply.send(
     Readable.from(
-      textOf(last, async (cursor) => partOf(await read({ ...asked, query: { ...query, cursor } }))),
+      textOfFile(header, last, cursorOf, async (cursor) =>
+        partOf(await read({ ...asked, query: { ...query, cursor } })),
+      ),
     ),
   );
 };

@@ -20,7 +20,7 @@ import type { Supergraph } from '../../gateway/supergraph.ts';
 import { decimalOf } from '../../schema/currencies.ts';
 import type { Call, OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
-import { walkPages, whenClosed } from '../long-answers.ts';
+import { textOfFile, whenClosed } from '../long-answers.ts';
 import { isErrorCode, rateLimited, refuse, sendRefusal, type Refusal } from '../refusal-http.ts';
 import {
   pageOf,
@@ -242,18 +242,6 @@ const openPages = (
   };
 };
 
-const textOf = async function* (
-  head: string,
-  first: Page,
-  read: (cursor: string) => Promise<Page | Refusal>,
-): AsyncGenerator<string> {
-  let before = head;
-  for await (const { text } of walkPages(first, ({ cursor }: Page) => cursor, read)) {
-    yield before + text;
-    before = '';
-  }
-};
-
 /** The plans of the console's operations, each made when it is first asked for. */
 const openPlans = (supergraph: Pick<Supergraph, 'apiSchema'>) => {
   const plans = new Map<string, ExportPlan | null>();
@@ -301,7 +289,12 @@ const sendFile = async (
       'content-type': 'text/csv; charset=utf-8; header=present',
       'content-disposition': `attachment; filename="${plan.field}.csv"`,
     })
-    .send(Readable.from(textOf(parts.writer.head, first, read), { objectMode: false }));
+    .send(
+      Readable.from(
+        textOfFile(parts.writer.head, first, ({ cursor }) => cursor, read),
+        { objectMode: false },
+      ),
+    );
 };
 
 /** Adds the address. */
