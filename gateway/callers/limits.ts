@@ -1,25 +1,14 @@
 /** Limits of callers: how many of something each has at the same time, and how fast calls may come. */
 import type { OperatorPrincipal, Principal } from '../../subgraphs/platform/access/principal.ts';
 
-interface Quota {
-  /**
-   * Takes one for the caller; the returned function releases it. Null when the caller has as many
-   * as allowed.
-   */
-  take(principal: Principal): (() => void) | null;
-}
-
-/** A concurrency limit by name. */
-interface NamedQuota {
-  /** Takes one; the returned function releases it. Null when the name has as many as allowed. */
-  take(name: string): (() => void) | null;
-}
-
-/** Opens a limit of `limit` for each name. */
-export const openNamedQuota = (limit: number): NamedQuota => {
+/**
+ * Opens a limit of `limit` for each name. `take` takes one, and returns what releases it; null when
+ * the name has as many as allowed.
+ */
+export const openNamedQuota = (limit: number) => {
   const taken = new Map<string, number>();
   return {
-    take: (name) => {
+    take: (name: string): (() => void) | null => {
       const count = taken.get(name) ?? 0;
       if (count >= limit) return null;
       taken.set(name, count + 1);
@@ -54,10 +43,10 @@ export const openTurns = (atOnce: number) => {
   };
 };
 
-/** Opens a limit of `limit` for each caller. */
-export const openQuota = (limit: number): Quota => {
+/** The same limit, for each caller. */
+export const openQuota = (limit: number) => {
   const counts = openNamedQuota(limit);
-  return { take: (principal) => counts.take(callerName(principal)) };
+  return { take: (principal: Principal) => counts.take(callerName(principal)) };
 };
 
 /**

@@ -138,11 +138,6 @@ export class WakeSignal {
   #woken = false;
   #end = (): void => {};
 
-  /** Whether it was woken since the last wait ended. */
-  get woken(): boolean {
-    return this.#woken;
-  }
-
   wake(): void {
     this.#woken = true;
     this.#end();

@@ -3,16 +3,9 @@
  * and not otherwise.
  */
 import type { Config } from '../config/config.ts';
+import type { Roles } from '../config/roles.ts';
 import type { Logger } from './telemetry.ts';
 import { traceBy } from './tracing.ts';
-
-/** The roles of a process, as far as its traces name them. */
-interface TracedRoles {
-  readonly all: boolean;
-  readonly edge: ReadonlySet<string>;
-  readonly subgraphs: readonly string[];
-  readonly worker: boolean;
-}
 
 /**
  * Traces this process until `stack` is disposed of, which sends the last spans. Does nothing
@@ -20,7 +13,7 @@ interface TracedRoles {
  */
 export const startTracing = async (
   config: Pick<Config, 'tracing'>,
-  roles: TracedRoles,
+  roles: Roles,
   log: Logger,
   stack: AsyncDisposableStack,
 ): Promise<void> => {
