@@ -30,7 +30,6 @@ interface SharingDeps {
   /** Requests under way. */
   readonly inFlight_max: number;
   readonly answerTimeout_ms: number;
-  /** Sends an operation by itself. */
   readonly alone: (operation: SharedOperation) => Promise<unknown>;
 }
 

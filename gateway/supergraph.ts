@@ -272,7 +272,6 @@ const schemaForKeys = (schema: GraphQLSchema): GraphQLSchema => {
   );
 };
 
-/** Opens the supergraph over its subgraphs. */
 export const openSupergraph = async ({
   supergraphSdl,
   executors,
@@ -309,7 +308,6 @@ export const openSupergraph = async ({
   };
 };
 
-/** Compiles documents of clients. */
 const compilerForClients =
   (apiSchema: () => GraphQLSchema, executors: Executors) =>
   async (document: DocumentNode, plan: QueryPlan): Promise<PreparedDocument> => {

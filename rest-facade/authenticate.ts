@@ -26,7 +26,6 @@ export interface Caller {
   readonly rateLimit: RateLimit;
 }
 
-/** How often a header was sent. */
 export const timesSent = (request: FastifyRequest, name: string): number =>
   headerValues(request.raw, name).length;
 

@@ -46,7 +46,6 @@ export const withBrotli = (answer: FixedAnswer, bytes: Buffer): FixedAnswer => (
   brotli: { tag: answer.plain.tag.replace(/"$/, '-br"'), bytes },
 });
 
-/** Whether the client takes a coding. */
 const takes = (request: FastifyRequest, coding: 'br' | 'gzip'): boolean =>
   new RegExp(`\\b${coding}\\b(?!\\s*;\\s*q=0(?:\\.0*)?(?:\\s*,|\\s*$))`).test(
     request.headers['accept-encoding'] ?? '',

@@ -70,13 +70,11 @@ export const textOfFile = async function* <Part extends { readonly text: string 
 
 const isRefusal = (part: object): part is Refusal => 'code' in part && 'message' in part;
 
-/** Counts the long answers of each merchant. */
 export interface LongAnswers {
   /** Takes a place; the returned function releases it. A refusal if the merchant has none left. */
   take(merchantId: string): (() => void) | Refusal;
 }
 
-/** Opens the count of one process. */
 export const openLongAnswers = (): LongAnswers => {
   const count = openNamedQuota(longAnswers_max);
   return {
@@ -130,7 +128,6 @@ const cursorOf = ({ pageInfo: { endCursor } }: LedgerPart): string | null => end
 interface FileDeps {
   readonly merchantId: string;
   readonly longAnswers: LongAnswers;
-  /** Runs the operation for one part. */
   readonly read: ReadPart;
 }
 

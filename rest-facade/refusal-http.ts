@@ -96,7 +96,6 @@ export const rateLimited = (message: string, retryAfter_s: number): Refusal => (
   retryAfter_s,
 });
 
-/** Answers with the documented envelope. */
 export const sendRefusal = (
   reply: FastifyReply,
   { code, message, retryAfter_s, headers: own = {}, fields = [], firstRequest = null }: Refusal,

@@ -94,7 +94,6 @@ const requests = [
   }),
 ];
 
-/** Every documented route. */
 export const routes: readonly Route[] = [
   ...payments,
   ...payouts,

@@ -6,15 +6,12 @@ export const policyReason_max_chars = 500;
 export const reason_max_chars = 1_000;
 /** Above this total of a payment, 10,000.00, people must give a reason for a refund. */
 export const refundReasonAbove_minor = 1_000_000;
-/** Characters of a note on a payment. */
 export const note_max_chars = 2_000;
 /** Characters of the name of a merchant, a shop or a key. */
 export const cabinetName_max_chars = 200;
-/** Characters of the name of a saved view. */
 export const viewName_max_chars = 80;
 /** Characters of the name of a payout's recipient. */
 export const recipientName_max_chars = 255;
-/** How long a payment link lives. */
 export const linkLifetime_max_days = 365;
 /** How long a webhook's old secret signs beside the new one. */
 export const secretOverlap_max_h = 24;

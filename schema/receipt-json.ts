@@ -26,7 +26,6 @@ export const receiptTermsJson = ({
   })),
 });
 
-/** A receipt. */
 export const receiptJson = (receipt: ReceiptFieldsFragment) => ({
   id: receipt.id,
   payment_id: receipt.paymentId,

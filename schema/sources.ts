@@ -20,7 +20,6 @@ export const readFolder = (folder: string): string =>
     .map((file) => readFileSync(join(folder, file), 'utf8'))
     .join('\n');
 
-/** Every named operation and fragment, in one document. */
 export const readOperations = (): DocumentNode => parse(readFolder(join(here, 'operations')));
 
 /**

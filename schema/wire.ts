@@ -96,7 +96,6 @@ export type LinkFields = Omit<PaymentLinkFieldsFragment, 'amountPaid'> & {
   readonly amountPaid: number | object;
 };
 
-/** A payment link. */
 export const linkJson = (link: LinkFields) => ({
   id: link.id,
   merchant_id: link.merchantId,
@@ -291,7 +290,6 @@ export const scheduleJson = (subscription: Schedule) => ({
   upcoming: subscription.upcoming,
 });
 
-/** A request of the log. */
 export const requestJson = (request: ApiRequestFieldsFragment) => ({
   id: request.id,
   at: request.at,

@@ -74,7 +74,6 @@ export const checkCaller = (
   }
 };
 
-/** Whether a caller was admitted. */
 export const isAdmitted = (caller: Authenticated | NotAdmitted): caller is Authenticated =>
   caller !== null && 'principal' in caller;
 

@@ -147,7 +147,6 @@ export const keyUseFlush_ms = 5_000;
 const keyUseClose_ms = 1_000;
 const rememberedKeys_max = 10_000;
 
-/** A key that has been used. */
 export interface UsedKey {
   readonly merchantId: string;
   readonly keyId: string;
@@ -274,7 +273,6 @@ const openBearers =
     return null;
   };
 
-/** Opens the authenticator. */
 export const openAuthenticator = (deps: AuthenticatorDeps): Authenticator => {
   const {
     supergraph,
@@ -336,7 +334,6 @@ const bearerOf = (authorization: Authorization): string | null => {
   return /^bearer +([\x21-\x7e]{1,8000}) *$/i.exec(value)?.[1] ?? null;
 };
 
-/** SHA-256 in hex. */
 const digestOf = (text: string): string => hash('sha256', text);
 
 const readOperatorToken = (operatorToken: string | null): DigestReader => {

@@ -86,7 +86,6 @@ export const widerNetworkOf = (address: string): string => {
     : `${read.text.split('.').slice(0, 3).join('.')}.0/24`;
 };
 
-/** Whether an address is a loopback address. */
 export const isLoopback: (address: string) => boolean = openAddressList(['127.0.0.0/8', '::1']);
 
 // Which pages may talk to the graph from a browser: our own, and those of the origins that

@@ -137,7 +137,6 @@ export const openCheckAddress = (addressOf: AddressOf): CheckAddress => {
     holder.allowList.length === 0 || listOf(holder)(addressOf(request)) ? null : ipNotAllowed;
 };
 
-/** A request with the signatures that it carries. */
 export interface SignableRequest extends SignedRequest {
   /** The signatures in its headers, or in the first message of a socket. */
   readonly signatures: readonly string[];

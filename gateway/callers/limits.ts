@@ -93,7 +93,6 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** The result of taking tokens. */
 export interface TakeResult {
   readonly granted: boolean;
   /** Whole tokens that are left. */

@@ -35,7 +35,6 @@ const issuerKeys_ms = 600_000;
  * flood of such tokens costs the issuer nothing.
  */
 const issuerCooldown_ms = 10_000;
-/** How long the issuer may take to answer. */
 const issuerDeadline_ms = 3_000;
 
 /** Limits of requests to the issuer. The constants above, except in tests. */

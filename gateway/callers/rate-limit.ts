@@ -299,7 +299,6 @@ const isOfForeignPage = ({ headers }: IncomingMessage): boolean =>
   headers['x-console'] === undefined &&
   headers.upgrade === undefined;
 
-/** Opens a limiter over these buckets. */
 export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => {
   const blockedUntil_ms = new LRUCache<string, number>({ max: failedAddresses_max });
   const clearedAt_ms = new LRUCache<string, number>({ max: failedAddresses_max });

@@ -139,7 +139,6 @@ const openAsking = (supergraph: ConsoleSessionsDeps['supergraph']) => ({
   enter: supergraph.operation('UseConsoleLink'),
 });
 
-/** Opens the sessions. */
 export const openConsoleSessions = ({
   supergraph,
   bus,

@@ -168,7 +168,6 @@ interface ShapeDeps {
   readonly counts: boolean;
 }
 
-/** Generates the shape of an operation's answer. */
 export const writeAnswerShape = (
   deps: OperationDeps,
   root: GraphQLObjectType,

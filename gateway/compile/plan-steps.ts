@@ -189,7 +189,6 @@ const mergeEntities = (
   }
 };
 
-/** The state of one run of a plan. */
 export interface ExecutionState {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly call: Call;
@@ -199,11 +198,9 @@ export interface ExecutionState {
 
 export type Step = (state: ExecutionState) => Promise<void>;
 
-/** What compiling a plan needs to know. */
 export interface PlanDeps {
   readonly apiSchema: GraphQLSchema;
   readonly executors: Readonly<Record<string, SubgraphExecutor>>;
-  /** Names of all the operation's variables. */
   readonly variableNames: readonly string[];
 }
 

@@ -15,7 +15,6 @@ import { documentTokens_max, tooDeep } from './document-limits.ts';
 import { presentError } from './errors.ts';
 import type { DocumentReader } from './read-document.ts';
 
-/** A call that is charged for the operations it runs. */
 export interface PayingCall extends Call {
   /**
    * Takes what the operation costs beyond the request's first token. Gives the error when there are
@@ -27,7 +26,6 @@ export interface PayingCall extends Call {
 interface ApolloDeps {
   readonly supergraph: Pick<Supergraph, 'apolloGateway'>;
   readonly log: Logger;
-  /** Whether clients may query the schema. */
   readonly introspection: boolean;
 }
 
@@ -51,7 +49,6 @@ export interface OpenApollo {
   stop(): Promise<void>;
 }
 
-/** Opens and starts it. */
 export const openApollo = async (
   deps: ApolloDeps,
   documents: DocumentReader,

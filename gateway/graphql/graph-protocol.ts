@@ -56,13 +56,11 @@ export interface GraphProtocolDeps {
   readonly origins: Origins;
   /** The reader of documents; a new one by default. */
   readonly documents?: DocumentReader;
-  /** Whether clients may query the schema. */
   readonly introspection: boolean;
   readonly socketsPerCaller?: number;
   readonly connectionInit_ms?: number;
 }
 
-/** One connection. */
 export interface Connection {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;

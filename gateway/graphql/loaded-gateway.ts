@@ -49,7 +49,6 @@ export const executeWithoutServer =
     }
   };
 
-/** The loaded gateway, as the interface that Apollo Server loads. */
 export const loadedGateway = (
   apiSchema: () => GraphQLSchema,
   coreSupergraphSdl: string,
@@ -93,14 +92,12 @@ const logOwnErrors = (
   return result;
 };
 
-/** The executor, with its failures logged. */
 export const executeLogged =
   (executor: GatewayExecutor, log: Logger): GatewayExecutor =>
   async (context) =>
     // The gateway passes its context on as `unknown`.
     logOwnErrors(await executor(context), context.context as Call, log);
 
-/** The operation, with its failures logged. */
 export const runLogged =
   (run: PreparedDocument, log: Logger): PreparedDocument =>
   async (variables, call) =>

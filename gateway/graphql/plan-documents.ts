@@ -10,13 +10,11 @@ import type { Mistake, PlanningAnswer, PlanningTask } from './planning-thread.ts
 
 /** Queued documents of one caller. */
 const waitingPerCaller_max = 100;
-/** How long a document may wait in the queue. */
 const queueWait_max_ms = 10_000;
 /**
  * How long one document may take. The thread is then ended, and the next document starts a new one.
  */
 const documentTime_max_ms = 10_000;
-/** How long a thread may take to start. */
 const threadStart_max_ms = 60_000;
 const threadHeap_MB = 512;
 
@@ -164,7 +162,6 @@ class FairQueue {
     );
   }
 
-  /** Ends the thread, and rejects the document that it worked on. */
   #endThread(thread: Worker, why: Error): void {
     if (this.#thread !== thread) return;
     this.#thread = null;

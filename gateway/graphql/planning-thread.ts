@@ -25,7 +25,6 @@ export interface PlanningTask {
   readonly introspection: boolean;
 }
 
-/** An error in a document, as it is sent between threads. */
 export interface Mistake {
   readonly message: string;
   readonly positions: readonly number[];

@@ -79,7 +79,6 @@ const answerOrigins = (scope: FastifyInstance, origins: Origins): void => {
 
 interface GatewayDeps extends GraphProtocolDeps {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'apolloGateway' | 'mistakesIn'>;
-  /** Whether a browser gets GraphiQL. */
   readonly graphiql: boolean;
 }
 
@@ -118,7 +117,6 @@ const unreadable: ReadonlyMap<number | undefined, readonly [code: string, messag
     [415, ['unsupported_media_type', 'Send uncompressed application/json.']],
   ]);
 
-/** Answers a failed request with a GraphQL error. */
 const answerError =
   (log: Logger) =>
   (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -162,7 +160,6 @@ const sendNotAdmitted = (reply: FastifyReply, why: NotAdmitted): FastifyReply =>
   return sendError(reply, notAdmittedStatus[why.code] ?? 403, why.code, why.message);
 };
 
-/** Statuses of refusals. */
 const notAdmittedStatus: Readonly<Partial<Record<RefusalCode, number>>> = {
   unauthorized: 401,
   signature_required: 400,

@@ -122,7 +122,6 @@ const followStream = ({ bus, readEventsAfter, onEvent, log }: FollowDeps): Follo
   };
 };
 
-/** Opens the source. */
 export const openLiveEvents = ({
   bus,
   readEventsAfter,

@@ -37,7 +37,6 @@ interface HintDeps {
 /** Applies the client's selection to what the root holds. */
 type Answer = (root: object) => ExecutionResult | Promise<ExecutionResult>;
 
-/** Opens a subscription for its caller. */
 type OpenHints = (
   call: Call,
   named: Readonly<Record<string, unknown>>,

@@ -104,7 +104,6 @@ type Audience = Readonly<
   Partial<Pick<StreamedEvent, 'merchantId' | 'shopId' | 'mode' | 'subjectId'>>
 >;
 
-/** Selects events of the stream. */
 export interface LiveFilter {
   readonly audience: Audience;
   readonly kinds: ReadonlySet<LiveKind>;
@@ -209,7 +208,6 @@ interface LiveReaderDeps {
   readonly readEventsAfter: ReadEventsAfter;
   /** The id of the event to resume after; null for new events only. */
   readonly after: string | null;
-  /** Events that the buffer holds. */
   readonly buffer_max: number;
   /** Called once, when the reader has ended. */
   readonly onEnd: () => void;

@@ -99,7 +99,6 @@ const noteMistake = ({ mistakes }: Connection, text: string): void => {
   }
 };
 
-/** Runs the protocol over the socket until it closes. */
 const open = (protocol: Server<Connection>, connection: Connection, log: Logger): void => {
   const { socket, ending } = connection;
   const opened = protocol.opened(

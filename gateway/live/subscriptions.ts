@@ -78,7 +78,6 @@ const tooMany = (): GraphQLError =>
     `Your subscriptions may select ${selections_max} different things at a time.`,
   );
 
-/** Opens the sharing of reads. */
 const openSharedReads = (supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>): SharedReads => {
   const groups = new Map<string, Group>();
   const selections = openNamedQuota(selections_max);
@@ -231,7 +230,6 @@ export const refusePastEvents = (
   return asks ? refusePastObjects(principal) : null;
 };
 
-/** Opens subscriptions over the source of events. */
 export const openLiveSubscriptions = ({
   supergraph,
   liveEvents,

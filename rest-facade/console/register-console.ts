@@ -172,7 +172,6 @@ const texts = {
   },
 } as const;
 
-/** Adds the page. */
 const serveStartPage = (app: FastifyInstance): void => {
   app.get('/', (request, reply) => {
     void reply.header('vary', 'accept, accept-language');
@@ -428,7 +427,6 @@ const addLogin = (app: FastifyInstance, issuer: IssuerLogin, deps: ConsoleDeps):
   });
 };
 
-/** Adds the console's own addresses. */
 export const registerConsole = async (app: FastifyInstance, deps: ConsoleDeps): Promise<void> => {
   const { issuerLogin, hasLinks } = deps;
   const way: LoginWay = issuerLogin ? 'issuer' : hasLinks ? 'link' : 'none';

@@ -49,11 +49,9 @@ const tooMany = (limit: number, whose: string): Refusal =>
 interface ExportLimits {
   /** Takes a place; the answer gives it back. A refusal when there is none. */
   readonly take: (person: OperatorPrincipal) => (() => void) | Refusal;
-  /** Reads one page in its turn. */
   readonly inTurn: <Page>(read: () => Promise<Page>) => Promise<Page>;
 }
 
-/** Opens the limits of this process. */
 const openExportLimits = (): ExportLimits => {
   const people = openNamedQuota(exportsPerPerson_max);
   const merchants = openNamedQuota(exportsPerMerchant_max);
@@ -196,7 +194,6 @@ interface CsvWriter {
   readonly lines: (rows: readonly unknown[]) => string;
 }
 
-/** Writes rows for people of a language. */
 export const csvWriter = (
   columns: readonly ExportColumn[],
   language: ExportLanguage,
@@ -214,7 +211,6 @@ export const csvWriter = (
   };
 };
 
-/** Reads pages of a list as text. */
 const openPages = (
   plan: ExportPlan,
   variables: Readonly<Record<string, unknown>>,
@@ -297,7 +293,6 @@ const sendFile = async (
     );
 };
 
-/** Adds the address. */
 export const serveExports = (app: FastifyInstance, deps: ExportDeps): void => {
   const limits = openExportLimits();
   const planOf = openPlans(deps.supergraph);

@@ -21,10 +21,8 @@ export const guideGroups = [
 type GuideGroup = (typeof guideGroups)[number]['group'];
 export type GuideName = (typeof guideGroups)[number]['names'][number];
 
-/** All of them, in order. */
 export const guideNames: readonly GuideName[] = guideGroups.flatMap(({ names }) => [...names]);
 
-/** The address of a page. */
 export const guidePath = (language: GuideLanguage, name: GuideName): string =>
   `/docs/${language}/${name}/`;
 

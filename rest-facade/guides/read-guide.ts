@@ -248,7 +248,6 @@ const envelopes = (language: GuideLanguage): string => {
 
 export const guideTables = { errors, failures, events, envelopes } as const;
 
-/** Whether a table has the name. */
 const isGuideTable = (name: string): name is keyof typeof guideTables =>
   Object.hasOwn(guideTables, name);
 

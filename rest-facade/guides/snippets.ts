@@ -72,7 +72,6 @@ class Variable {
   }
 }
 
-/** A call that curl makes. */
 interface CurlCall {
   readonly method: string;
   /** Below `/v1/public`; null: it is of the graph. Variables are written `$NAME`. */

@@ -22,6 +22,5 @@ export interface CodeTexts {
   readonly kinds: Readonly<Record<'soft' | 'hard' | 'buyer' | 'technical', string>>;
   readonly errors: Readonly<Record<ErrorCode, CauseAndCure>>;
   readonly failures: Readonly<Record<FailureCode, string>>;
-  /** What each event means. */
   readonly events: Readonly<Record<WebhookEvent, string>>;
 }

@@ -242,7 +242,6 @@ const browsers: Readonly<Record<string, readonly string[]>> = {
 export const browserOf = (platform: string): readonly string[] =>
   browsers[platform] ?? ['xdg-open'];
 
-/** The row of `psp open`. */
 const open: Command = {
   name: 'open',
   args: '<id>',
@@ -265,5 +264,4 @@ const open: Command = {
   },
 };
 
-/** The rows of these commands. */
 export const account: readonly Command[] = [balance, ledger, ledgerFile, open, tail];

@@ -152,7 +152,6 @@ export const readPairs = (
   return texts.length === 0 ? undefined : Object.fromEntries(pairs);
 };
 
-/** One of a closed list. */
 export const readChoice = <Choice extends string>(
   text: string | undefined,
   choices: readonly Choice[],
@@ -201,7 +200,6 @@ const rowsOf = (commands: readonly Command[]): string =>
 export const helpOfGroup = (group: readonly Command[]): string =>
   [rowsOf(group), '', 'psp <command> --help shows the options of one.'].join('\n');
 
-/** The whole command. */
 export const helpOfAll = (commands: readonly Command[]): string =>
   [
     'psp: the payment service from a terminal',
@@ -221,7 +219,6 @@ const optionRows = (options: Options): readonly (readonly [string, string])[] =>
     `${says}${required ? '; required' : ''}${choices ? `: ${choices.join(', ')}` : ''}`,
   ]);
 
-/** One command. */
 export const helpOf = ({
   name,
   args = '',

@@ -19,7 +19,6 @@ export interface Option {
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** The arguments of a call. */
 export interface Given {
   readonly args: readonly string[];
   readonly text: (name: string) => string | undefined;
@@ -103,7 +102,6 @@ export const openOutput = (
   };
 };
 
-/** The context of a command. */
 export interface Context {
   readonly given: Given;
   readonly output: Output;
@@ -111,7 +109,6 @@ export interface Context {
   readonly stdout: Streams['stdout'];
   readonly settings: Settings;
   readonly env: Environment;
-  /** Where the service is. */
   readonly url: string;
   /** Aborted by Ctrl-C. */
   readonly stopped: AbortSignal;

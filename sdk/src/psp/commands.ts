@@ -138,7 +138,6 @@ const check: Command = {
   },
 };
 
-/** The rows of these commands. */
 const setup: readonly Command[] = [login, config, check];
 
 /* `psp pay`: pays a test payment as a buyer does, on its page and at the simulated bank. */
@@ -220,7 +219,6 @@ const pageOf = async (text: string, stopped: AbortSignal): Promise<string> => {
   return address.pathname.startsWith('/pay/l/') ? useLink(url, stopped) : url;
 };
 
-/** The row of `psp pay`. */
 const payCommand: Command = {
   name: 'pay',
   args: '<payment_url>',
@@ -274,7 +272,6 @@ const objectOf = async (response: Response): Promise<object> => (await response.
 const print = ({ output }: Context, answer: object): void =>
   output.result(answer, JSON.stringify(answer, null, 2));
 
-/** The rows of these commands. */
 const anyCall: readonly Command[] = [
   {
     name: 'get',

@@ -7,7 +7,6 @@ import { decimalOf } from '../money.ts';
 import { wait, waitBefore_ms, type Send, type CallOptions } from '../transport.ts';
 import { row, type Output } from './command.ts';
 
-/** Where following begins. */
 export interface Following {
   readonly send: Send;
   /** After this event; else from `since` on, or from the beginning without either. */
@@ -90,7 +89,6 @@ export const splitPage = (page: string): LogPage => {
   };
 };
 
-/** Reads a page of the log behind an event. */
 const readPage = (
   send: Send,
   query: Readonly<Record<string, string | undefined>>,

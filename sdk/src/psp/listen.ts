@@ -261,7 +261,6 @@ const run = async (context: Context): Promise<void> => {
   }
 };
 
-/** The row of `psp listen`. */
 export const listen: Command = {
   name: 'listen',
   says: 'print webhook events, or forward them to a local program, each at least once',

@@ -45,7 +45,6 @@ const narrowedTo = async ({ given, client }: Context): Promise<string | undefine
   return name === undefined ? undefined : paymentIdOf(client(), name);
 };
 
-/** A payment as a line. */
 export const paymentLine = (one: Schemas['Payment']): readonly string[] => [
   one.id,
   second(one.created_at),

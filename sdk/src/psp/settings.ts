@@ -73,7 +73,6 @@ export const changeFile = (
 const sourceOf = (env: Environment, variable: string): string =>
   env[variable] ? variable : `${variable} is not set, and in ${pathOf(env)} it`;
 
-/** Where the service is. */
 export const urlOf = (env: Environment, { url = defaultUrl }: Settings): string => {
   if (readBaseUrl(url)) return url.replace(/\/$/, '');
   throw new Failure(
@@ -82,7 +81,6 @@ export const urlOf = (env: Environment, { url = defaultUrl }: Settings): string 
   );
 };
 
-/** The key. */
 export const apiKeyOf = (env: Environment, { apiKey }: Settings): string => {
   if (apiKey === undefined)
     throw new Failure('setup', 'there is no key: run psp login, or set PSP_API_KEY');

@@ -6,7 +6,6 @@ import { type Command, type Context, type Option, type Options, row } from './co
 import { Failure } from './failure.ts';
 import { present, readChoice, readCount } from './command-line.ts';
 
-/** The option of an amount. */
 export const amount: Option = { says: 'in minor units, as 10000 for 100.00', value: 'minor' };
 
 /** The same where there is nothing to do without one. */
@@ -28,7 +27,6 @@ export const metadata: Option = {
 
 export const limit = { says: 'how many at most; 20 when left out', value: 'count' };
 
-/** Options of lists. */
 export const listing: Options = {
   limit,
   from: { says: 'first day, UTC', value: 'date' },

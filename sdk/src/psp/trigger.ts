@@ -68,7 +68,6 @@ const messageIn = (text: string): string => {
   }
 };
 
-/** Sends what the page sends. */
 export const postJson = (url: string, body: object, signal: Signal): Promise<Response> => {
   const headers = { 'content-type': 'application/json' };
   return post(url, { headers, body: JSON.stringify(body), signal });
@@ -104,14 +103,12 @@ export const useLink = async (linkUrl: string, signal: Signal = null): Promise<s
   return new URL(location, linkUrl).href;
 };
 
-/** Sends a form of the page. */
 export const postForm = (
   url: string,
   fields: Record<string, string>,
   signal: Signal,
 ): Promise<Response> => post(url, { body: new URLSearchParams(fields), signal });
 
-/** What the page of a payment shows. */
 export interface PageState {
   readonly paymentId: string;
   readonly mode: 'test' | 'live';
@@ -126,7 +123,6 @@ export interface PageState {
   readonly plannedOutcome: string | null;
 }
 
-/** Reads the state of a payment's page. */
 export const readPage = async (paymentUrl: string, signal: Signal): Promise<PageState> => {
   const response = await fetch(`${paymentUrl}/state`, { signal });
   if (!response.ok)
@@ -345,7 +341,6 @@ const awaitEvent = (context: Context, client: PaymentClient, { id, event }: Made
     return found;
   });
 
-/** The row of `psp trigger`. */
 export const trigger: Command = {
   name: 'trigger',
   args: '<event>',

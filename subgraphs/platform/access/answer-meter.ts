@@ -15,7 +15,6 @@ export const valueSize = 52;
 
 const code = 'query_too_complex';
 
-/** Counts one answer. */
 export class AnswerMeter {
   /** Resolves when the answer is found too large. */
   readonly ended: Promise<void>;

@@ -20,7 +20,6 @@ const callers_max = 10_000;
 /** PostgreSQL is taken to have as many cores as this machine. */
 const statementsAtOnce = Math.max(1, Math.floor(availableParallelism() / 2));
 
-/** A call in the lane. */
 interface Work {
   readonly caller: string;
   waited_ms: number;

@@ -19,7 +19,6 @@ import { run, type Runner, type Statement, columns, propertyNames } from '../dat
 import { metrics } from '../tracing/telemetry.ts';
 import { AlertEntity, type Alert } from './entities.ts';
 
-/** Something that a person must look at. */
 export interface RaisedAlert {
   readonly kind: AlertKind;
   /** Null: it is about the platform itself. */

@@ -88,7 +88,6 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
   return published.length;
 };
 
-/** The background's part of alerts. */
 export const alertJobs = (deps: AlertJobs): readonly Job[] => [
   sweep(
     'publish-alerts',

@@ -25,7 +25,6 @@ export interface Buffer<Item> {
   readonly close: () => Promise<void>;
 }
 
-/** Opens a buffer. */
 export const openBuffer = <Item>({ batch_max, write, drop }: BufferDeps<Item>): Buffer<Item> => {
   const waiting: Item[] = [];
   let timer: NodeJS.Timeout | null = null;

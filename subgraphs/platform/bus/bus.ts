@@ -45,7 +45,6 @@ export const changedLists = [
 ] as const;
 export type ChangedList = (typeof changedLists)[number];
 
-/** That a list of a merchant has changed. */
 export interface ListChange {
   readonly list: ChangedList;
   /** Null: it belongs to the platform, or to unnamed merchants. */

@@ -172,7 +172,6 @@ const ownersOf = ({ name, table, at, where = 'true' }: Asked, due: string): DueO
   };
 };
 
-/** Finds what waits. */
 export interface Due<Found> {
   /** Up to `limit` rows that are due by `now` on this timeline, longest due first. */
   due(runner: Runner, timeline: Timeline, now: Temporal.Instant, limit: number): Promise<Found[]>;

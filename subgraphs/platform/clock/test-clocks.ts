@@ -35,7 +35,6 @@ export interface TestClocks {
   stands(timed: Timed): Promise<boolean>;
   /** Notifies every process that a clock was made or removed. Called after the commit. */
   announce(): Promise<void>;
-  /** Ends the subscription to clocks. */
   close(): void;
 }
 

@@ -17,7 +17,6 @@ import {
 } from 'valibot';
 import { readAddressEntry } from '../access/address-list.ts';
 
-/** Variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**

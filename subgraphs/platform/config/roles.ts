@@ -12,7 +12,6 @@ export const roleNames = [
   'migrate',
 ] as const;
 
-/** The roles of one process. */
 export interface Roles {
   readonly edge: ReadonlySet<'gateway' | 'rest-facade' | 'checkout'>;
   readonly subgraphs: readonly SubgraphName[];

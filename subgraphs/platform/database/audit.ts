@@ -37,7 +37,6 @@ import type { SubgraphContext } from '../graph/subgraph.ts';
 /** Who acts: a resolver's context has it all. */
 export type Acting = Pick<SubgraphContext, 'principal' | 'requestId' | 'now'>;
 
-/** What is done to what. */
 export interface AuditedAction {
   readonly action: AuditAction;
   /** The merchant whose log it goes to; null when it concerns no single merchant. */

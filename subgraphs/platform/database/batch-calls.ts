@@ -50,7 +50,6 @@ interface Waiting<Call, Result> {
 // A batch belongs to no call, so it runs in no call's trace.
 const outsideOfCalls = AsyncLocalStorage.snapshot();
 
-/** Runs one call by itself. */
 const runAlone = async <Call, Result>(
   operation: Pick<Batched<Call, Result>, 'run'>,
   pool: pg.Pool,
@@ -206,7 +205,6 @@ export const lockByKey = <Found extends RowKey>(table: string, columns: string) 
 
 // Rows that are written outside the request path, in batches (`platform/bus/buffer`).
 
-/** Rows, by their columns. */
 export type BufferedRows = Buffer<object>;
 
 const rows_max = 500;

@@ -46,14 +46,12 @@ export const isSameRequest = (
   }: Pick<IdempotencyClaim, 'fingerprint' | 'earlierFingerprints'>,
 ): boolean => stored === fingerprint || earlierFingerprints.includes(stored);
 
-/** The owner of the key. */
 export interface ClaimingCaller {
   readonly merchantId: string;
   readonly shopId: string;
   readonly mode: Mode;
 }
 
-/** What a creation came to. */
 export interface Created<Made> {
   readonly made: Made;
   /** Whether an earlier call with the same key made it. */
@@ -175,7 +173,6 @@ const find: Statement = {
     from idempotency_key where merchant_id = $1 and mode = $2 and key = $3`,
 };
 
-/** The first use of a key. */
 export interface FirstUse {
   readonly fingerprint: string;
   readonly shopId: string;

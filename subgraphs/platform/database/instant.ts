@@ -35,5 +35,4 @@ export class InstantType extends Type<Temporal.Instant | null, string | null> {
   }
 }
 
-/** A column that holds a moment. */
 export const instant = () => p.type(InstantType).$type<Temporal.Instant>();

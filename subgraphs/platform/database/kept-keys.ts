@@ -36,7 +36,6 @@ export interface CustomerVault {
   open(sealed: string): Promise<string>;
 }
 
-/** The kept keys of a process. */
 export interface KeptKeys {
   /** Of all generations. The list grows until `ready`. */
   readonly fingerprint: Keys;

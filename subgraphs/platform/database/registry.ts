@@ -21,7 +21,6 @@ import {
 } from './keyset.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
-/** What a caller asks for. */
 export interface RegistryQuery extends PageQuery {
   readonly from?: string | null | undefined;
   readonly to?: string | null | undefined;

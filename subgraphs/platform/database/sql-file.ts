@@ -17,7 +17,6 @@ import { run, type Runner, type Statement } from './statement.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** A statement that is a file. */
 export interface SqlFile extends Statement {
   /** Calls its function on Citus; null: it needs none. */
   readonly onShard: Statement | null;

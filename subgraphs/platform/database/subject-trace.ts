@@ -7,7 +7,6 @@
 import { continued, currentSpan, tracing, type Span, type SpanStart } from '../tracing/tracing.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
-/** What has a trace. */
 interface TracedSubject {
   readonly merchantId: string;
   readonly subjectId: string;

@@ -38,7 +38,6 @@ export interface Draft extends DraftState, RowKey {
   readonly refusedAt: Temporal.Instant | null;
 }
 
-/** The acting person. */
 export interface PersonActing extends Acting {
   readonly principal: OperatorPrincipal;
 }
@@ -61,12 +60,10 @@ export const proposedBy = (createdBy: string, createdAt: Temporal.Instant) =>
 type DraftKind = 'payout_draft' | 'refund_draft';
 type DraftVerb = AuditVerb<DraftKind>;
 
-/** A table of drafts. */
 interface DraftTable<Row extends Draft> {
   /** The table, and the kind of subject in the audit log. */
   readonly name: DraftKind;
   readonly names: readonly string[];
-  /** A draft in the audit log. */
   readonly shown: (draft: Row) => NonNullable<AuditedState>;
   /** SQL: what a decision also sets, with a leading comma; `$3` is the new status. */
   readonly alsoSet: string;
@@ -75,7 +72,6 @@ interface DraftTable<Row extends Draft> {
 /** What there is to do with drafts of a table. */
 export interface DraftStore<Row extends Draft> {
   readonly name: DraftKind;
-  /** Drafts by merchant and id. */
   readonly load: (runner: Runner, keys: readonly RowKey[]) => Promise<(Row | null)[]>;
   /** Drafts as lists show them: a merchant's, filtered, or those of all merchants. */
   readonly page: (
@@ -129,7 +125,6 @@ const statementsOf = <Row extends Draft>({ name, names, alsoSet }: DraftTable<Ro
   } satisfies Readonly<Record<string, Statement>>;
 };
 
-/** The store of a table. */
 export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>): DraftStore<Row> => {
   const { name, names, shown } = table;
   const own = columns(names);

@@ -13,7 +13,6 @@ import { run, type Statement } from '../database/statement.ts';
 /** Events of one batch. */
 export const batch_max = 500;
 
-/** Events that have just been numbered. */
 export interface Batch {
   readonly isFull: boolean;
   /** The highest number assigned so far. */
@@ -69,7 +68,6 @@ export const newestNumber = async (client: pg.PoolClient): Promise<bigint> => {
   return row?.newest ?? 0n;
 };
 
-/** An event that has just been numbered. */
 export interface NumberedRow {
   readonly sequence: bigint;
   readonly kind: LiveKind | null;

@@ -127,7 +127,6 @@ const masking = new WeakSet<object>();
 /** Whether a field's resolver only masks what its object holds under the field's name. */
 export const isFreeText = (field: object): boolean => masking.has(field);
 
-/** Masks them in a subgraph's schema. */
 export const maskFreeTexts = (schema: GraphQLSchema): void => {
   for (const [typeName, fields] of Object.entries(freeTexts)) {
     const type = schema.getType(typeName);

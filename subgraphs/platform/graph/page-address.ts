@@ -38,7 +38,6 @@ export const readPageToken = (secret: Keys, token: string): PageSubject | null =
   return { merchantId: uuidOf(ids.slice(0, 32)), paymentId: uuidOf(ids.slice(32)) };
 };
 
-/** What the address is made of. */
 export interface PageDeps {
   /** Address of the hosted pages, without a slash at the end. */
   readonly publicUrl: string;

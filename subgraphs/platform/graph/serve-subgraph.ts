@@ -43,10 +43,8 @@ interface RunDeps {
 interface SentOperation {
   /** The document and its variables. */
   readonly asked: unknown;
-  /** The principal header. */
   readonly principal: unknown;
   readonly requestId: string | string[] | undefined;
-  /** The header of the lane. */
   readonly lane: unknown;
 }
 

@@ -43,7 +43,6 @@ export const listenForStop = (): AbortSignal => {
   return stopping.signal;
 };
 
-/** Resolves when a stop is requested. */
 export const stopAsked = (stopping: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (stopping.aborted) resolve();

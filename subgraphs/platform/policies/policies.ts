@@ -78,7 +78,6 @@ class BlockLists {
   }
 }
 
-/** The lists at one moment. */
 export interface PolicyLists {
   /**
    * Whether a value is blocked for all merchants or for this one. What is no value of its kind is
@@ -99,7 +98,6 @@ export interface Policies {
    * Called after the commit.
    */
   announce(): Promise<void>;
-  /** Ends the subscription to changes. */
   close(): void;
 }
 

@@ -274,10 +274,8 @@ const schemas: {
   lists: listOf(changedList, listChange, ({ list }) => list),
 };
 
-/** The names of all topics. */
 const topicNames: readonly string[] = Object.keys(schemas);
 
-/** Whether a channel is one of the topics. */
 const isTopic = (name: string): name is BusTopic => Object.hasOwn(schemas, name);
 
 /** Reads a message of `topic`; throws when the text is none. */

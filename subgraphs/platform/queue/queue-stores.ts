@@ -17,13 +17,11 @@ import {
 } from '../bus/connect-redis.ts';
 import type { Outage } from './bus.ts';
 
-/** An open store of queues. */
 export interface QueueStore {
   /** BullMQ's own view of the store. The connection that BullMQ's options name is ignored. */
   readonly factory: BackendFactory;
   /** Rejects when the store does not answer. */
   ask(): Promise<void>;
-  /** Ends every connection. */
   close(): Promise<void>;
 }
 

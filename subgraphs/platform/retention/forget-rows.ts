@@ -29,7 +29,6 @@ interface ForgottenSharded {
   readonly isByNumbers: boolean;
 }
 
-/** Rows that are removed when they are old. */
 export interface Forgotten {
   readonly name: string;
   /** The task under which a row is set aside that cannot be removed. */

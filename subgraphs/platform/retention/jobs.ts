@@ -113,7 +113,6 @@ const forgetAllDeadLetters = async ({ pool, now, stopping }: Batches): Promise<v
   }
 };
 
-/** The jobs of retention, for the worker. */
 export const retentionJobs = (deps: RetentionJobs): readonly Job[] => [
   periodic('analyze-grown-tables', 5_000, () => analyzeGrown(deps.pool)),
   periodic('keep-events', 60_000, () => keepEvents(deps)),

@@ -10,7 +10,6 @@
 
 export type SpanKind = 'server' | 'internal' | 'client' | 'producer' | 'consumer';
 
-/** The attributes of a span. */
 export type SpanValues = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanStart {

@@ -85,7 +85,6 @@ const look_ms = 50;
  */
 export const handoverDefault_ms = 12_000;
 
-/** How to wait for a directory. */
 interface Handover {
   /**
    * How long another living service may take to finish: it may be draining after its terminal was
@@ -249,6 +248,5 @@ export const localSecretKey = (dataDir: string): Buffer =>
     'base64',
   );
 
-/** The operator token of this data directory. */
 export const localOperatorToken = (dataDir: string): string =>
   kept(dataDir, 'operator-token', () => `op_${randomBytes(24).toString('base64url')}`);

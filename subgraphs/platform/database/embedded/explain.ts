@@ -34,7 +34,6 @@ const causes: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** The message of what was thrown. */
 export const wordsOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
 
