@@ -1,5 +1,6 @@
 /** Reads the audit log. Every change that a person makes writes to it (platform/database/audit). */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { RowKey } from '../platform/database/batch-calls.ts';
 import { withTexts, type AuditTexts } from '../platform/database/audit.ts';
 import { findPage, given, type Page, type PageQuery } from '../platform/database/keyset.ts';
 import { runByMerchant } from '../platform/database/sharding.ts';
@@ -7,14 +8,6 @@ import type { Runner, Statement } from '../platform/database/statement.ts';
 import { isUuid } from '../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { AuditEntryEntity, type AuditEntry } from './entities.ts';
-
-export {
-  actorOf,
-  changeEntities,
-  type Acting,
-  type AuditedAction,
-  type EntryNotes,
-} from '../platform/database/audit.ts';
 
 /**
  * Selects the entries of one merchant, or of all when `merchantId` is null; other fields narrow it.
@@ -89,12 +82,6 @@ export const listAuditEntries = async (
 
 // The names of what the audit log speaks of by id: as they are now, not as they were.
 
-/** Something of a merchant. */
-export interface Named {
-  readonly merchantId: string;
-  readonly id: string;
-}
-
 /** Reads primary keys, and a merchant's few keys. */
 const names: Statement = {
   name: 'audit.names',
@@ -112,10 +99,10 @@ const names: Statement = {
 /** The name of each thing; null for what has none. */
 export const findNames = async (
   runner: Runner,
-  things: readonly Named[],
+  things: readonly RowKey[],
 ): Promise<(string | null)[]> => {
   const sane = things.filter(({ id }) => isUuid(id));
-  const rows = await runByMerchant<Named & { readonly name: string | null }, Named>(
+  const rows = await runByMerchant<RowKey & { readonly name: string | null }, RowKey>(
     runner,
     names,
     sane,

@@ -8,12 +8,12 @@ import type {
 } from '../../schema/generated/merchants.ts';
 import type { Shop } from '../platform/database/entities.ts';
 import { isUuid, platformMerchantId } from '../rules/ids.ts';
+import type { RowKey } from '../platform/database/batch-calls.ts';
 import type { Bus } from '../platform/bus/bus.ts';
-import { isRefusal, type Refusal } from '../rules/refusal.ts';
 import { mayReadMerchant } from '../platform/graph/entities.ts';
 import { perCall } from '../platform/graph/subgraph.ts';
-import { merchantOf, orThrow } from '../platform/access/access.ts';
-import { findNames, type Named, listAuditEntries } from './audit.ts';
+import { anyMerchantOf, asType, orThrow } from '../platform/access/access.ts';
+import { findNames, listAuditEntries } from './audit.ts';
 import {
   createEndpoint,
   removeEndpoint,
@@ -49,25 +49,12 @@ interface CabinetDeps extends EndpointDeps, ResendDeps {
   readonly bus: Pick<Bus, 'publish'>;
 }
 
-/** A union member, tagged with its type name. */
-const named = <Name extends string, Result extends object>(
-  __typename: Name,
-  result: Result | Refusal,
-): (Result & { __typename: Name }) | Refusal =>
-  isRefusal(result) ? result : { ...result, __typename };
-
 /** Queries of the cabinet. */
 export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetDeps, 'database'>) =>
   ({
     merchants: async (_, query, context) => {
-      const { principal } = context;
-      const everybody = principal.kind === 'operator' && principal.merchantId === null;
-      return orThrow(
-        await listMerchants(database.emOf(context), {
-          ...query,
-          merchantId: everybody ? null : merchantOf(principal, null),
-        }),
-      );
+      const merchantId = anyMerchantOf(context.principal, null);
+      return orThrow(await listMerchants(database.emOf(context), { ...query, merchantId }));
     },
     shop: async (_, { merchantId, id }, { principal }) => {
       if (!isUuid(merchantId) || !isUuid(id) || !mayReadMerchant(principal, merchantId))
@@ -83,20 +70,14 @@ export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetDep
       return delivery ?? null;
     },
     webhookDeliveries: async (_, query, context) => {
-      const { principal } = context;
-      const everybody =
-        principal.kind === 'operator' && principal.merchantId === null && !query.merchantId;
-      const merchantId = everybody ? null : merchantOf(principal, query.merchantId);
+      const merchantId = anyMerchantOf(context.principal, query.merchantId);
       const em = database.emOf(context);
       return orThrow(await listDeliveries(em, pool, { ...query, merchantId }));
     },
-    auditLog: async (_, { merchantId, ...query }, context) => {
-      const { principal } = context;
-      const everybody =
-        principal.kind === 'operator' && principal.merchantId === null && !merchantId;
-      const reached = everybody ? null : merchantOf(principal, merchantId);
+    auditLog: async (_, query, context) => {
+      const merchantId = anyMerchantOf(context.principal, query.merchantId);
       const em = database.emOf(context);
-      return orThrow(await listAuditEntries(em, pool, { ...query, merchantId: reached }));
+      return orThrow(await listAuditEntries(em, pool, { ...query, merchantId }));
     },
   }) satisfies QueryResolvers;
 
@@ -106,47 +87,47 @@ export const cabinetMutations = (deps: CabinetDeps) =>
     merchantCreate: async (_, { name }, context) =>
       orThrow(await createMerchant(deps.database, context, name, profileOf({}))),
     merchantRename: async (_, { merchantId, name }, context) =>
-      named('Merchant', await renameMerchant(deps.database, context, merchantId, name)),
+      asType('Merchant', await renameMerchant(deps.database, context, merchantId, name)),
     merchantProfileSet: async (_, { merchantId, profile }, context) =>
-      named('Merchant', await setProfile(deps.database, context, merchantId, profileOf(profile))),
+      asType('Merchant', await setProfile(deps.database, context, merchantId, profileOf(profile))),
     merchantLiveEnable: async (_, { merchantId }, context) =>
-      named('Merchant', await switchLive(deps, context, merchantId, true)),
+      asType('Merchant', await switchLive(deps, context, merchantId, true)),
     merchantLiveDisable: async (_, { merchantId }, context) =>
-      named('Merchant', await switchLive(deps, context, merchantId, false)),
+      asType('Merchant', await switchLive(deps, context, merchantId, false)),
     merchantRateLimitSet: async (_, { merchantId, perSecond = null, burst = null }, context) => {
       const limit = { ratePerSecond: perSecond, rateBurst: burst };
-      return named('Merchant', await limitMerchant(deps, context, merchantId, limit));
+      return asType('Merchant', await limitMerchant(deps, context, merchantId, limit));
     },
     merchantSupportRefundSet: async (_, { merchantId, amount }, context) =>
-      named('Merchant', await limitSupportRefunds(deps.database, context, merchantId, amount)),
-    shopCreate: async (_, input, context) => named('Shop', await createShop(deps, context, input)),
+      asType('Merchant', await limitSupportRefunds(deps.database, context, merchantId, amount)),
+    shopCreate: async (_, input, context) => asType('Shop', await createShop(deps, context, input)),
     shopRename: async (_, { merchantId, shopId, ...names }, context) =>
-      named('Shop', await renameShop(deps, context, { merchantId, shopId }, names)),
+      asType('Shop', await renameShop(deps, context, { merchantId, shopId }, names)),
     shopWebhookSecretRotate: async (_, { overlapHours, ...key }, context) =>
-      named('WebhookSecretRotated', await rotateShopSecret(deps, context, key, overlapHours)),
+      asType('WebhookSecretRotated', await rotateShopSecret(deps, context, key, overlapHours)),
     webhookEndpointCreate: async (_, { url, events, signature, ...shop }, context) =>
-      named(
+      asType(
         'WebhookEndpointCreated',
         await createEndpoint(deps, context, shop, { url, events, signature }),
       ),
     webhookEndpointUpdate: async (_, { merchantId, id, ...wanted }, context) =>
-      named('WebhookEndpoint', await updateEndpoint(deps, context, { merchantId, id }, wanted)),
+      asType('WebhookEndpoint', await updateEndpoint(deps, context, { merchantId, id }, wanted)),
     webhookEndpointDisable: async (_, key, context) =>
-      named('WebhookEndpoint', await switchEndpoint(deps, context, key, false)),
+      asType('WebhookEndpoint', await switchEndpoint(deps, context, key, false)),
     webhookEndpointEnable: async (_, key, context) =>
-      named('WebhookEndpoint', await switchEndpoint(deps, context, key, true)),
+      asType('WebhookEndpoint', await switchEndpoint(deps, context, key, true)),
     webhookEndpointDelete: async (_, key, context) =>
-      named('WebhookEndpointDeleted', await removeEndpoint(deps, context, key)),
+      asType('WebhookEndpointDeleted', await removeEndpoint(deps, context, key)),
     webhookEndpointSecretRotate: async (_, { overlapHours, ...key }, context) =>
-      named('WebhookSecretRotated', await rotateEndpointSecret(deps, context, key, overlapHours)),
+      asType('WebhookSecretRotated', await rotateEndpointSecret(deps, context, key, overlapHours)),
     webhookEndpointTest: async (_, key, context) =>
-      named('WebhookEndpointTested', await testEndpoint(deps, context, key)),
+      asType('WebhookEndpointTested', await testEndpoint(deps, context, key)),
     webhookDeliveryResend: async (_, key, context) =>
-      named('WebhookDelivery', await resendDelivery(deps, context, key)),
+      asType('WebhookDelivery', await resendDelivery(deps, context, key)),
     webhookDeliveriesResendFailed: async (_, query, context) =>
-      named('WebhookDeliveriesResent', await resendFailed(deps, context, query)),
+      asType('WebhookDeliveriesResent', await resendFailed(deps, context, query)),
     webhookDeliveriesRetry: async (_, query, context) =>
-      named('WebhookDeliveriesResent', await retryPending(deps, context, query)),
+      asType('WebhookDeliveriesResent', await retryPending(deps, context, query)),
   }) satisfies MutationResolvers;
 
 /** Fields of the cabinet's types; they are merged with the other fields of these types. */
@@ -163,7 +144,7 @@ export const cabinetFields = ({ database }: Pick<CabinetDeps, 'database'>) => {
   const attemptsOf = perCall<WebhookDelivery, WebhookAttempt[]>((deliveries) =>
     findAttempts(database.pool, deliveries),
   );
-  const nameOf = perCall<Named, string | null, string>(
+  const nameOf = perCall<RowKey, string | null, string>(
     (things) => findNames(database.pool, things),
     ({ merchantId, id }) => `${merchantId}/${id}`,
   );
@@ -191,8 +172,5 @@ export const cabinetFields = ({ database }: Pick<CabinetDeps, 'database'>) => {
       subjectName: ({ merchantId, subjectId: id }, _, context) =>
         nameOf(context).load({ merchantId, id }),
     },
-  } satisfies Pick<
-    Resolvers,
-    'Shop' | 'WebhookEndpoint' | 'WebhookDelivery' | 'WebhookAttempt' | 'AuditEntry'
-  >;
+  } satisfies Resolvers;
 };

@@ -5,7 +5,7 @@ import type { Database } from '../platform/database/orm.ts';
 import { BooksCheckEntity } from '../ledger/entities.ts';
 import type { Bus } from '../platform/bus/bus.ts';
 import { isRefusal, refuse, refuseMistakes, type Refusal } from '../rules/refusal.ts';
-import { changeEntities, type Acting, type AuditedAction } from './audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../platform/database/audit.ts';
 import { MerchantEntity, type Merchant } from './entities.ts';
 import {
   nameMistake,

@@ -10,7 +10,7 @@ import type { Database } from '../platform/database/orm.ts';
 import { isRefusal } from '../rules/refusal.ts';
 import { unseal, type Keys } from '../platform/access/keys.ts';
 import { issueApiKey } from './keys/api-keys.ts';
-import type { Acting } from './audit.ts';
+import type { Acting } from '../platform/database/audit.ts';
 import { createMerchant } from './change-merchant.ts';
 import { profileOf } from './rules/merchant.ts';
 import { createShop } from './shops/change-shop.ts';

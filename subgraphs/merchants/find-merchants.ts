@@ -90,43 +90,26 @@ export const findPaymentPlaces = async (
 
 const nameOf = ({ merchantId, id }: EntityReference): string => `${merchantId}/${id}`.toLowerCase();
 
-/** The webhook deliveries of each payment or payout, oldest first. */
-export const findDeliveries = async (
-  em: EntityManager,
-  subjects: readonly EntityReference[],
-): Promise<WebhookDelivery[][]> => {
-  const rows = await em.find(
-    WebhookDeliveryEntity,
-    {
-      merchantId: { $in: [...new Set(subjects.map(({ merchantId }) => merchantId))] },
-      subjectId: { $in: subjects.map(({ id }) => id) },
-    },
-    { ...readOnly, orderBy: { createdAt: 'asc', id: 'asc' } },
-  );
-  const bySubject = Map.groupBy(rows, ({ merchantId, subjectId }) =>
-    nameOf({ merchantId, id: subjectId }),
-  );
-  return subjects.map((subject) => bySubject.get(nameOf(subject)) ?? []);
-};
+/** The webhook deliveries of each payment or payout, or of each event, oldest first. */
+const deliveriesBy =
+  (property: 'subjectId' | 'eventId') =>
+  async (em: EntityManager, things: readonly EntityReference[]): Promise<WebhookDelivery[][]> => {
+    const rows = await em.find(
+      WebhookDeliveryEntity,
+      {
+        merchantId: { $in: [...new Set(things.map(({ merchantId }) => merchantId))] },
+        [property]: { $in: things.map(({ id }) => id) },
+      },
+      { ...readOnly, orderBy: { createdAt: 'asc', id: 'asc' } },
+    );
+    const byThing = Map.groupBy(rows, (row) =>
+      nameOf({ merchantId: row.merchantId, id: row[property] }),
+    );
+    return things.map((thing) => byThing.get(nameOf(thing)) ?? []);
+  };
 
-/** The webhook deliveries of each event, oldest first. */
-export const findDeliveriesOfEvents = async (
-  em: EntityManager,
-  events: readonly { readonly merchantId: string; readonly id: string }[],
-): Promise<WebhookDelivery[][]> => {
-  const rows = await em.find(
-    WebhookDeliveryEntity,
-    {
-      merchantId: { $in: [...new Set(events.map(({ merchantId }) => merchantId))] },
-      eventId: { $in: events.map(({ id }) => id) },
-    },
-    { ...readOnly, orderBy: { createdAt: 'asc', id: 'asc' } },
-  );
-  const byEvent = Map.groupBy(rows, ({ merchantId, eventId }) =>
-    nameOf({ merchantId, id: eventId }),
-  );
-  return events.map((event) => byEvent.get(nameOf(event)) ?? []);
-};
+export const findDeliveries = deliveriesBy('subjectId');
+export const findDeliveriesOfEvents = deliveriesBy('eventId');
 
 export interface KeyHolder {
   readonly keyId: string;

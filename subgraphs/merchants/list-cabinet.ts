@@ -5,6 +5,7 @@
 import { raw, type FilterQuery, type InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { cabinetName_max_chars } from '../../schema/limits.ts';
+import type { RowKey } from '../platform/database/batch-calls.ts';
 import { isUuid } from '../rules/ids.ts';
 import {
   findPage,
@@ -43,11 +44,6 @@ import {
   type WebhookDelivery,
   type WebhookEndpoint,
 } from './entities.ts';
-
-interface RowKey {
-  readonly merchantId: string;
-  readonly id: string;
-}
 
 /** SQL: a text with one spelling of each letter. */
 const folded = (text: string): string => `lower(translate(normalize(${text}), 'ёЁ', 'еЕ'))`;

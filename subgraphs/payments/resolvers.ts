@@ -7,7 +7,7 @@ import type {
   BankReceiptInput,
 } from '../../schema/generated/payments.ts';
 import { givenReceipt } from '../acquirers/receipt-terms.ts';
-import { merchantOf, orThrow } from '../platform/access/access.ts';
+import { isOfAll, merchantOf, orThrow } from '../platform/access/access.ts';
 import type { Principal } from '../platform/access/principal.ts';
 import { writeEntry, type Acting } from '../platform/database/audit.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
@@ -95,11 +95,7 @@ const notifiedEnd = (
 };
 
 /** The mutations behind a bank's notification of a payment, a refund or a receipt. */
-const bankMutations = ({
-  database,
-  banks,
-  wakeRelay,
-}: PaymentsDeps): Pick<MutationResolvers, 'bankPaymentAsk' | 'bankReceiptRecord'> => ({
+const bankMutations = ({ database, banks, wakeRelay }: PaymentsDeps): MutationResolvers => ({
   bankReceiptRecord: async (_, { input }, { now }) => {
     const recorded = await recordNotified(database, notifiedEnd(input, now()), now());
     wakeRelay();
@@ -124,9 +120,7 @@ const bankMutations = ({
 // Captures and cancellations: from GraphQL to a verb, and back.
 
 /** The mutations by which keys and people capture and cancel payments. */
-const holdMutations = (
-  deps: ReadingDeps,
-): Pick<MutationResolvers, 'paymentCapture' | 'paymentCancel'> => {
+const holdMutations = (deps: ReadingDeps): MutationResolvers => {
   const { database, banks, customers, wakeRelay, askLater } = deps;
   /** Publishes a change, and queries the bank about an open result. */
   const changed = (payment: Payment, now: Temporal.Instant): void => {
@@ -247,10 +241,7 @@ const paymentFields = ({ database, ...parts }: PaymentsDeps): PaymentResolvers =
   };
 };
 
-const queries = ({
-  refresh,
-  ...parts
-}: ReadingDeps): Pick<QueryResolvers, 'payment' | 'payments' | 'paymentSearch'> => ({
+const queries = ({ refresh, ...parts }: ReadingDeps): QueryResolvers => ({
   payment: async (_, { id, merchantId }, { principal, now }) => {
     const payment = await findNamed(parts.database.pool, {
       merchantId: merchantOf(principal, merchantId),
@@ -272,9 +263,7 @@ const queries = ({
     return orThrow(await pageOfPayments(parts.database.pool, principal, request));
   },
   paymentSearch: async (_, { search, merchantId, ...page }, { principal }) => {
-    const everywhere =
-      principal.kind === 'operator' && principal.merchantId === null && !merchantId;
-    const named = everywhere
+    const named = isOfAll(principal, merchantId)
       ? null
       : await reachOf(parts.database.pool, principal, merchantId, true);
     // A key searches its own mode alone: `includeTest` is the registry's.
@@ -301,7 +290,7 @@ const recordMaking = (
     ),
   );
 
-const mutations = (deps: ReadingDeps): Pick<MutationResolvers, 'paymentCreate'> => ({
+const mutations = (deps: ReadingDeps): MutationResolvers => ({
   paymentCreate: async (_, { input, idempotency, merchantId, shopId }, context) => {
     const { principal, now } = context;
     const seller = await sellerOf(deps, principal, { merchantId, shopId, mode: 'test' }, now);

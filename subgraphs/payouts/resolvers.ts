@@ -6,7 +6,7 @@ import type {
   Resolvers,
 } from '../../schema/generated/payouts.ts';
 import { openSbpDirectory, type SbpDirectory } from '../acquirers/sbp-banks.ts';
-import { keyOf, merchantOf, orThrow } from '../platform/access/access.ts';
+import { isOfAll, keyOf, merchantOf, orThrow } from '../platform/access/access.ts';
 import { writeEntry } from '../platform/database/audit.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
 import { foundTotalField, totalField, exactly, oneOf } from '../platform/database/lists.ts';
@@ -125,9 +125,9 @@ const queries = (
     return orThrow(await pageOfPayouts(pool, principal, request));
   },
   payoutSearch: async (_, { search, merchantId, ...page }, { principal }) => {
-    const everywhere =
-      principal.kind === 'operator' && principal.merchantId === null && !merchantId;
-    const named = everywhere ? null : await reachOf(pool, principal, merchantId, true);
+    const named = isOfAll(principal, merchantId)
+      ? null
+      : await reachOf(pool, principal, merchantId, true);
     // A key searches only its own mode, as in its registry.
     const reach = named && principal.kind === 'key' ? { ...named, modes: [principal.mode] } : named;
     return orThrow(await searchPayouts(pool, reach, search, page));

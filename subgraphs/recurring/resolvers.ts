@@ -47,7 +47,7 @@ const mayReadTerms = (principal: Principal, row: OfMode): boolean =>
 // Customers' pages: from GraphQL to a verb, and back.
 
 /** The page of a session. */
-const customerQueries = (deps: CustomerDeps): Pick<QueryResolvers, 'customerPage'> => ({
+const customerQueries = (deps: CustomerDeps): QueryResolvers => ({
   customerPage: (_, { address }) => findCustomerPage(deps, address),
 });
 
@@ -63,12 +63,7 @@ const customerPageFields = (deps: CustomerDeps): CustomerPageResolvers => {
 };
 
 /** What a merchant does for a customer, and the customer on the page. */
-const customerMutations = (
-  deps: CustomerDeps,
-): Pick<
-  MutationResolvers,
-  'customerSessionCreate' | 'customerTokenCancel' | 'customerSubscriptionCancel'
-> => ({
+const customerMutations = (deps: CustomerDeps): MutationResolvers => ({
   customerSessionCreate: async (_, { input }, { principal, now }) => {
     const session = newSession(keyOf(principal), input, now());
     if (isRefusal(session)) return session;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { clientOf } from '../../subgraphs/platform/database/orm-connections.ts';
 import { access } from '../../subgraphs/platform/access/access.ts';
-import { changeEntities, type AuditedAction } from '../../subgraphs/merchants/audit.ts';
+import { changeEntities, type AuditedAction } from '../../subgraphs/platform/database/audit.ts';
 import {
   cabinetUser,
   keyOf,

@@ -16,7 +16,7 @@ import {
   changeEntities,
   type Acting,
   type AuditedAction,
-} from '../../subgraphs/merchants/audit.ts';
+} from '../../subgraphs/platform/database/audit.ts';
 import { profileOf } from '../../subgraphs/merchants/rules/merchant.ts';
 import { createMerchant } from '../../subgraphs/merchants/change-merchant.ts';
 import { AuditEntryEntity, MerchantEntity } from '../../subgraphs/merchants/entities.ts';

@@ -6,7 +6,7 @@ import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { askBankAgain } from '../../subgraphs/merchants/alerts/ask-bank-again.ts';
-import type { Acting } from '../../subgraphs/merchants/audit.ts';
+import type { Acting } from '../../subgraphs/platform/database/audit.ts';
 import type { Bank, PaymentQuestion, BankAnswer } from '../../subgraphs/acquirers/bank.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import {

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { writeEntry } from '../../subgraphs/platform/database/audit.ts';
+import { writeEntry, type Acting } from '../../subgraphs/platform/database/audit.ts';
 import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import { erasedTexts } from '../../subgraphs/platform/graph/free-texts.ts';
 import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import { readTexts, type Acting } from '../../subgraphs/merchants/audit.ts';
+import { readTexts } from '../../subgraphs/merchants/audit.ts';
 import {
   erasePersonalData,
   type ErasedSubject,

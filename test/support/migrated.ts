@@ -8,7 +8,7 @@ import { migrate, openDatabase, type Database } from '../../subgraphs/platform/d
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { scopes } from '../../subgraphs/platform/access/principal.ts';
 import type { Mode } from '../../subgraphs/rules/mode.ts';
-import type { Acting } from '../../subgraphs/merchants/audit.ts';
+import type { Acting } from '../../subgraphs/platform/database/audit.ts';
 import { createMerchant, switchLive } from '../../subgraphs/merchants/change-merchant.ts';
 import { profileOf } from '../../subgraphs/merchants/rules/merchant.ts';
 import { createShop } from '../../subgraphs/merchants/shops/change-shop.ts';

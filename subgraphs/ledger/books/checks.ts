@@ -221,6 +221,15 @@ const kept = `select shop_id, mode, currency, account, sum(amount) as amount
     union all select shop_id, mode, currency, account, amount from balance_delta where merchant_id = $1) as moved
   group by 1, 2, 3, 4`;
 
+/** SQL: the balances `kept` that differ from the sums `entered` of their entries or hours. */
+const differing = (parts: string): string =>
+  `select shop_id as "shopId", mode, shop_id || '/' || mode || '/' || currency || '/' || account as "subjectId",
+      'the balance ' || mode || '/' || currency || '/' || account || ' of the shop is ' || coalesce(kept.amount, 0)
+        || ', its ${parts} sum to ' || coalesce(entered.amount, 0) as detail,
+      jsonb_build_object('account', account, 'currency', currency, 'found', coalesce(kept.amount, 0)::text, 'expected', coalesce(entered.amount, 0)::text) as fields
+    from kept full join entered using (shop_id, mode, currency, account)
+    where coalesce(kept.amount, 0) <> coalesce(entered.amount, 0) ${enough}`;
+
 const balanceChecks: readonly Check[] = [
   {
     name: 'balance_adds_up',
@@ -229,12 +238,7 @@ const balanceChecks: readonly Check[] = [
     text: `with kept as (${kept}),
       entered as (select shop_id, mode, currency, account, sum(amount) as amount
         from (${sumsIn('$3')} union all ${movedBy('entry.id > $2::uuid')}) as moved group by 1, 2, 3, 4)
-      select shop_id as "shopId", mode, shop_id || '/' || mode || '/' || currency || '/' || account as "subjectId",
-        'the balance ' || mode || '/' || currency || '/' || account || ' of the shop is ' || coalesce(kept.amount, 0)
-          || ', its entries sum to ' || coalesce(entered.amount, 0) as detail,
-        jsonb_build_object('account', account, 'currency', currency, 'found', coalesce(kept.amount, 0)::text, 'expected', coalesce(entered.amount, 0)::text) as fields
-      from kept full join entered using (shop_id, mode, currency, account)
-      where coalesce(kept.amount, 0) <> coalesce(entered.amount, 0) ${enough}`,
+      ${differing('entries')}`,
   },
   {
     name: 'ledger_hours_add_up',
@@ -242,12 +246,7 @@ const balanceChecks: readonly Check[] = [
     values: ({ merchantId }) => [merchantId],
     text: `with kept as (select shop_id, mode, currency, account, sum(amount) as amount from balance where merchant_id = $1 group by 1, 2, 3, 4),
       entered as (select shop_id, mode, currency, account, sum(amount) as amount from ledger_hour where merchant_id = $1 group by 1, 2, 3, 4)
-      select shop_id as "shopId", mode, shop_id || '/' || mode || '/' || currency || '/' || account as "subjectId",
-        'the balance ' || mode || '/' || currency || '/' || account || ' of the shop is ' || coalesce(kept.amount, 0)
-          || ', its hours sum to ' || coalesce(entered.amount, 0) as detail,
-        jsonb_build_object('account', account, 'currency', currency, 'found', coalesce(kept.amount, 0)::text, 'expected', coalesce(entered.amount, 0)::text) as fields
-      from kept full join entered using (shop_id, mode, currency, account)
-      where coalesce(kept.amount, 0) <> coalesce(entered.amount, 0) ${enough}`,
+      ${differing('hours')}`,
   },
   {
     name: 'reserve_covers',

@@ -12,7 +12,12 @@ import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { changeEntities, type Acting, type EntryNotes, type AuditedAction } from '../audit.ts';
+import {
+  changeEntities,
+  type Acting,
+  type EntryNotes,
+  type AuditedAction,
+} from '../../platform/database/audit.ts';
 
 /** The subject of the query, in its current state. */
 interface Asked {

@@ -12,12 +12,18 @@ import { listAlerts } from '../../platform/alerts/alerts.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { alertFieldNames, alertSeverities, placeOf } from '../../rules/alert.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { orThrow, refusal } from '../../platform/access/access.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { asType, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
 import { askBankAgain } from './ask-bank-again.ts';
+import type { RowKey } from '../../platform/database/batch-calls.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
-import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
+import {
+  actorOf,
+  changeEntities,
+  type Acting,
+  type AuditedAction,
+} from '../../platform/database/audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 import { runByMerchant } from '../../platform/database/sharding.ts';
 import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
@@ -46,47 +52,48 @@ const findAssignees = async (
   return [actor, ...people.map(({ subject }) => subject).filter((subject) => subject !== actor)];
 };
 
-/** The alert and its assignee; null unassigns it. */
-interface Assignment {
-  /** Null: an alert about the platform itself. */
+/** An alert; `merchantId` null: it is about the platform itself. */
+interface AlertKey {
   readonly merchantId: string | null;
   readonly id: string;
-  readonly assignee: string | null;
 }
 
+/** Changes an alert that is not resolved. Refuses with `not_found` and `bad_request`. */
+const changeAlert = (
+  database: Pick<Database, 'emOf'>,
+  acting: Acting,
+  action: 'alert.assign' | 'alert.resolve',
+  { merchantId, id }: AlertKey,
+  changes: Partial<Alert>,
+): Promise<Alert | Refusal> => {
+  const audited: AuditedAction = { action, merchantId, subject: { kind: 'alert', id } };
+  return changeEntities(database, acting, audited, async (em) => {
+    const key = { merchantId: merchantId ?? platformMerchantId, id };
+    const alert = await em.findOne(AlertEntity, key, forUpdate);
+    if (!alert) return noAlert;
+    if (alert.resolvedAt) return refuse('bad_request', 'id: the alert is already resolved');
+    return em.assign(alert, changes);
+  });
+};
+
+const noAlert = refuse('not_found', 'there is no such alert');
+
 /**
- * Assigns an alert to a person. Refuses with `not_found`, and with `bad_request` an assignee that
- * is not a platform operator and an alert that is resolved.
+ * Assigns an alert to a person; null unassigns it. Refuses with `not_found`, and with `bad_request`
+ * an assignee that is not a platform operator and an alert that is resolved.
  */
 const assignAlert = async (
   database: Pick<Database, 'emOf' | 'pool'>,
   acting: Acting,
-  { merchantId, id, assignee }: Assignment,
+  { assignee, ...key }: AlertKey & { readonly assignee: string | null },
 ): Promise<Alert | Refusal> => {
-  const none = refuse('not_found', 'there is no such alert');
-  if (!isUuid(id)) return none;
+  if (!isUuid(key.id)) return noAlert;
   if (assignee !== null && !(await findAssignees(database.pool, acting)).includes(assignee))
     return refuse('bad_request', 'assignee: no person of the platform has this name');
-  const action: AuditedAction = {
-    action: 'alert.assign',
-    merchantId,
-    subject: { kind: 'alert', id },
-  };
-  return changeEntities(database, acting, action, async (em) => {
-    const key = { merchantId: merchantId ?? platformMerchantId, id };
-    const alert = await em.findOne(AlertEntity, key, forUpdate);
-    if (!alert) return none;
-    if (alert.resolvedAt) return refuse('bad_request', 'id: the alert is already resolved');
-    return em.assign(alert, { assignee });
-  });
+  return changeAlert(database, acting, 'alert.assign', key, { assignee });
 };
 
 /* Finds the payments behind alerts about payments, refunds and receipts. */
-
-interface PaymentKey {
-  readonly merchantId: string;
-  readonly id: string;
-}
 
 type About = Pick<Alert, 'merchantId' | 'subjectId'>;
 
@@ -105,9 +112,9 @@ const payments: Statement = {
 const findPaymentsOf = async (
   runner: Runner,
   alerts: readonly About[],
-): Promise<(PaymentKey | null)[]> => {
+): Promise<(RowKey | null)[]> => {
   const sane = alerts.filter(({ subjectId }) => isUuid(subjectId));
-  const rows = await runByMerchant<PaymentKey & { readonly subjectId: string }, About>(
+  const rows = await runByMerchant<RowKey & { readonly subjectId: string }, About>(
     runner,
     payments,
     sane,
@@ -120,39 +127,21 @@ const findPaymentsOf = async (
   });
 };
 
-/* Resolves an alert: an operator records the outcome. */
-
 /**
- * Marks an alert as resolved by the caller. `merchantId` null: an alert about the platform itself.
- * Refuses with `not_found`, and with `bad_request` an empty note and an alert that is already
- * resolved.
+ * Marks an alert as resolved by the caller, with the outcome. Refuses with `not_found`, and with
+ * `bad_request` an empty note and an alert that is already resolved.
  */
 const resolveAlert = async (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
-  {
-    merchantId,
-    id,
-    note,
-  }: { readonly merchantId: string | null; readonly id: string; readonly note: string },
+  { note, ...key }: AlertKey & { readonly note: string },
 ): Promise<Alert | Refusal> => {
-  const none = refuse('not_found', 'there is no such alert');
-  if (!isUuid(id)) return none;
+  if (!isUuid(key.id)) return noAlert;
   const mistake = reasonMistake(note);
   if (mistake) return mistake;
-  const action: AuditedAction = {
-    action: 'alert.resolve',
-    merchantId,
-    subject: { kind: 'alert', id },
-  };
-  return changeEntities(database, acting, action, async (em) => {
-    const key = { merchantId: merchantId ?? platformMerchantId, id };
-    const alert = await em.findOne(AlertEntity, key, forUpdate);
-    if (!alert) return none;
-    if (alert.resolvedAt) return refuse('bad_request', 'id: the alert is already resolved');
-    const resolvedBy = actorOf(acting.principal).actor;
-    return em.assign(alert, { resolvedAt: acting.now(), resolvedBy, note });
-  });
+  const resolvedBy = actorOf(acting.principal).actor;
+  const changes = { resolvedAt: acting.now(), resolvedBy, note };
+  return changeAlert(database, acting, 'alert.resolve', key, changes);
 };
 
 /** The query of alerts. */
@@ -169,28 +158,17 @@ export const alertQueries = ({ database }: { readonly database: Database }) =>
 /** The mutations of alerts; each leaves its audit entry. */
 export const alertMutations = ({ database }: { readonly database: Database }) =>
   ({
-    alertResolve: async (_, { merchantId, id, note }, context) => {
-      const resolved = await resolveAlert(database, context, {
-        merchantId: merchantId ?? null,
-        id,
-        note,
-      });
-      return isRefusal(resolved) ? resolved : { ...resolved, __typename: 'Alert' };
-    },
-    alertAssign: async (_, { merchantId, id, assignee }, context) => {
-      const assignment = { merchantId: merchantId ?? null, id, assignee: assignee ?? null };
-      const assigned = await assignAlert(database, context, assignment);
-      return isRefusal(assigned) ? assigned : { ...assigned, __typename: 'Alert' };
-    },
-    bankAskAgain: async (_, operation, context) => {
-      const asked = await askBankAgain(database, context, operation);
-      return isRefusal(asked) ? asked : { ...asked, __typename: 'BankAskedAgain' };
-    },
+    alertResolve: async (_, { merchantId = null, ...alert }, context) =>
+      asType('Alert', await resolveAlert(database, context, { ...alert, merchantId })),
+    alertAssign: async (_, { merchantId = null, id, assignee = null }, context) =>
+      asType('Alert', await assignAlert(database, context, { merchantId, id, assignee })),
+    bankAskAgain: async (_, operation, context) =>
+      asType('BankAskedAgain', await askBankAgain(database, context, operation)),
   }) satisfies MutationResolvers;
 
 /** Fields that are shown differently from how they are stored. */
 export const alertFields = ({ database }: { readonly database: Pick<Database, 'pool'> }) => {
-  const paymentOf = perCall<Alert, PaymentKey | null>((alerts) =>
+  const paymentOf = perCall<Alert, RowKey | null>((alerts) =>
     findPaymentsOf(database.pool, alerts),
   );
   return {
@@ -207,5 +185,5 @@ export const alertFields = ({ database }: { readonly database: Pick<Database, 'p
         }),
       payment: (alert, _, context) => paymentOf(context).load(alert),
     },
-  } satisfies Pick<Resolvers, 'Alert'>;
+  } satisfies Resolvers;
 };

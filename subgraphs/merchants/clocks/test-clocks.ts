@@ -5,7 +5,7 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import { merchantOf, refusal } from '../../platform/access/access.ts';
+import { merchantOf, asType, refusal } from '../../platform/access/access.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { Bus } from '../../platform/bus/bus.ts';
 import {
@@ -18,7 +18,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import type { AuditVerb } from '../../rules/audit-action.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { changeEntities, type Acting, type EntryNotes } from '../audit.ts';
+import { changeEntities, type Acting, type EntryNotes } from '../../platform/database/audit.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { lockShop } from '../shops/change-shop.ts';
 import { followClock, followRealTime } from '../webhooks/clock-participant.ts';
@@ -144,7 +144,10 @@ const lockClock = async (
   return { clock, before };
 };
 
-/** Changes a clock that is not advancing; `decide` returns the changes, or refuses. */
+/**
+ * Changes a clock that is not advancing; `decide` returns the changes, or refuses. Refuses with
+ * `not_found`, or with `bad_request` while it advances.
+ */
 const set = async (
   verbs: ClockVerbs,
   acting: Acting,
@@ -189,24 +192,14 @@ const advanceClock = (
         ),
   );
 
-/** Stops a clock. Refuses with `not_found`, or with `bad_request` while it advances. */
-const freezeClock = (
+/** Stops a clock, or starts it at the speed of real time. Refuses as `set` does. */
+const switchClock = (
   verbs: ClockVerbs,
   acting: Acting,
   shop: ShopKey,
+  frozen: boolean,
 ): Promise<ShownClock | Refusal> =>
-  set(verbs, acting, { shop, verb: 'freeze' }, () => ({ frozen: true }));
-
-/**
- * Starts a stopped clock at the speed of real time. Refuses with `not_found`, or with `bad_request`
- * while it advances.
- */
-const resumeClock = (
-  verbs: ClockVerbs,
-  acting: Acting,
-  shop: ShopKey,
-): Promise<ShownClock | Refusal> =>
-  set(verbs, acting, { shop, verb: 'resume' }, () => ({ frozen: false }));
+  set(verbs, acting, { shop, verb: frozen ? 'freeze' : 'resume' }, () => ({ frozen }));
 
 /**
  * Returns a shop to the real time; work due at a later moment keeps that moment. Refuses with
@@ -233,7 +226,7 @@ const removeClock = async (
 
 const shown = (clock: ShownClock) => ({ ...clock, advancingTo: clock.targetAt });
 const clockOr = (clock: ShownClock | Refusal) =>
-  isRefusal(clock) ? clock : { __typename: 'TestClock' as const, ...shown(clock) };
+  isRefusal(clock) ? clock : asType('TestClock', shown(clock));
 
 const unnamed = (): never => {
   throw refusal('bad_request', 'shopId: required');
@@ -244,10 +237,7 @@ const ofKey = ({ mode, shopId }: KeyPrincipal, named: string | null | undefined)
   mode === 'test' && (named ?? shopId) === shopId ? shopId : null;
 
 /** The query of a shop's test clock. */
-export const clockQueries = ({
-  database,
-  realNow,
-}: ClockVerbs): Pick<QueryResolvers, 'testClock'> => ({
+export const clockQueries = ({ database, realNow }: ClockVerbs): QueryResolvers => ({
   testClock: async (_, { merchantId, shopId }, context) => {
     const { principal } = context;
     const asked = principal.kind === 'key' ? ofKey(principal, shopId) : (shopId ?? unnamed());
@@ -258,21 +248,14 @@ export const clockQueries = ({
   },
 });
 
-type ClockMutation =
-  | 'testClockCreate'
-  | 'testClockAdvance'
-  | 'testClockFreeze'
-  | 'testClockResume'
-  | 'testClockRemove';
-
 /** The mutations of test clocks. Each writes an audit entry. */
-export const clockMutations = (verbs: ClockVerbs): Pick<MutationResolvers, ClockMutation> => ({
+export const clockMutations = (verbs: ClockVerbs): MutationResolvers => ({
   testClockCreate: async (_, input, context) => clockOr(await createClock(verbs, context, input)),
   testClockAdvance: async (_, input, context) => clockOr(await advanceClock(verbs, context, input)),
-  testClockFreeze: async (_, shop, context) => clockOr(await freezeClock(verbs, context, shop)),
-  testClockResume: async (_, shop, context) => clockOr(await resumeClock(verbs, context, shop)),
-  testClockRemove: async (_, shop, context) => {
-    const removed = await removeClock(verbs, context, shop);
-    return isRefusal(removed) ? removed : { __typename: 'TestClockRemoved', ...removed };
-  },
+  testClockFreeze: async (_, shop, context) =>
+    clockOr(await switchClock(verbs, context, shop, true)),
+  testClockResume: async (_, shop, context) =>
+    clockOr(await switchClock(verbs, context, shop, false)),
+  testClockRemove: async (_, shop, context) =>
+    asType('TestClockRemoved', await removeClock(verbs, context, shop)),
 });

@@ -13,8 +13,9 @@ import type { Database } from '../../platform/database/orm.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { erasedTexts } from '../../platform/graph/free-texts.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { refuse, type Refusal, isRefusal } from '../../rules/refusal.ts';
-import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
+import { asType } from '../../platform/access/access.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 
 /** Rows of each kind that one call erases at most. */
@@ -243,8 +244,6 @@ export const erasePersonalData = async (
 /** The mutation that erases; it writes an audit entry. */
 export const eraseMutations = ({ database }: { readonly database: Database }) =>
   ({
-    personalDataErase: async (_, given, context) => {
-      const erased = await erasePersonalData(database, context, given);
-      return isRefusal(erased) ? erased : { ...erased, __typename: 'PersonalDataErased' };
-    },
+    personalDataErase: async (_, given, context) =>
+      asType('PersonalDataErased', await erasePersonalData(database, context, given)),
   }) satisfies MutationResolvers;

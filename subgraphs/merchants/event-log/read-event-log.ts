@@ -120,7 +120,8 @@ const idOf = (publicId: string): string | null => {
 
 const whoseLog = ({ merchantId, shopId, mode }: OfShop) => [merchantId, shopId, mode];
 
-const findNumbered = async (
+/** One event of a shop's log by its `evt_...` id; null when there is none. */
+export const findLoggedEvent = async (
   runner: Runner,
   shop: OfShop,
   publicId: string,
@@ -130,13 +131,6 @@ const findNumbered = async (
   const [row] = await run<NumberedEvent>(runner, byId, [...whoseLog(shop), id]);
   return row ?? null;
 };
-
-/** One event of a shop's log by its `evt_...` id; null when there is none. */
-export const findLoggedEvent = (
-  runner: Runner,
-  shop: OfShop,
-  publicId: string,
-): Promise<LoggedEvent | null> => findNumbered(runner, shop, publicId);
 
 /**
  * A page of a shop's log, oldest or newest first. `bad_request` for a wrong size, day or subject,
@@ -154,7 +148,7 @@ export const readEventLog = async (
   if (isRefusal(span)) return span;
   if (subjectId !== null && !isUuid(subjectId))
     return refuse('bad_request', `subject_id: expected a UUID, got ${asCame(subjectId)}`);
-  const start = after === null ? null : await findNumbered(runner, shop, after);
+  const start = after === null ? null : await findLoggedEvent(runner, shop, after);
   if (after !== null && !start)
     return refuse(
       'bad_request',

@@ -54,7 +54,7 @@ export const eventLogFields = ({ database }: { readonly database: Pick<Database,
         principal.kind === 'key' ? dataOf(webhookBody) : withMaskedRecipient(dataOf(webhookBody)),
       deliveries: (event, _, context) => deliveriesOf(context).load(event),
     },
-  } satisfies Pick<Resolvers, 'LoggedEvent'>;
+  } satisfies Resolvers;
 };
 
 const dataOf = (body: string): Record<string, unknown> =>

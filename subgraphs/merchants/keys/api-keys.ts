@@ -17,7 +17,7 @@ import type { Mode } from '../../rules/mode.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { textMistake } from '../../rules/texts.ts';
 import { scopes, type OperatorPrincipal } from '../../platform/access/principal.ts';
-import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
 import { ApiKeyEntity, type ApiKey } from '../entities.ts';
 import {
   approvalObstacle,

@@ -7,11 +7,10 @@ import type {
 } from '../../../schema/generated/merchants.ts';
 import type { Shop } from '../../platform/database/entities.ts';
 import type { PageQuery } from '../../platform/database/keyset.ts';
-import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
-import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
+import { merchantOf, asType, orThrow, refusal } from '../../platform/access/access.ts';
 import {
   approveApiKey,
   issueApiKey,
@@ -43,12 +42,7 @@ interface KeysAsked {
 }
 
 /** Fields of a shop. */
-export const shopKeyFields = ({
-  database,
-}: KeyDeps): Pick<
-  ShopResolvers,
-  'allowList' | 'apiKeys' | 'receiptsRequired' | 'requireSignature' | 'requireBoundSignature'
-> => {
+export const shopKeyFields = ({ database }: KeyDeps): ShopResolvers => {
   // A list of payments repeats the same shop.
   const keysOf = perCall(
     (asked: readonly KeysAsked[], context) =>
@@ -103,7 +97,7 @@ export const keyQueries = ({ database }: Pick<KeyDeps, 'database'>) =>
       const asked = { ...page, mode, status };
       return orThrow(await listApiKeys(database.emOf(context), shop, asked, context.now()));
     },
-  }) satisfies Pick<QueryResolvers, 'apiKeys'>;
+  }) satisfies QueryResolvers;
 
 /** Fields of a key. */
 export const apiKeyFields: ApiKeyResolvers = {
@@ -112,45 +106,26 @@ export const apiKeyFields: ApiKeyResolvers = {
     principal.kind === 'operator' && principal.subject === requestedBy,
 };
 
-type KeyMutations = Pick<
-  MutationResolvers,
-  | 'apiKeyIssue'
-  | 'apiKeyApprove'
-  | 'apiKeyRevoke'
-  | 'apiKeyRotate'
-  | 'apiKeyUseNote'
-  | 'shopSignatureRequire'
-  | 'shopSigningSecretRotate'
-  | 'shopAllowListSet'
-  | 'shopReceiptsRequire'
->;
-
-const named = <Name extends string, Result extends object>(
-  name: Name,
-  result: Result | Refusal,
-): Refusal | (Result & { readonly __typename: Name }) =>
-  isRefusal(result) ? result : { ...result, __typename: name };
-
 /** Mutations for keys and for the rules that apply to their callers. */
-export const keyMutations = (deps: KeyDeps & { readonly vaultKey: Keys }): KeyMutations => ({
+export const keyMutations = (deps: KeyDeps & { readonly vaultKey: Keys }): MutationResolvers => ({
   apiKeyIssue: async (_, input, context) =>
-    named('ApiKeyIssued', await issueApiKey(deps, context, input)),
+    asType('ApiKeyIssued', await issueApiKey(deps, context, input)),
   apiKeyApprove: async (_, input, context) => {
     const { principal } = context;
     if (principal.kind !== 'operator') throw new Error('only people can approve keys');
-    return named('ApiKey', await approveApiKey(deps, { ...context, principal }, input));
+    return asType('ApiKey', await approveApiKey(deps, { ...context, principal }, input));
   },
   apiKeyRevoke: async (_, input, context) =>
-    named('ApiKey', await revokeApiKey(deps, context, input)),
+    asType('ApiKey', await revokeApiKey(deps, context, input)),
   apiKeyRotate: async (_, input, context) =>
-    named('ApiKeyIssued', await rotateApiKey(deps, context, input)),
+    asType('ApiKeyIssued', await rotateApiKey(deps, context, input)),
   apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(deps.database.pool, used, now()),
   shopSignatureRequire: async (_, { required, bound, ...shop }, context) =>
-    named('Shop', await requireSignature(deps, context, shop, { required, bound: bound ?? null })),
+    asType('Shop', await requireSignature(deps, context, shop, { required, bound: bound ?? null })),
   shopSigningSecretRotate: async (_, shop, context) =>
-    named('ShopSigningSecretRotated', await rotateSigningSecret(deps, context, shop)),
+    asType('ShopSigningSecretRotated', await rotateSigningSecret(deps, context, shop)),
   shopAllowListSet: async (_, { entries, ...shop }, context) =>
-    named('Shop', await setAllowList(deps, context, shop, entries)),
+    asType('Shop', await setAllowList(deps, context, shop, entries)),
   shopReceiptsRequire: async (_, { required, ...shop }, context) =>
-    named('Shop', await requireReceipts(deps, context, shop, required)),
+    asType('Shop', await requireReceipts(deps, context, shop, required)),
 });

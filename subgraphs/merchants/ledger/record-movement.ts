@@ -14,7 +14,7 @@ import { largestAmount, minorUnits } from '../../rules/money.ts';
 import { adjustmentRecorded, settlementRecorded, type Posting } from '../../rules/postings.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { charactersOf } from '../../rules/texts.ts';
-import { changeEntities, type Acting } from '../audit.ts';
+import { changeEntities, type Acting } from '../../platform/database/audit.ts';
 import { missing, reasonMistake, type PolicyDeps } from '../policies/change-policy.ts';
 import { ledgerColumns, type LedgerRow } from './read-ledger.ts';
 

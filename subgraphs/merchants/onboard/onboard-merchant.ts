@@ -6,8 +6,9 @@
 import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
 import type { Shop } from '../../platform/database/entities.ts';
 import { checkWebhookUrl } from '../../platform/http/webhook-url.ts';
+import { asType } from '../../platform/access/access.ts';
 import { isRefusal, refuseMistakes, type Refusal } from '../../rules/refusal.ts';
-import type { Acting } from '../audit.ts';
+import type { Acting } from '../../platform/database/audit.ts';
 import { createMerchant } from '../change-merchant.ts';
 import type { Merchant, WebhookEndpoint } from '../entities.ts';
 import { issueApiKey, type IssuedKey } from '../keys/api-keys.ts';
@@ -83,11 +84,8 @@ export const onboardMutations = (deps: EndpointDeps) =>
   ({
     merchantOnboard: async (_, { webhookUrl, events, signature, ...input }, context) => {
       const endpoint = webhookUrl ? { url: webhookUrl, events, signature } : null;
-      const made = await onboardMerchant(deps, context, {
-        ...input,
-        profile: profileOf(input.profile),
-        endpoint,
-      });
-      return isRefusal(made) ? made : { ...made, __typename: 'MerchantOnboarded' };
+      const profile = profileOf(input.profile);
+      const asked = { ...input, profile, endpoint };
+      return asType('MerchantOnboarded', await onboardMerchant(deps, context, asked));
     },
   }) satisfies MutationResolvers;

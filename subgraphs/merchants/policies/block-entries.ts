@@ -10,7 +10,7 @@ import { BlockEntryEntity, type BlockEntry } from '../../platform/policies/entit
 import { blockValue, blockValueExpected, type BlockKind } from '../../rules/block.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { allKeys } from '../../platform/access/keys.ts';
-import type { Acting } from '../audit.ts';
+import type { Acting } from '../../platform/database/audit.ts';
 import { changePolicy, missing, reasonMistake, type PolicyDeps } from './change-policy.ts';
 
 /** Entries of a merchant's own list at most; every process keeps the list in memory. */

@@ -14,7 +14,12 @@ import { textMistake } from '../../rules/texts.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { merchantOf, refusal } from '../../platform/access/access.ts';
-import { changeEntities, type Acting, type AuditedAction, type EntryNotes } from '../audit.ts';
+import {
+  changeEntities,
+  type Acting,
+  type AuditedAction,
+  type EntryNotes,
+} from '../../platform/database/audit.ts';
 import { MerchantEntity } from '../entities.ts';
 import type { Keys } from '../../platform/access/keys.ts';
 

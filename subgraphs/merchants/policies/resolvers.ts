@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
+import { type Refusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { orThrow, refusal } from '../../platform/access/access.ts';
+import { asType, orThrow, refusal } from '../../platform/access/access.ts';
 import { addBlockEntry, listBlockEntries, removeBlockEntry } from './block-entries.ts';
 import {
   ownerOf,
@@ -19,7 +19,7 @@ import { listRoutes, removeRoute, setRoute } from './set-route.ts';
 import { findPage, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { ForbiddenWordEntity, type ForbiddenWord } from '../../platform/policies/entities.ts';
 import { forbiddenWord } from '../../rules/block.ts';
-import type { Acting } from '../audit.ts';
+import type { Acting } from '../../platform/database/audit.ts';
 
 /* Operators maintain forbidden purposes: words that no description may contain. */
 
@@ -89,30 +89,13 @@ const listForbiddenPurposes = (
   return findPage(em, { entity: ForbiddenWordEntity, at: 'createdAt', where: {}, bound }, page);
 };
 
-const named =
-  <Name extends string>(__typename: Name) =>
-  <Result extends object>(
-    result: Result | Refusal,
-  ): (Result & { readonly __typename: Name }) | Refusal =>
-    isRefusal(result) ? result : { ...result, __typename };
-
-const removed = named('PolicyRemoved');
-const recorded = named('LedgerRecorded');
-
 const shopNamed = (shopId: string | null | undefined): string | null => {
   if (shopId && !isUuid(shopId)) throw refusal('not_found', 'there is no such shop');
   return shopId ?? null;
 };
 
-type PolicyQuery =
-  | 'rateHistory'
-  | 'bankRoutes'
-  | 'blockEntries'
-  | 'forbiddenPurposes'
-  | 'exchangeRates';
-
 /** The queries of the policies. */
-export const policyQueries = ({ database }: PolicyDeps): Pick<QueryResolvers, PolicyQuery> => ({
+export const policyQueries = ({ database }: PolicyDeps): QueryResolvers => ({
   rateHistory: async (_, { merchantId, shopId, method, ...page }, context) =>
     orThrow(
       await listRates(database.emOf(context), {
@@ -149,46 +132,37 @@ export const policyQueries = ({ database }: PolicyDeps): Pick<QueryResolvers, Po
     ),
 });
 
-type PolicyMutation =
-  | 'rateSet'
-  | 'bankRouteSet'
-  | 'bankRouteRemove'
-  | 'blockEntryAdd'
-  | 'blockEntryRemove'
-  | 'forbiddenPurposeAdd'
-  | 'forbiddenPurposeRemove'
-  | 'exchangeRateSet'
-  | 'settlementRecord'
-  | 'adjustmentRecord';
-
 /** Mutations of the policies and the ledger. Each writes an audit entry. */
-export const policyMutations = (deps: PolicyDeps): Pick<MutationResolvers, PolicyMutation> => ({
-  rateSet: async (_, input, context) => named('RateRecord')(await setRate(deps, context, input)),
+export const policyMutations = (deps: PolicyDeps): MutationResolvers => ({
+  rateSet: async (_, input, context) => asType('RateRecord', await setRate(deps, context, input)),
   bankRouteSet: async (_, input, context) =>
-    named('BankRoute')(await setRoute(deps, context, input)),
-  bankRouteRemove: async (_, input, context) => removed(await removeRoute(deps, context, input)),
+    asType('BankRoute', await setRoute(deps, context, input)),
+  bankRouteRemove: async (_, input, context) =>
+    asType('PolicyRemoved', await removeRoute(deps, context, input)),
   blockEntryAdd: async (_, { merchantId, ...input }, context) =>
-    named('BlockEntry')(
+    asType(
+      'BlockEntry',
       await addBlockEntry(deps, context, {
         ...input,
         merchantId: ownerToChange(context.principal, merchantId),
       }),
     ),
   blockEntryRemove: async (_, { merchantId, id }, context) =>
-    removed(
+    asType(
+      'PolicyRemoved',
       await removeBlockEntry(deps, context, {
         merchantId: ownerToChange(context.principal, merchantId),
         id,
       }),
     ),
   forbiddenPurposeAdd: async (_, input, context) =>
-    named('ForbiddenPurpose')(await forbidPurpose(deps, context, input)),
+    asType('ForbiddenPurpose', await forbidPurpose(deps, context, input)),
   forbiddenPurposeRemove: async (_, { id }, context) =>
-    removed(await allowPurpose(deps, context, id)),
+    asType('PolicyRemoved', await allowPurpose(deps, context, id)),
   exchangeRateSet: async (_, input, context) =>
-    named('ExchangeRate')(await setExchangeRate(deps, context, input)),
+    asType('ExchangeRate', await setExchangeRate(deps, context, input)),
   settlementRecord: async (_, input, context) =>
-    recorded(await recordSettlement(deps, context, input)),
+    asType('LedgerRecorded', await recordSettlement(deps, context, input)),
   adjustmentRecord: async (_, input, context) =>
-    recorded(await recordAdjustment(deps, context, input)),
+    asType('LedgerRecorded', await recordAdjustment(deps, context, input)),
 });

@@ -11,7 +11,7 @@ import { findPage, given, type Page, type PageQuery } from '../../platform/datab
 import { ExchangeRateEntity, type ExchangeRate } from '../../platform/policies/entities.ts';
 import { exchangeRate, plainRate, rateScale_digits } from '../../rules/money.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import type { Acting } from '../audit.ts';
+import type { Acting } from '../../platform/database/audit.ts';
 import { beginning, changePolicy, missing, type PolicyDeps } from './change-policy.ts';
 
 interface RateInput {

@@ -10,7 +10,7 @@ import { BankRouteEntity, type BankRoute } from '../../acquirers/entities.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { methodsOf, type BankOperation, type RouteMethod } from '../../rules/banks.ts';
-import { changeEntities, type Acting } from '../audit.ts';
+import { changeEntities, type Acting } from '../../platform/database/audit.ts';
 import { lockShop } from '../shops/change-shop.ts';
 import type { PolicyDeps } from './change-policy.ts';
 

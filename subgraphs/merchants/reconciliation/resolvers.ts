@@ -4,8 +4,8 @@ import type { MutationResolvers, QueryResolvers } from '../../../schema/generate
 import type { Database } from '../../platform/database/orm.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { platformMerchantId, isUuid } from '../../rules/ids.ts';
-import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
-import { orThrow } from '../../platform/access/access.ts';
+import { type Refusal, refuse } from '../../rules/refusal.ts';
+import { asType, orThrow } from '../../platform/access/access.ts';
 import {
   type ReconciliationDifference,
   type OperationSide,
@@ -108,9 +108,6 @@ interface Deps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
 }
 
-const named = (result: ReconciliationRun | Refusal) =>
-  isRefusal(result) ? result : { ...result, __typename: 'ReconciliationRun' as const };
-
 /** The queries of reconciliation. */
 export const reconciliationQueries = ({ database }: Deps) =>
   ({
@@ -124,20 +121,16 @@ export const reconciliationQueries = ({ database }: Deps) =>
 export const reconciliationMutations = ({ database }: Deps) =>
   ({
     reconciliationOpen: async (_, name, context) =>
-      named(await openReconciliation(database, context, name)),
+      asType('ReconciliationRun', await openReconciliation(database, context, name)),
     reconciliationPartAdd: async (_, part, context) =>
-      named(await addRegistryPart(database, context, part)),
+      asType('ReconciliationRun', await addRegistryPart(database, context, part)),
     reconciliationMatch: async (_, { runId }, context) =>
-      named(await matchReconciliation(database, context, runId)),
-    reconciliationDifferenceResolve: async (_, { merchantId, ...input }, context) => {
-      const resolved = await resolveDifference(database, context, {
-        ...input,
-        merchantId: merchantId ?? null,
-      });
-      return isRefusal(resolved)
-        ? resolved
-        : { ...resolved, __typename: 'ReconciliationDifference' };
-    },
+      asType('ReconciliationRun', await matchReconciliation(database, context, runId)),
+    reconciliationDifferenceResolve: async (_, { merchantId = null, ...input }, context) =>
+      asType(
+        'ReconciliationDifference',
+        await resolveDifference(database, context, { ...input, merchantId }),
+      ),
   }) satisfies MutationResolvers;
 
 const openOfRuns: Statement = {

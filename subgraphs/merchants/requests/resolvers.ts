@@ -197,4 +197,4 @@ export const requestFields = {
     at: ({ createdAt }) => createdAt,
     durationMs: ({ duration_ms }) => duration_ms,
   },
-} satisfies Pick<Resolvers, 'ApiRequest'>;
+} satisfies Resolvers;

@@ -2,7 +2,7 @@
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { platformMerchantId, isUuid } from '../../rules/ids.ts';
-import { merchantOf } from '../../platform/access/access.ts';
+import { anyMerchantOf } from '../../platform/access/access.ts';
 import { searchAnything, type Found } from './search-anything.ts';
 
 type Kind = Found['kind'];
@@ -29,8 +29,7 @@ export const searchQueries = ({
 }) =>
   ({
     search: async (_, { text, merchantId: named, timeZone }, { principal }) => {
-      const isEverybody = principal.kind === 'operator' && principal.merchantId === null && !named;
-      const merchantId = isEverybody ? null : merchantOf(principal, named);
+      const merchantId = anyMerchantOf(principal, named);
       return merchantId === null || isUuid(merchantId)
         ? searchAnything(pool, merchantId, text, {
             now: Temporal.Now.instant(),

@@ -2,14 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { makeConsoleLink } from '../../platform/access/link-person.ts';
 import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
-import { writeEntry, type AuditedAction } from '../../platform/database/audit.ts';
+import { writeEntry, type AuditedAction, type Acting } from '../../platform/database/audit.ts';
 import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction, run, type Statement } from '../../platform/database/statement.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { isEmail } from '../../rules/receipt-terms.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import type { Acting } from '../audit.ts';
 import { sessionIdle_min, invitationLife_h, type SessionDeps } from './sessions.ts';
 
 /** A session as an administrator sees it, without its secret's digest. */

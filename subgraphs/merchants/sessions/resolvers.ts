@@ -4,14 +4,14 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../../schema/generated/merchants.ts';
-import { isRefusal } from '../../rules/refusal.ts';
 import {
   roles,
   type OperatorPrincipal,
   type Principal,
   type Role,
 } from '../../platform/access/principal.ts';
-import { merchantOf, refusal } from '../../platform/access/access.ts';
+import type { SubgraphContext } from '../../platform/graph/subgraph.ts';
+import { merchantOf, asType, refusal } from '../../platform/access/access.ts';
 import {
   findInvitations,
   invitePerson,
@@ -50,38 +50,27 @@ const personOf = (principal: Principal): OperatorPrincipal => {
   return principal;
 };
 
-export const sessionQueries = (
-  deps: PeopleDeps,
-): Pick<QueryResolvers, 'consoleSession' | 'personSessions' | 'personInvitations'> => ({
+const actingPerson = ({ requestId, now, principal }: SubgraphContext) => ({
+  requestId,
+  now,
+  principal: personOf(principal),
+});
+
+export const sessionQueries = (deps: PeopleDeps): QueryResolvers => ({
   personInvitations: (_, __, { principal, now }) =>
     findInvitations(deps, personOf(principal), now()),
   personSessions: (_, __, { principal, now }) => findPeople(deps, personOf(principal), now()),
   consoleSession: (_, { digest }, { now }) => findSessionBy(deps, digest, now()),
 });
 
-type SessionMutations = Pick<
-  MutationResolvers,
-  | 'consoleSessionOpen'
-  | 'consoleSessionUseNote'
-  | 'consoleSessionEnd'
-  | 'consoleLinkMake'
-  | 'consoleLinkUse'
-  | 'personSessionEnd'
-  | 'personInvite'
-  | 'personInvitationWithdraw'
->;
-
-export const sessionMutations = (deps: PeopleDeps): SessionMutations => ({
-  personInvite: async (_, { email, role, merchantId = null }, { requestId, now, principal }) => {
-    const acting = { requestId, now, principal: personOf(principal) };
-    const invited = await invitePerson(deps, acting, { email, role, merchantId });
-    return isRefusal(invited) ? invited : { ...invited, __typename: 'PersonInvited' };
-  },
-  personInvitationWithdraw: async (_, { id }, { requestId, now, principal }) => {
-    const acting = { requestId, now, principal: personOf(principal) };
-    const gone = await withdrawInvitation(deps, acting, id);
-    return isRefusal(gone) ? gone : { ...gone, __typename: 'PersonInvitation' };
-  },
+export const sessionMutations = (deps: PeopleDeps): MutationResolvers => ({
+  personInvite: async (_, { email, role, merchantId = null }, context) =>
+    asType(
+      'PersonInvited',
+      await invitePerson(deps, actingPerson(context), { email, role, merchantId }),
+    ),
+  personInvitationWithdraw: async (_, { id }, context) =>
+    asType('PersonInvitation', await withdrawInvitation(deps, actingPerson(context), id)),
   consoleSessionOpen: (_, { digest, subject, role, merchantId }, context) =>
     openSession(deps, context, digest, {
       subject,
@@ -97,9 +86,6 @@ export const sessionMutations = (deps: PeopleDeps): SessionMutations => ({
     return makeLink(deps, digest, person, now());
   },
   consoleLinkUse: (_, { link, digest }, context) => useLink(deps, context, link, digest),
-  personSessionEnd: async (_, { id }, { requestId, now, principal }) => {
-    const acting = { requestId, now, principal: personOf(principal) };
-    const ended = await endPersonSession(deps, acting, id);
-    return isRefusal(ended) ? ended : { ...ended, __typename: 'PersonSession' };
-  },
+  personSessionEnd: async (_, { id }, context) =>
+    asType('PersonSession', await endPersonSession(deps, actingPerson(context), id)),
 });

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { unnamedPerson } from '../../platform/access/link-person.ts';
 import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
 import type { Bus } from '../../platform/bus/bus.ts';
-import { writeEntry, type AuditedAction } from '../../platform/database/audit.ts';
+import { writeEntry, type AuditedAction, type Acting } from '../../platform/database/audit.ts';
 import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import {
@@ -18,7 +18,6 @@ import {
   type Statement,
 } from '../../platform/database/statement.ts';
 import { isUuid } from '../../rules/ids.ts';
-import type { Acting } from '../audit.ts';
 import type { ConsoleSession } from '../entities.ts';
 
 export interface SessionDeps {

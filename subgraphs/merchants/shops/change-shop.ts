@@ -11,7 +11,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { seal, type Keys } from '../../platform/access/keys.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
-import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
 import { MerchantEntity } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
 import {

@@ -10,7 +10,7 @@ import { seal, type Keys } from '../../platform/access/keys.ts';
 import type { Shop } from '../../platform/database/entities.ts';
 import type { AuditVerb } from '../../rules/audit-action.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
 import type { KeyDeps, ShopKey } from '../keys/api-keys.ts';
 import { makeSigningSecret } from '../keys/rules.ts';
 import { lockShop } from './change-shop.ts';
@@ -20,7 +20,11 @@ const allowList_max = 200;
 
 type Protection = Pick<
   Shop,
-  'requireSignature' | 'requireBoundSignature' | 'signingSecretSealed' | 'allowList'
+  | 'requireSignature'
+  | 'requireBoundSignature'
+  | 'signingSecretSealed'
+  | 'allowList'
+  | 'receiptsRequired'
 >;
 
 const noShop = refuse('not_found', 'there is no such shop');
@@ -35,14 +39,15 @@ const changeProtection = async (
   {
     shop: { merchantId, shopId },
     verb,
-  }: { readonly shop: ShopKey; readonly verb: AuditVerb<'shop'> },
+    view = 'protection',
+  }: { readonly shop: ShopKey; readonly verb: AuditVerb<'shop'>; readonly view?: string },
   decide: (shop: Shop) => Partial<Protection> | Refusal,
 ): Promise<Shop | Refusal> => {
   const action: AuditedAction = {
     action: `shop.${verb}`,
     merchantId,
     subject: { kind: 'shop', id: shopId },
-    view: 'protection',
+    view,
   };
   const changed = await changeEntities(database, acting, action, async (em) => {
     const shop = await lockShop(em, { merchantId, shopId });
@@ -158,24 +163,12 @@ export const setAllowList = async (
  * Sets whether the shop's payments, links, token charges and subscriptions, and its partial
  * captures and refunds, need a receipt. Refuses with `not_found`.
  */
-export const requireReceipts = async (
-  { database, bus }: KeyDeps,
+export const requireReceipts = (
+  deps: KeyDeps,
   acting: Acting,
-  { merchantId, shopId }: ShopKey,
+  shop: ShopKey,
   required: boolean,
-): Promise<Shop | Refusal> => {
-  const action: AuditedAction = {
-    action: 'shop.receipts_require',
-    merchantId,
-    subject: { kind: 'shop', id: shopId },
-    view: 'receipts',
-  };
-  const changed = await changeEntities(database, acting, action, async (em) => {
-    const shop = await lockShop(em, { merchantId, shopId });
-    return shop
-      ? em.assign(shop, { receiptsRequired: required })
-      : refuse('not_found', 'there is no such shop');
-  });
-  if (!isRefusal(changed)) await bus.publish('keys', { merchantId });
-  return changed;
-};
+): Promise<Shop | Refusal> =>
+  changeProtection(deps, acting, { shop, verb: 'receipts_require', view: 'receipts' }, () => ({
+    receiptsRequired: required,
+  }));

@@ -8,10 +8,10 @@ import type { AccountPurpose } from '../../acquirers/bank-accounts.ts';
 import { BankAccountEntity, type BankAccount } from '../../acquirers/entities.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { merchantOf } from '../../platform/access/access.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
+import { merchantOf, asType } from '../../platform/access/access.ts';
 import { seal, type Keys } from '../../platform/access/keys.ts';
-import { changeEntities, type Acting } from '../audit.ts';
+import { changeEntities, type Acting } from '../../platform/database/audit.ts';
 import { MerchantEntity } from '../entities.ts';
 
 interface BankAccountDeps {
@@ -106,13 +106,8 @@ const removeAccount = (
     },
   );
 
-const named = (account: ShownAccount | Refusal) =>
-  isRefusal(account) ? account : { __typename: 'BankAccount' as const, ...account };
-
 /** The query about accounts at acquirers. */
-export const bankAccountQueries = ({
-  database,
-}: BankAccountDeps): Pick<QueryResolvers, 'bankAccounts'> => ({
+export const bankAccountQueries = ({ database }: BankAccountDeps): QueryResolvers => ({
   bankAccounts: (_, { merchantId }, context) =>
     database.emOf(context).find(
       BankAccountEntity,
@@ -125,9 +120,9 @@ export const bankAccountQueries = ({
 });
 
 /** The mutations for accounts at acquirers. Each writes an audit entry. */
-export const bankAccountMutations = (
-  deps: BankAccountDeps,
-): Pick<MutationResolvers, 'bankAccountSet' | 'bankAccountRemove'> => ({
-  bankAccountSet: async (_, input, context) => named(await setAccount(deps, context, input)),
-  bankAccountRemove: async (_, key, context) => named(await removeAccount(deps, context, key)),
+export const bankAccountMutations = (deps: BankAccountDeps): MutationResolvers => ({
+  bankAccountSet: async (_, input, context) =>
+    asType('BankAccount', await setAccount(deps, context, input)),
+  bankAccountRemove: async (_, key, context) =>
+    asType('BankAccount', await removeAccount(deps, context, key)),
 });

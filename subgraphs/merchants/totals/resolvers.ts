@@ -8,7 +8,7 @@ import { shopIdsOf } from '../../platform/database/registry.ts';
 import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
 import type { Principal } from '../../platform/access/principal.ts';
-import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
+import { isOfAll, merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { countedStatuses, type CountedKind, type CountedStatus } from '../../ledger/entities.ts';
 import type { Mode } from '../../rules/mode.ts';
@@ -297,7 +297,7 @@ const whoseTotals = (
     if (shopId && shopId !== principal.shopId) throw noShop;
     return { merchantId: principal.merchantId, shopIds: [principal.shopId] };
   }
-  if (principal.kind === 'operator' && principal.merchantId === null && !named) {
+  if (isOfAll(principal, named)) {
     if (shopId) throw refusal('bad_request', 'merchantId: required with shopId');
     return { merchantId: null, shopIds: null };
   }

@@ -149,4 +149,4 @@ export const viewerFields = ({
       },
       permissions: permissionsOf,
     },
-  }) satisfies Pick<Resolvers, 'Viewer'>;
+  }) satisfies Resolvers;

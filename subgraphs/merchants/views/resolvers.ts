@@ -4,12 +4,17 @@ import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
+import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { platformMerchantId, isUuid } from '../../rules/ids.ts';
-import { merchantOf } from '../../platform/access/access.ts';
-import { actorOf, changeEntities, type Acting, type AuditedAction } from '../audit.ts';
+import { merchantOf, asType } from '../../platform/access/access.ts';
+import {
+  actorOf,
+  changeEntities,
+  type Acting,
+  type AuditedAction,
+} from '../../platform/database/audit.ts';
 import { SavedViewEntity, type SavedView } from '../entities.ts';
 import { textMistake } from '../../rules/texts.ts';
 
@@ -137,12 +142,8 @@ export const viewQueries = ({ database }: ViewDeps) =>
 /** Saving and removing views. */
 export const viewMutations = ({ database }: ViewDeps) =>
   ({
-    savedViewSave: async (_, view, context) => {
-      const saved = await saveView(database, context, view);
-      return isRefusal(saved) ? saved : { ...saved, __typename: 'SavedView' };
-    },
-    savedViewDelete: async (_, { id }, context) => {
-      const deleted = await deleteView(database, context, id);
-      return isRefusal(deleted) ? deleted : { ...deleted, __typename: 'SavedViewDeleted' };
-    },
+    savedViewSave: async (_, view, context) =>
+      asType('SavedView', await saveView(database, context, view)),
+    savedViewDelete: async (_, { id }, context) =>
+      asType('SavedViewDeleted', await deleteView(database, context, id)),
   }) satisfies MutationResolvers;

@@ -12,7 +12,12 @@ import { run, type Statement } from '../../platform/database/statement.ts';
 import type { WebhookEvent } from '../../rules/event.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { seal } from '../../platform/access/keys.ts';
-import { changeEntities, type Acting, type EntryNotes, type AuditedAction } from '../audit.ts';
+import {
+  changeEntities,
+  type Acting,
+  type EntryNotes,
+  type AuditedAction,
+} from '../../platform/database/audit.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { lockShop, type Rotated, type ShopDeps } from '../shops/change-shop.ts';
 import { notSent } from './deliver-webhook.ts';

@@ -1,7 +1,7 @@
 /** Where webhooks fail, in the graph. */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { merchantOf, orThrow } from '../../platform/access/access.ts';
+import { anyMerchantOf, orThrow } from '../../platform/access/access.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
@@ -262,9 +262,7 @@ export const failureQueries = ({
 }) =>
   ({
     webhookFailures: async (_, query, { principal, now }) => {
-      const everybody =
-        principal.kind === 'operator' && principal.merchantId === null && !query.merchantId;
-      const merchantId = everybody ? null : merchantOf(principal, query.merchantId);
+      const merchantId = anyMerchantOf(principal, query.merchantId);
       const found = orThrow(await findFailures(pool, now(), { ...query, merchantId }));
       return { ...found, nodes: [...found.nodes] };
     },

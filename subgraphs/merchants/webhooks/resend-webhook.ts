@@ -10,7 +10,7 @@ import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts'
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
 import {
   MerchantEntity,
   WebhookDeliveryEntity,

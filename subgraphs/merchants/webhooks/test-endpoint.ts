@@ -7,7 +7,7 @@ import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { changeEntities, type Acting, type AuditedAction } from '../audit.ts';
+import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
 import {
   AuditEntryEntity,
   MerchantEntity,

@@ -192,7 +192,7 @@ const viewOf = async (
 };
 
 /** What the page shows. */
-export const checkoutQueries = (deps: ReadingDeps): Pick<QueryResolvers, 'checkout'> => ({
+export const checkoutQueries = (deps: ReadingDeps): QueryResolvers => ({
   checkout: async (_, __, { principal, now }) => {
     const at = now();
     const buyer = buyerOf(principal);
@@ -217,12 +217,7 @@ const notifyOpened = (
 };
 
 /** What a buyer does on the page. */
-export const checkoutMutations = (
-  deps: ReadingDeps,
-): Pick<
-  MutationResolvers,
-  'checkoutMethodChoose' | 'checkoutOutcomePlan' | 'checkoutPay' | 'checkoutSimulatorConfirm'
-> => {
+export const checkoutMutations = (deps: ReadingDeps): MutationResolvers => {
   const { database, banks, policies, wakeRelay, askNoMore } = deps;
   const view = (changed: Payment | Refusal, now: Temporal.Instant) => {
     if (isRefusal(changed)) return changed;

@@ -33,9 +33,7 @@ export const linkFields: PaymentLinkResolvers = {
 };
 
 /** The queries of links, and of a link's page. */
-export const linkQueries = (
-  deps: PaymentsDeps,
-): Pick<QueryResolvers, 'paymentLink' | 'paymentLinks' | 'linkPage'> => ({
+export const linkQueries = (deps: PaymentsDeps): QueryResolvers => ({
   paymentLink: async (_, { id, merchantId }, { principal }) => {
     if (!isUuid(id)) return null;
     const [link] = await loadLinks(deps.database.pool, [
@@ -58,9 +56,7 @@ export const linkQueries = (
 });
 
 /** What a merchant does with links, and a buyer on a link's page. */
-export const linkMutations = (
-  deps: PaymentsDeps,
-): Pick<MutationResolvers, 'linkCreate' | 'linkDeactivate' | 'linkPay'> => ({
+export const linkMutations = (deps: PaymentsDeps): MutationResolvers => ({
   linkCreate: async (_, { input, idempotency, merchantId, shopId, mode }, context) => {
     const named = { merchantId, shopId, mode: mode ?? 'live' };
     const seller = await sellerOf(deps, context.principal, named, context.now);

@@ -94,7 +94,7 @@ export const notesOf = ({ database }: Pick<PaymentsDeps, 'database'>) =>
   rowsOfPayment(database.pool, findNotes);
 
 /** The mutation by which people write. */
-export const noteMutations = (deps: PaymentsDeps): Pick<MutationResolvers, 'paymentNoteAdd'> => ({
+export const noteMutations = (deps: PaymentsDeps): MutationResolvers => ({
   paymentNoteAdd: async (
     _,
     { id, text, idempotency, merchantId },

@@ -33,9 +33,7 @@ export const receiptFields = ({ database }: Pick<PaymentsDeps, 'database'>): Rec
 };
 
 /** One receipt, and the registry of receipts. */
-export const receiptQueries = (
-  deps: PaymentsDeps,
-): Pick<QueryResolvers, 'receipt' | 'receipts'> => ({
+export const receiptQueries = (deps: PaymentsDeps): QueryResolvers => ({
   receipt: async (_, { id, merchantId }, { principal }) => {
     if (!isUuid(id)) return null;
     const [receipt] = await loadReceipts(deps.database.pool, [
@@ -56,9 +54,7 @@ export const receiptQueries = (
 });
 
 /** What keys and people do with receipts. */
-export const receiptMutations = (
-  deps: PaymentsDeps,
-): Pick<MutationResolvers, 'receiptClose' | 'receiptResend'> => ({
+export const receiptMutations = (deps: PaymentsDeps): MutationResolvers => ({
   receiptClose: async (
     _,
     { paymentId, receipt, idempotency, merchantId },

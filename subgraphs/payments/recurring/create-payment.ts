@@ -354,17 +354,13 @@ export const recurringFields: Pick<
 };
 
 /** The query behind which recurring billing reads its payments. */
-export const recurringQueries = ({
-  database,
-}: PaymentsDeps): Pick<QueryResolvers, 'recurringPayments'> => ({
+export const recurringQueries = ({ database }: PaymentsDeps): QueryResolvers => ({
   recurringPayments: async (_, { references }) =>
     (await loadPayments(database.pool, references)).map(asRecurring),
 });
 
 /** Mutations for recurring billing: they create and cancel payments. */
-export const recurringMutations = (
-  deps: PaymentsDeps,
-): Pick<MutationResolvers, 'recurringPaymentCreate' | 'recurringPaymentCancel'> => ({
+export const recurringMutations = (deps: PaymentsDeps): MutationResolvers => ({
   recurringPaymentCreate: async (_, { input }) => {
     const { clocks, wakeRelay, askLater } = deps;
     if (![input.merchantId, input.shopId, input.tokenId].every(isUuid))

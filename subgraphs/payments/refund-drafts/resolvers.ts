@@ -43,7 +43,7 @@ export const refundDraftFields = ({
 /** The queries of proposed refunds. */
 export const refundDraftQueries = ({
   database: { pool },
-}: Pick<PaymentsDeps, 'database'>): Pick<QueryResolvers, 'refundDraft' | 'refundDrafts'> => ({
+}: Pick<PaymentsDeps, 'database'>): QueryResolvers => ({
   refundDraft: async (_, { id, merchantId }, { principal }) =>
     (await refundDrafts.load(pool, [{ merchantId: merchantOf(principal, merchantId), id }]))[0] ??
     null,
@@ -58,10 +58,8 @@ export const refundDraftQueries = ({
   },
 });
 
-type Mutations = 'refundDraftCreate' | 'refundDraftApprove' | 'refundDraftReject';
-
 /** The mutations of proposed refunds; such a refund needs two people. */
-export const refundDraftMutations = (deps: ReadingDeps): Pick<MutationResolvers, Mutations> => ({
+export const refundDraftMutations = (deps: ReadingDeps): MutationResolvers => ({
   refundDraftCreate: async (
     _,
     { merchantId, paymentId, amount, reason, receipt, idempotency },

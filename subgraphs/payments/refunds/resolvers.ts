@@ -30,7 +30,7 @@ export const refundFields = ({ database }: PaymentsDeps): RefundResolvers => {
 };
 
 /** The registry of refunds. */
-export const refundQueries = (deps: PaymentsDeps): Pick<QueryResolvers, 'refunds'> => ({
+export const refundQueries = (deps: PaymentsDeps): QueryResolvers => ({
   refunds: async (_, { status, filter, ...asked }, { principal }) => {
     const ofPayment = orThrow(ofPaymentId('refund.payment_id', filter?.paymentId));
     const rows = [oneOf('refund.fail_reason', filter?.failReason), ofPayment];
@@ -66,9 +66,7 @@ const assertMayRefund = async (
 };
 
 /** The mutations for refunds by keys and people, and for operators who repeat a refused refund. */
-export const refundMutations = (
-  deps: ReadingDeps,
-): Pick<MutationResolvers, 'refundCreate' | 'refundRetry'> => ({
+export const refundMutations = (deps: ReadingDeps): MutationResolvers => ({
   refundCreate: async (
     _,
     { paymentId, amount, reason, receipt, metadata, idempotency, merchantId },

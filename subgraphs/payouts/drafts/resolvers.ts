@@ -53,7 +53,7 @@ const ofBatch = (id: string | null | undefined): RowFilter | Refusal =>
 /** The queries of drafts. */
 export const draftQueries = ({
   database: { pool },
-}: Pick<DraftsDeps, 'database'>): Pick<QueryResolvers, 'payoutDraft' | 'payoutDrafts'> => ({
+}: Pick<DraftsDeps, 'database'>): QueryResolvers => ({
   payoutDraft: async (_, { id, merchantId }, { principal }) =>
     (await payoutDrafts.load(pool, [{ merchantId: merchantOf(principal, merchantId), id }]))[0] ??
     null,
@@ -90,9 +90,7 @@ const decisionsOf = async (
 };
 
 /** The mutations that decide several drafts. */
-const manyMutations = (
-  deps: DraftsDeps,
-): Pick<MutationResolvers, 'payoutDraftsApprove' | 'payoutDraftsReject'> => ({
+const manyMutations = (deps: DraftsDeps): MutationResolvers => ({
   payoutDraftsApprove: async (_, asked, context) => {
     const mistake = idsRefusal(asked.ids);
     if (mistake) return mistake;
@@ -114,15 +112,8 @@ const manyMutations = (
   },
 });
 
-type Mutations =
-  | 'payoutDraftCreate'
-  | 'payoutDraftApprove'
-  | 'payoutDraftReject'
-  | 'payoutDraftsApprove'
-  | 'payoutDraftsReject';
-
 /** The mutations of drafts; a payout needs two people. */
-export const draftMutations = (deps: DraftsDeps): Pick<MutationResolvers, Mutations> => ({
+export const draftMutations = (deps: DraftsDeps): MutationResolvers => ({
   ...manyMutations(deps),
   payoutDraftCreate: async (
     _,

@@ -311,6 +311,13 @@ export const orThrow = <Result extends object>(result: Result | Refusal): Result
   return result;
 };
 
+/** The result as a member of a union, tagged with its type name. A refusal stays as it is. */
+export const asType = <Name extends string, Result extends object>(
+  __typename: Name,
+  result: Result | Refusal,
+): (Result & { readonly __typename: Name }) | Refusal =>
+  isRefusal(result) ? result : { ...result, __typename };
+
 /** The calling key. Access rows refuse other callers; this only narrows the type. */
 export const keyOf = (principal: Principal): KeyPrincipal => {
   if (principal.kind !== 'key') throw refusal('scope_required', 'this operation is for API keys');
@@ -336,3 +343,13 @@ export const merchantOf = (principal: Principal, named: string | null | undefine
       return named;
   }
 };
+
+/** Whether the call is of all merchants: an operator of the platform names none. */
+export const isOfAll = (principal: Principal, merchantId: string | null | undefined): boolean =>
+  principal.kind === 'operator' && principal.merchantId === null && !merchantId;
+
+/** The call's merchant; null: all of them. */
+export const anyMerchantOf = (
+  principal: Principal,
+  merchantId: string | null | undefined,
+): string | null => (isOfAll(principal, merchantId) ? null : merchantOf(principal, merchantId));

@@ -8,6 +8,7 @@
  */
 import { isUuid } from '../../rules/ids.ts';
 import { modes as allModes, type Mode } from '../../rules/mode.ts';
+import { isOfAll } from '../access/access.ts';
 import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
 import { asCame } from '../../rules/texts.ts';
 import type { Principal } from '../access/principal.ts';
@@ -225,8 +226,7 @@ const reachWithin = async (
   principal: Principal,
   { merchantId, modes = ['live'], includeTest = false, filter }: ListRequest,
 ): Promise<WideReach> => {
-  const isEverybody = principal.kind === 'operator' && principal.merchantId === null && !merchantId;
-  const named: WideReach = isEverybody
+  const named: WideReach = isOfAll(principal, merchantId)
     ? { merchantId: null, shopIds: [], modes: [] }
     : await reachOf(runner, principal, merchantId, includeTest);
   const own = principal.kind === 'key' ? named.modes : includeTest ? allModes : modes;

@@ -86,13 +86,8 @@ export const subscriptionChargeFields: SubscriptionChargeResolvers = {
     paymentId !== null && isOwn(principal, shopId) ? { merchantId, id: paymentId } : null,
 };
 
-type Queries = Pick<
-  QueryResolvers,
-  'billingSubscription' | 'billingSubscriptions' | 'billingSubscriptionsConnection'
->;
-
 /** The queries of subscriptions. */
-export const subscriptionQueries = ({ database: { pool } }: SubscriptionDeps): Queries => ({
+export const subscriptionQueries = ({ database: { pool } }: SubscriptionDeps): QueryResolvers => ({
   billingSubscription: async (_, { id, merchantId }, { principal }) => {
     const [subscription] = await loadSubscriptions(pool, [
       { merchantId: merchantOf(principal, merchantId), id },
@@ -114,11 +109,6 @@ export const subscriptionQueries = ({ database: { pool } }: SubscriptionDeps): Q
 const answer = <Name extends string>(__typename: Name, result: Subscription | Refusal) =>
   isRefusal(result) ? result : { __typename, subscription: result };
 
-type Mutations = Pick<
-  MutationResolvers,
-  'subscriptionCreate' | 'subscriptionCancel' | 'subscriptionPause' | 'subscriptionResume'
->;
-
 /** The mutations of subscriptions. */
 export const subscriptionMutations = ({
   database,
@@ -126,7 +116,7 @@ export const subscriptionMutations = ({
   payments,
   policies,
   clocks,
-}: SubscriptionDeps): Mutations => ({
+}: SubscriptionDeps): MutationResolvers => ({
   subscriptionCreate: async (_, { input, idempotency }, { principal, now, requestId }) => {
     const lists = await policies.current();
     const parts = { pool: database.pool, customers, payments, policies: lists };

@@ -24,9 +24,7 @@ import {
 } from '../find-recurring.ts';
 
 /** Fields of a token that are other subgraphs' objects, and its page. */
-export const tokenFields = (
-  deps: PageDeps,
-): Pick<TokenResolvers, 'shop' | 'bindingPayment' | 'payUrl' | 'metadata'> => ({
+export const tokenFields = (deps: PageDeps): TokenResolvers => ({
   metadata: ({ metadata }) => metadata ?? {},
   payUrl: (token) => payUrlOf(deps, token),
   shop: ({ merchantId, shopId }) => ({ merchantId, id: shopId }),
@@ -56,9 +54,7 @@ const queryOf = (
 });
 
 /** The queries of tokens. */
-export const tokenQueries = ({
-  database: { pool },
-}: TokenDeps): Pick<QueryResolvers, 'tokens' | 'tokensConnection'> => ({
+export const tokenQueries = ({ database: { pool } }: TokenDeps): QueryResolvers => ({
   tokens: async (_, { customerRef, merchantId }, { principal }) => {
     const query = queryOf(principal, merchantId, customerRef);
     return orThrow(await findTokens(pool, query));
@@ -78,9 +74,7 @@ export const tokenQueries = ({
 });
 
 /** The mutations of tokens. */
-export const tokenMutations = (
-  deps: TokenDeps,
-): Pick<MutationResolvers, 'tokenCreate' | 'tokenCharge' | 'tokenCancel'> => ({
+export const tokenMutations = (deps: TokenDeps): MutationResolvers => ({
   tokenCreate: async (_, { input, idempotency }, { principal, now, requestId }) => {
     const created = await createToken(
       deps,
