@@ -61,7 +61,7 @@ const isWebAddress = (text: string): boolean => {
 };
 
 /** What is wrong with each field of a profile, in words that name the field; null where nothing is. */
-export const profileMistakes = (profile: MerchantProfile): readonly (string | null | '')[] => {
+export const profileMistakes = (profile: MerchantProfile): readonly (string | null)[] => {
   const { legalName, inn, contactEmail, contactPhone, siteUrl, offerUrl } = profile;
   return [
     textMistake('legalName', legalName, 1, legalName_max_chars),
