@@ -1,5 +1,6 @@
 /** Reports: the chart with its axes, read by the keyboard too, and the closing of a month. */
 import { readFile } from 'node:fs/promises';
+import { strFromU8, unzipSync } from 'fflate';
 import { parse } from 'csv-parse/sync';
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -195,6 +196,15 @@ describe('the closing', { skip: noChromium }, () => {
       rows.map((row) => [row['Платежи, RUB'], row['Возвраты, RUB'], row['Исходящий остаток, RUB']]),
       [1, 2].map(() => [sum(['payment']), sum(['refund']), sum(['payment', 'refund'])]),
     );
+    const [spreadsheet] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Сохранить закрытие в XLSX' }).click(),
+    ]);
+    assert.match(spreadsheet.suggestedFilename(), /^closing_.+\.xlsx$/);
+    const sheet = unzipSync(await readFile(await spreadsheet.path()))['xl/worksheets/sheet1.xml'];
+    const numbers = strFromU8(sheet ?? new Uint8Array()).match(/(?<=<v>)-?[\d.]+(?=<\/v>)/g) ?? [];
+    for (const types of [['payment'], ['refund'], ['payment', 'refund']])
+      assert.ok(numbers.includes(String(Number(sum(types).replace(',', '.')))), numbers.join(' '));
     const { public_id } = (await merchant.call('GET', `/payments/${ordered.body.payment.id}`)).body;
     const ledger = `${service.rest}/console/balance?mode=test`;
     const linesAt = async (search: string): Promise<string[]> => {

@@ -13,7 +13,7 @@ import { useViewer } from '../viewer.tsx';
 import { useClosingWords, type ClosingWords } from '../words/reports.ts';
 import { useWords } from '../words/words.ts';
 import { isDay, isSame, momentsOf, monthAgo, today, type Days } from './spans.ts';
-import { SaveCsv } from './save-csv.tsx';
+import { SaveReport } from './save-report.tsx';
 
 type Found = ClosingQuery['closing'];
 type Shop = Found['shops'][number];
@@ -120,9 +120,9 @@ const Drawn = ({ found, days }: { readonly found: Found; readonly days: Days }) 
     <section className="closing" data-columns={columns.length}>
       <h2 className="part-title">
         {daysText.formatRange(new Date(days.first), new Date(days.last))}
-        <SaveCsv
+        <SaveReport
           label={words.saveLabel}
-          name={`${days.first}_${days.last}`}
+          name={`closing_${days.first}_${days.last}`}
           columns={[
             { name: words.shop, text: ({ name }) => name },
             { name: words.firstDay(zone), text: () => days.first },

@@ -6,7 +6,7 @@ import { Money } from '../parts/texts.tsx';
 import { useReportWords, type ReportWords } from '../words/reports.ts';
 import { useWords } from '../words/words.ts';
 import { useShops } from '../parts/filters.tsx';
-import { SaveCsv, type CsvColumn } from './save-csv.tsx';
+import { SaveReport, type FileColumn } from './save-report.tsx';
 import { earlierOf, type Cut } from './spans.ts';
 import { sumOf, useTotals, type TotalsRow } from './use-totals.ts';
 
@@ -160,7 +160,7 @@ const columnsOf = (shown: Shown): Column<Line>[] => {
 const csvColumnsOf = (
   { words, nameOf, groupName }: Shown,
   { asked: { of, timeZone, shopId }, cut, shopName }: Saved,
-): readonly CsvColumn<Line>[] => {
+): readonly FileColumn<Line>[] => {
   const moments = new Intl.DateTimeFormat('sv-SE', {
     dateStyle: 'short',
     timeStyle: 'short',
@@ -239,7 +239,7 @@ export const Summary = ({
     <section>
       <h2 className="part-title">
         {words.totals}
-        <SaveCsv
+        <SaveReport
           label={words.saveLabel}
           name={`${of}_${dayOf(Date.parse(from))}_${dayOf(Date.parse(to) - 1)}`}
           columns={csvColumnsOf(shown, { asked, cut, shopName })}
