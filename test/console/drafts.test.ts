@@ -57,6 +57,7 @@ describe('a key that pays out', { skip: noChromium }, () => {
     const row = boris.page.getByRole('row', { name: /Waits for a second person/ });
     await row.getByRole('button', { name: 'Approve' }).click();
     const dialog = boris.page.getByRole('dialog', { name: 'Approve' });
+    await dialog.getByText(/pay out to cards/).waitFor();
     await dialog.getByRole('button', { name: 'Approve' }).click();
     await dialog.getByText('Approved: the key works.').waitFor();
     await eventually(async () => (await statusOf()) === 200, 'a key that works');

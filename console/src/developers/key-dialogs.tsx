@@ -11,10 +11,19 @@ import { useAddress } from '../address.ts';
 import { ActForm, ActButton, useOpened } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { CopyBlock, Status } from '../parts/texts.tsx';
+import { CopyBlock, Facts, Moment, Status } from '../parts/texts.tsx';
 import { useViewer } from '../viewer.tsx';
-import { useDeveloperWords } from '../words/developers.ts';
+import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import { useWords } from '../words/words.ts';
+
+/** What a key of these scopes may do. */
+export const scopeText = (
+  scopes: readonly string[],
+  { scopeNames, always, everything }: DeveloperWords,
+): string =>
+  Object.keys(scopeNames).every((scope) => scopes.includes(scope))
+    ? everything
+    : [always, ...scopes.map((scope) => scopeNames[scope] ?? scope)].join(', ');
 
 const paysOut = (scope: string): boolean => scope.startsWith('api:payouts:');
 
@@ -215,13 +224,32 @@ interface KeyOf {
   readonly id: string;
   readonly merchantId: string;
   readonly prefix: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly owner: string | null;
+  readonly expiresAt: string | null;
   readonly status: ApiKeyStatus;
   readonly isMine: boolean;
 }
 
+/** What a person approves who approves a key. */
+const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly apiKey: KeyOf }) => {
+  const own = useDeveloperWords();
+  return (
+    <Facts
+      facts={[
+        [own.name, name],
+        [own.owner, owner],
+        [own.scopes, scopeText(scopes, own)],
+        [own.expires, expiresAt === null ? own.endless : <Moment at={expiresAt} />],
+      ]}
+    />
+  );
+};
+
 /** Approves a key that another person requested, or revokes one. */
 const DecideDialog = ({
-  apiKey: { merchantId, id: apiKeyId, prefix },
+  apiKey,
   act,
   close,
 }: {
@@ -230,6 +258,7 @@ const DecideDialog = ({
   readonly close: () => void;
 }) => {
   const { merchants } = useWords();
+  const { merchantId, id: apiKeyId, prefix } = apiKey;
   const approve = useSend(ApproveKey);
   const revoke = useSend(RevokeKey);
   const of = { merchantId, apiKeyId };
@@ -245,7 +274,11 @@ const DecideDialog = ({
       act: () => revoke(of, merchants.revoked),
     },
   };
-  return <ActForm {...acts[act]} close={close} />;
+  return (
+    <ActForm {...acts[act]} close={close}>
+      {act === 'approve' && <KeyFacts apiKey={apiKey} />}
+    </ActForm>
+  );
 };
 
 /** A key's actions, and whether it works. */

@@ -6,7 +6,7 @@ import {
   type DeveloperShopsQuery,
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { KeyActs, IssueDialog } from './key-dialogs.tsx';
+import { KeyActs, IssueDialog, scopeText } from './key-dialogs.tsx';
 import { Chip } from '../parts/filters.tsx';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
@@ -21,11 +21,6 @@ import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 
 type Key = ApiKeysQuery['apiKeys']['nodes'][number];
-
-const scopeText = (scopes: readonly string[], { scopeNames, always, everything }: DeveloperWords) =>
-  Object.keys(scopeNames).every((scope) => scopes.includes(scope))
-    ? everything
-    : [always, ...scopes.map((scope) => scopeNames[scope] ?? scope)].join(', ');
 
 const columnsOf = (
   words: Words,
