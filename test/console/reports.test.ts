@@ -202,7 +202,8 @@ describe('the closing', { skip: noChromium }, () => {
     ]);
     assert.match(spreadsheet.suggestedFilename(), /^closing_.+\.xlsx$/);
     const sheet = unzipSync(await readFile(await spreadsheet.path()))['xl/worksheets/sheet1.xml'];
-    const numbers = strFromU8(sheet ?? new Uint8Array()).match(/(?<=<v>)-?[\d.]+(?=<\/v>)/g) ?? [];
+    const numbers: readonly string[] =
+      strFromU8(sheet ?? new Uint8Array()).match(/(?<=<v>)-?[\d.]+(?=<\/v>)/g) ?? [];
     for (const types of [['payment'], ['refund'], ['payment', 'refund']])
       assert.ok(numbers.includes(String(Number(sum(types).replace(',', '.')))), numbers.join(' '));
     const { public_id } = (await merchant.call('GET', `/payments/${ordered.body.payment.id}`)).body;

@@ -117,7 +117,7 @@ describe('webhooks', { skip: noChromium }, () => {
       await comesTo(2, pendingAfter(0));
       await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
       await page.getByRole('button', { name: 'Retry pending now' }).click();
-      await page.getByText('2 are being tried now.').waitFor();
+      await page.getByText('Being tried now: 2.').waitFor();
       await comesTo(0, pendingAfter(0));
       const off = page.getByRole('button', { name: /^Retry pending now/, disabled: true });
       await off.waitFor();
@@ -268,10 +268,10 @@ describe('who is logged in', { skip: noChromium }, () => {
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await row.waitFor({ state: 'detached' });
     await go(page, `${service.rest}/console/audit`);
-    const ended = page.getByRole('cell', { name: 'Logged out of the console' });
+    const ended = page.getByRole('cell', { name: 'Ended a session of the console' });
     await ended.waitFor();
     assert.ok((await page.locator('tbody tr').count()) > 1, 'there are others beside it');
-    await page.getByLabel('Action', { exact: true }).selectOption('Logged out of the console');
+    await page.getByLabel('Action', { exact: true }).selectOption('Ended a session of the console');
     await page.waitForURL(/action=console_session\.end/);
     await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' });
     assert.equal(await ended.count(), 1);
