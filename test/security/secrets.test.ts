@@ -37,7 +37,11 @@ describe('a secret', () => {
 
   test('comes from the environment or from a file that it names, with the same result', () => {
     const direct = readConfig({ ...given, ...beside });
-    assert.deepEqual(readConfig({ ...inFiles, ...beside }), direct);
+    const fromFiles = readConfig({ ...inFiles, ...beside });
+    // Acquirers hold their secrets in functions: that there is one shows that it was read.
+    const valuesOf = (config: object): unknown => JSON.parse(JSON.stringify(config));
+    assert.deepEqual(valuesOf(fromFiles), valuesOf(direct));
+    assert.equal(direct.connectors.length, 1);
     assert.deepEqual(
       [direct.operatorToken, direct.tracing?.headers],
       ['an-operator-token', { authorization: 'Bearer collector' }],

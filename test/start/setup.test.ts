@@ -133,6 +133,6 @@ test('an unknown command is answered with the known ones', async () => {
   assert.equal(code, 1);
   assert.match(
     answered,
-    /One of: start, console:link, test, test:long, test:citus, check, bench, acquirer, psp, chaos, sdk, generate, format/,
+    /One of: start, console:link, test, test:citus, check, bench, acquirer, psp, chaos, sdk, generate, format/,
   );
 });
