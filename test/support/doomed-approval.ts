@@ -17,6 +17,9 @@ import { approveDrafts } from '../../subgraphs/payouts/drafts/approve-draft.ts';
 import type { ApprovedTogether } from './kill-approvals.ts';
 import { partsAt, person } from '../payouts/drafts-harness.ts';
 
+// A test that was interrupted kills nobody.
+process.once('disconnect', () => process.exit());
+
 const [, , kind = '', url = '', given = '[]'] = process.argv;
 const calls = JSON.parse(given) as readonly ApprovedTogether[];
 const database = await openDatabase({ url, entities, pool: calls.length });

@@ -23,7 +23,7 @@ export const killBetween = async (
 ): Promise<readonly string[]> => {
   const script = join(import.meta.dirname, 'doomed-approval.ts');
   const child = spawn(process.execPath, [script, kind, url, JSON.stringify(approved)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit');
   let output = '';
