@@ -27,7 +27,7 @@ export const killBetween = async (
   });
   const ended = once(child, 'exit');
   let output = '';
-  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+  child.stdout?.on('data', (text: Buffer) => (output += text.toString()));
   const lines = (): readonly string[] => output.trim().split('\n');
   await eventually(
     () => {
