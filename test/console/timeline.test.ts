@@ -137,6 +137,14 @@ describe("a payment's timeline", { skip: noChromium }, () => {
         method: 'cards',
       });
       await payByCard(body.payment_url);
+      // Calls of banks are written within a second of the answer, and a payment that has ended is
+      // not read again by its page.
+      const calls =
+        'query ($m: ID, $id: ID!) { payment(merchantId: $m, id: $id) { timeline { ... on TimelineBankCall { answer } } } }';
+      await eventually(async () => {
+        const { payment } = await askGraph(service, calls, { m: merchant.id, id: body.payment.id });
+        return payment.timeline.some((one: any) => one.answer === 'declined');
+      }, 'the call that was declined');
       const cookie = await makeSession(service, 'viewer', merchant.id);
       const { page } = await openConsole(service.rest, cookie, { language: 'ru-RU' });
       await page.goto(
