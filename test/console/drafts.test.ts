@@ -258,6 +258,10 @@ describe('a new payout', { skip: noChromium }, () => {
     await amount.fill('9000000');
     await dialog.getByText(/is missing: approve once/).waitFor();
     assert.deepEqual(await amount.boundingBox(), place, 'what is missing moves nothing');
+    // Ten thousand to one reader, and a slip of the finger to another.
+    await amount.fill('10,999');
+    await amount.blur();
+    await dialog.locator('[aria-invalid=true]').waitFor();
     await amount.fill('12,34');
     await dialog.getByText('Will remain available').waitFor();
     const phone = dialog.getByLabel('Phone');

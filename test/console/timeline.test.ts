@@ -143,7 +143,9 @@ describe("a payment's timeline", { skip: noChromium }, () => {
         'query ($m: ID, $id: ID!) { payment(merchantId: $m, id: $id) { timeline { ... on TimelineBankCall { answer } } } }';
       await eventually(async () => {
         const { payment } = await askGraph(service, calls, { m: merchant.id, id: body.payment.id });
-        return payment.timeline.some((one: any) => one.answer === 'declined');
+        return (payment.timeline as { answer?: string }[]).some(
+          ({ answer }) => answer === 'declined',
+        );
       }, 'the call that was declined');
       const cookie = await makeSession(service, 'viewer', merchant.id);
       const { page } = await openConsole(service.rest, cookie, { language: 'ru-RU' });

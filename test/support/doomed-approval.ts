@@ -18,7 +18,7 @@ import { approveDrafts } from '../../subgraphs/payouts/drafts/approve-draft.ts';
 import type { ApprovedTogether } from './kill-approvals.ts';
 import { partsAt, person } from '../payouts/drafts-harness.ts';
 
-// A test that was interrupted kills nobody.
+// An interrupted test does not kill this process; its closed channel ends it.
 process.once('disconnect', () => process.exit());
 
 const [, , kind = '', url = '', given = '[]'] = process.argv;

@@ -34,8 +34,8 @@ export const metadataOf = (
 ) => ({ merchant_id: merchantId, operation_id: operationId, operation });
 
 /**
- * The item of an operation in a list, of which so many pages are read at most. Null: it is not
- * there; `unknown`: the list could not be read.
+ * Finds the item of an operation in a list, within `pages_max` pages. Null when it is not there;
+ * `unknown` when the list could not be read.
  */
 export const findListed = async <Item extends { readonly operationId: string | null }>(
   { client, shop }: Pick<PaymentCalls, 'client' | 'shop'>,

@@ -20,7 +20,7 @@ interface Batched<Call, Result> {
   readonly name: string;
   /**
    * The caller, mostly the merchant. A batch holds the calls of one: a statement names one merchant,
-   * so that merchants can be on different machines and nobody's batch waits for another's rows.
+   * so that merchants can be on different machines and no merchant waits for another's rows.
    */
   readonly callerOf: (call: Call) => string;
   /** Concurrent statements, if not two: one, when they would only wait for each other. */
