@@ -10,8 +10,10 @@ import {
   print,
   separateOperations,
   validate,
+  type DefinitionNode,
   type DocumentNode,
   type GraphQLSchema,
+  type SelectionNode,
 } from 'graphql';
 import { readFolder } from './sources.ts';
 
@@ -31,6 +33,27 @@ const manifestOf = (apiSchema: GraphQLSchema, document: DocumentNode): Manifest 
   );
   const digest = createHash('sha256').update(JSON.stringify(operations)).digest('hex');
   return { version: digest.slice(0, 16), operations };
+};
+
+const typename: SelectionNode = {
+  kind: Kind.FIELD,
+  name: { kind: Kind.NAME, value: '__typename' },
+};
+const refusal: SelectionNode = {
+  kind: Kind.FRAGMENT_SPREAD,
+  name: { kind: Kind.NAME, value: 'Refusal' },
+};
+
+/** Asks every mutation which result it has, and why it was refused. */
+const withRefusal = (definition: DefinitionNode): DefinitionNode => {
+  if (definition.kind !== Kind.OPERATION_DEFINITION || definition.operation !== 'mutation')
+    return definition;
+  const asked = definition.selectionSet.selections.map((field) => {
+    if (field.kind !== Kind.FIELD) return field;
+    const selections = [typename, ...(field.selectionSet?.selections ?? []), refusal];
+    return { ...field, selectionSet: { kind: Kind.SELECTION_SET, selections } as const };
+  });
+  return { ...definition, selectionSet: { kind: Kind.SELECTION_SET, selections: asked } };
 };
 
 const suffixes = { query: 'Query', mutation: 'Mutation', subscription: 'Subscription' } as const;
@@ -63,7 +86,8 @@ export const consoleFiles = async (
   types: (schema: GraphQLSchema, document: DocumentNode) => Promise<string>,
   banner: string,
 ): Promise<ReadonlyMap<string, string>> => {
-  const document = parse(readFolder(folder), { noLocation: true });
+  const written = parse(readFolder(folder), { noLocation: true });
+  const document = { ...written, definitions: written.definitions.map(withRefusal) };
   const manifest = manifestOf(apiSchema, document);
   const head = `${banner}import type { TypedDocumentNode } from '@graphql-typed-document-node/core';\n\n`;
   return new Map([

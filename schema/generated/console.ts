@@ -1454,14 +1454,7 @@ export type RejectDraftsMutation = { payoutDraftsReject:
     | { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> }
    };
 
-type DraftDecisions_PayoutDraftsDecided_Fragment = { __typename: 'PayoutDraftsDecided', decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> } | null }> };
-
-type DraftDecisions_Refused_Fragment = { __typename: 'Refused', code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> };
-
-export type DraftDecisionsFragment =
-  | DraftDecisions_PayoutDraftsDecided_Fragment
-  | DraftDecisions_Refused_Fragment
-;
+export type DraftDecisionsFragment = { decisions: Array<{ id: string, draft: { status: PayoutDraftStatus } | null, refusal: { code: RefusalCode, message: string, fields: Array<{ path: string, message: string }> } | null }> };
 
 export type EraseDataMutationVariables = Exact<{
   merchantId: string | number;
@@ -2788,7 +2781,7 @@ export type WeeksQueryVariables = Exact<{
 export type WeeksQuery = { payment1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payment4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, refund4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout1: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout2: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout3: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> }, payout4: { parts: Array<{ from: string, to: string, rows: Array<{ succeeded: number, failed: number, moved: number | null }> }> } };
 
 /** What the gateway and the page must share. */
-export const operationsVersion = '51c8bfcbf0b50f43';
+export const operationsVersion = 'bcb93b46f82ac36e';
 
 const typed = <Data, Variables>(text: string): TypedDocumentNode<Data, Variables> =>
   text as unknown as TypedDocumentNode<Data, Variables>;
@@ -2896,10 +2889,10 @@ export const PayoutQuote = typed<PayoutQuoteQuery, PayoutQuoteQueryVariables>(
   "query PayoutQuote($merchantId: ID!, $mode: Mode!, $items: [PayoutQuoteItem!]!) {\n  payoutQuote(merchantId: $merchantId, mode: $mode, items: $items) {\n    currency\n    amount\n    fee\n    withheld\n    balance\n    available\n    remaining\n  }\n}",
 );
 export const ApproveDrafts = typed<ApproveDraftsMutation, ApproveDraftsMutationVariables>(
-  "mutation ApproveDrafts($merchantId: ID!, $ids: [ID!]!) {\n  payoutDraftsApprove(merchantId: $merchantId, ids: $ids) {\n    ...DraftDecisions\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecideResult {\n  __typename\n  ... on PayoutDraftsDecided {\n    decisions {\n      id\n      draft {\n        status\n      }\n      refusal {\n        code\n        message\n        fields {\n          path\n          message\n        }\n      }\n    }\n  }\n  ...Refusal\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
+  "mutation ApproveDrafts($merchantId: ID!, $ids: [ID!]!) {\n  payoutDraftsApprove(merchantId: $merchantId, ids: $ids) {\n    __typename\n    ...DraftDecisions\n    ...Refusal\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecided {\n  decisions {\n    id\n    draft {\n      status\n    }\n    refusal {\n      code\n      message\n      fields {\n        path\n        message\n      }\n    }\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const RejectDrafts = typed<RejectDraftsMutation, RejectDraftsMutationVariables>(
-  "mutation RejectDrafts($merchantId: ID!, $ids: [ID!]!, $reason: String!) {\n  payoutDraftsReject(merchantId: $merchantId, ids: $ids, reason: $reason) {\n    ...DraftDecisions\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecideResult {\n  __typename\n  ... on PayoutDraftsDecided {\n    decisions {\n      id\n      draft {\n        status\n      }\n      refusal {\n        code\n        message\n        fields {\n          path\n          message\n        }\n      }\n    }\n  }\n  ...Refusal\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
+  "mutation RejectDrafts($merchantId: ID!, $ids: [ID!]!, $reason: String!) {\n  payoutDraftsReject(merchantId: $merchantId, ids: $ids, reason: $reason) {\n    __typename\n    ...DraftDecisions\n    ...Refusal\n  }\n}\n\nfragment DraftDecisions on PayoutDraftsDecided {\n  decisions {\n    id\n    draft {\n      status\n    }\n    refusal {\n      code\n      message\n      fields {\n        path\n        message\n      }\n    }\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",
 );
 export const EraseData = typed<EraseDataMutation, EraseDataMutationVariables>(
   "mutation EraseData($merchantId: ID!, $subject: PersonalDataSubject!, $id: String!, $reason: String!) {\n  personalDataErase(\n    merchantId: $merchantId\n    subject: $subject\n    id: $id\n    reason: $reason\n  ) {\n    __typename\n    ... on PersonalDataErased {\n      payments\n      payouts\n      tokens\n      subscriptions\n      left\n      hasMore\n    }\n    ...Refusal\n  }\n}\n\nfragment Refusal on Refused {\n  code\n  message\n  fields {\n    path\n    message\n  }\n}",

@@ -49,7 +49,7 @@ const useEnds = () => {
   const drafts = useDraftWords();
   const textOf = useRefusalText();
   return (
-    decisions: Extract<DraftDecisionsFragment, { __typename: 'PayoutDraftsDecided' }>['decisions'],
+    decisions: DraftDecisionsFragment['decisions'],
   ): readonly (readonly [id: string, end: End])[] =>
     decisions.map(({ id, draft, refusal }) => {
       if (!refusal) return [id, 'decided'];
@@ -125,7 +125,6 @@ const useColumns = (decision: Decision, ends: Ends): readonly Column<Row>[] => {
   ];
 };
 
-/** The dialog. */
 const DecideDraftsDialog = ({
   decision,
   chosen,
