@@ -32,7 +32,6 @@ export const ViewerProvider = ({
   return error ? failed(error, again) : waiting;
 };
 
-/** The person. */
 export const useViewer = (): Viewer => {
   const viewer = useContext(Context);
   if (!viewer) throw new Error('there is no viewer here');

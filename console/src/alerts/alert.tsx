@@ -100,7 +100,6 @@ export const SubjectLink = ({
 
 // Resolves an alert with a note.
 
-/** The dialog. */
 export const ResolveDialog = ({
   alert,
   close,

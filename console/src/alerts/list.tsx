@@ -123,7 +123,6 @@ const AlertFilters = () => {
 const isRefusedReturn = ({ kind, payment, subjectId }: Alert): boolean =>
   kind === 'late_success' && payment !== null && payment.id !== subjectId;
 
-/** The button, and its dialog. */
 const RetryRefundAct = ({
   alert,
   again,
@@ -309,7 +308,6 @@ const List = () => {
   );
 };
 
-/** The screen. */
 export const AlertsPage = () => {
   const { sections, acts } = useWords();
   const { granted } = usePermission('alerts');

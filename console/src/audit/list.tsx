@@ -89,7 +89,6 @@ const changedFields = (before: State, after: State): readonly ChangedField[] =>
       (one, other) => Number(one.before === one.after) - Number(other.before === other.after),
     );
 
-/** The table. */
 const Changes = ({
   before,
   after,
@@ -157,6 +156,7 @@ const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => vo
  * focus.
  */
 const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
+  const { columns } = useWords();
   const words = useAlertWords();
   const { search, set } = useAddress();
   const filters = useWords().filters;
@@ -174,11 +174,11 @@ const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
     <div className="chips">
       <select
         className="chip-field"
-        aria-label={words.action}
+        aria-label={columns.action}
         value={search.action ?? ''}
         onChange={({ target }) => apply('action', target.value)}
       >
-        <option value="">{`${words.action}: ${filters.all}`}</option>
+        <option value="">{`${columns.action}: ${filters.all}`}</option>
         {actions.map((action) => (
           <option key={action} value={action}>
             {actionName(action)}
@@ -203,7 +203,6 @@ const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
   );
 };
 
-/** The screen. */
 export const AuditPage = () => {
   const words = useWords();
   const viewer = useViewer();

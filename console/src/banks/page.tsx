@@ -65,7 +65,7 @@ const figure = { isNumber: true, isNamed: true } as const;
 
 const useColumns = (health: Health): readonly Column<Row>[] => {
   const words = useBankWords();
-  const { locale } = useWords();
+  const { locale, payment } = useWords();
   const nameOf = useNames();
   return useMemo(() => {
     const count = (value: number): string => wholeNumber(value, locale);
@@ -73,7 +73,7 @@ const useColumns = (health: Health): readonly Column<Row>[] => {
       value === null || value === undefined ? '—' : words.ms(count(value));
     const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 });
     return [
-      { name: words.bank, cell: ({ connector }) => connector },
+      { name: payment.bank, cell: ({ connector }) => connector },
       { name: words.what, cell: nameOf },
       {
         name: words.state,
@@ -100,7 +100,7 @@ const useColumns = (health: Health): readonly Column<Row>[] => {
 /** The values of the lines, by interval. */
 const LineTable = ({ rows }: { readonly rows: readonly Row[] }) => {
   const words = useBankWords();
-  const { locale } = useWords();
+  const { locale, payment } = useWords();
   const nameOf = useNames();
   const lines = rows
     .flatMap((row) => row.series.map((point) => ({ row, ...point })))
@@ -112,7 +112,7 @@ const LineTable = ({ rows }: { readonly rows: readonly Row[] }) => {
         label={words.table}
         columns={[
           { name: words.time, cell: ({ at }) => <Moment at={at} /> },
-          { name: words.bank, cell: ({ row }) => row.connector },
+          { name: payment.bank, cell: ({ row }) => row.connector },
           { name: words.what, cell: ({ row }) => nameOf(row) },
           { name: words.calls, ...figure, cell: ({ calls }) => wholeNumber(calls, locale) },
           {
@@ -129,6 +129,7 @@ const LineTable = ({ rows }: { readonly rows: readonly Row[] }) => {
 };
 
 const Breakers = ({ breakers }: { readonly breakers: readonly Breaker[] }) => {
+  const { payment } = useWords();
   const words = useBankWords();
   if (breakers.length === 0) return null;
   return (
@@ -137,7 +138,7 @@ const Breakers = ({ breakers }: { readonly breakers: readonly Breaker[] }) => {
       <Table
         label={words.breakers}
         columns={[
-          { name: words.bank, cell: ({ connector }) => connector },
+          { name: payment.bank, cell: ({ connector }) => connector },
           { name: words.process, cell: ({ process }) => process },
           {
             name: words.state,
@@ -204,7 +205,6 @@ const Asked = () => {
   );
 };
 
-/** The screen. */
 export const BanksPage = () => {
   const words = useWords();
   const { granted } = usePermission('bankHealth');

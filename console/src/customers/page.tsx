@@ -131,7 +131,6 @@ const TokensOf = ({ merchantId, customer: customerRef }: Of) => {
   );
 };
 
-/** The screen. */
 export const CustomerPage = () => {
   const { customer: name } = useCustomerWords();
   const { search } = useAddress();

@@ -299,7 +299,6 @@ const Face = ({ clock }: { readonly clock: TestClock }) => {
   );
 };
 
-/** The part of the screen. */
 export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const own = useDeveloperWords();
   const { merchantId, id: shopId } = shop;

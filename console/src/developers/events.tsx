@@ -19,7 +19,7 @@ type Item = EventLogQuery['eventLog']['items'][number];
 const page_rows = 50;
 
 const columnsOf = (words: Words, own: DeveloperWords): readonly Column<Item>[] => [
-  { name: own.event, cell: ({ event }) => event.replace('_', '.') },
+  { name: words.columns.event, cell: ({ event }) => event.replace('_', '.') },
   { name: words.payment.id, isWide: true, cell: ({ id }) => <Id id={id} /> },
   {
     name: own.deliveries,
@@ -86,7 +86,7 @@ const EventFilters = ({ from }: { readonly from: string }) => {
       }}
     >
       <label className="inline-field">
-        {own.eventsFrom}
+        {words.filters.since}
         <input
           type="date"
           value={from}
@@ -94,7 +94,7 @@ const EventFilters = ({ from }: { readonly from: string }) => {
         />
       </label>
       <label className="inline-field">
-        {own.event}
+        {words.columns.event}
         <select
           value={search.type ?? ''}
           onChange={({ target }) => set({ type: target.value || undefined, after: undefined })}
@@ -132,7 +132,6 @@ const EventFilters = ({ from }: { readonly from: string }) => {
   );
 };
 
-/** The part of the screen. */
 export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const words = useWords();
   const own = useDeveloperWords();

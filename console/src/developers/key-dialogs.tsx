@@ -131,7 +131,7 @@ export const IssueDialog = ({
     setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope]);
   return (
     <ActForm
-      title={own.issue}
+      title={words.merchants.issue}
       consequence={own.issueText}
       close={close}
       isReady={name.trim() !== ''}
@@ -155,7 +155,7 @@ export const IssueDialog = ({
         )
       }
     >
-      <TextField label={own.name} value={name} set={setName} hint={own.nameHint} />
+      <TextField label={words.columns.name} value={name} set={setName} hint={own.nameHint} />
       <ModeField mode={mode} set={setMode} isLive={isLive} />
       <LifeField value={life} set={setLife} />
       <Scopes chosen={scopes} toggle={toggle} />
@@ -234,11 +234,12 @@ interface KeyOf {
 
 /** What a person approves who approves a key. */
 const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly apiKey: KeyOf }) => {
+  const { columns } = useWords();
   const own = useDeveloperWords();
   return (
     <Facts
       facts={[
-        [own.name, name],
+        [columns.name, name],
         [own.owner, owner],
         [own.scopes, scopeText(scopes, own)],
         [own.expires, expiresAt === null ? own.endless : <Moment at={expiresAt} />],

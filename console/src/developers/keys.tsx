@@ -115,19 +115,18 @@ const IssueAct = ({
   readonly isLive: boolean;
   readonly again: () => void;
 }) => {
-  const own = useDeveloperWords();
+  const { merchants } = useWords();
   const { opened, open, close } = useOpened(again);
   return (
     <div className="acts">
       <ActButton permission="apiKeyIssue" isMain onPress={() => open(true)}>
-        {own.issue}
+        {merchants.issue}
       </ActButton>
       {opened && <IssueDialog shop={shop} isLive={isLive} close={close} />}
     </div>
   );
 };
 
-/** The part of the screen. */
 export const KeysPart = ({
   shop,
   isLive,

@@ -134,7 +134,6 @@ const NeedLine = ({
   );
 };
 
-/** The part of the screen. */
 const ReadinessPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const own = useReadinessWords();
   const shared = useSharedWords();
@@ -216,7 +215,6 @@ const Parts = ({ merchantId }: { readonly merchantId: string }) => {
   );
 };
 
-/** The screen. */
 export const DevelopersPage = () => {
   const words = useWords();
   return (

@@ -109,6 +109,7 @@ const StatusField = () => {
 };
 
 const DayFields = () => {
+  const { filters } = useWords();
   const own = useRequestWords();
   const { search, set } = useAddress();
   const day = (field: 'since' | 'until', name: string) => (
@@ -123,7 +124,7 @@ const DayFields = () => {
   );
   return (
     <>
-      {day('since', own.from)}
+      {day('since', filters.since)}
       {day('until', own.to)}
     </>
   );
@@ -274,13 +275,19 @@ const RequestDrawer = ({
   readonly name: string;
   readonly close: () => void;
 }) => {
+  const { auditLog } = useWords();
   const own = useRequestWords();
   const slash = name.indexOf('/');
   const [at, id] = [name.slice(0, slash), name.slice(slash + 1)];
   const { data, error, again } = useAsk(Request, { ...of, id, at });
   const found = data?.apiRequest;
   return (
-    <Modal side title={found ? `${found.method} ${found.path}` : own.one} isOpen onClose={close}>
+    <Modal
+      side
+      title={found ? `${found.method} ${found.path}` : auditLog.request}
+      isOpen
+      onClose={close}
+    >
       {error && !data && <Failure error={error} again={again} />}
       {!data && !error && <Skeleton />}
       {data && !found && <Empty title={own.gone} />}
@@ -289,7 +296,6 @@ const RequestDrawer = ({
   );
 };
 
-/** The part of the screen. */
 export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const words = useWords();
   const own = useRequestWords();
@@ -322,7 +328,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
       </div>
       <Listing
         name="requests"
-        label={own.one}
+        label={words.auditLog.request}
         asked={{ error, again, list, rows: page?.nodes }}
         columns={columns}
         keyOf={keyOf}

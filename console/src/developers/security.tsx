@@ -169,7 +169,6 @@ const Signature = ({
   );
 };
 
-/** The part of the screen. */
 export const SecurityPart = (of: { readonly shop: DeveloperShop; readonly again: () => void }) => (
   <div className="cards">
     <AllowList {...of} />

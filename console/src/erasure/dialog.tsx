@@ -62,7 +62,6 @@ const useErasing = (seen: (payments: number) => void) => {
   };
 };
 
-/** The dialog. */
 const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
   const words = useErasureWords();
   const { locale } = useWords();

@@ -7,7 +7,6 @@ import { keyOf, useSections } from './sections.tsx';
 /** Why a page cannot continue. */
 export type End = 'loggedOut' | 'outdated';
 
-/** The dialog. */
 export const EndDialog = ({ end, close }: { readonly end: End; readonly close: () => void }) => {
   const words = useWords();
   const isOut = end === 'loggedOut';
@@ -29,7 +28,6 @@ export const EndDialog = ({ end, close }: { readonly end: End; readonly close: (
 
 // The list of keyboard shortcuts.
 
-/** The dialog. */
 export const ShortcutsList = ({ close }: { readonly close: () => void }) => {
   const { shortcuts, sections: names } = useWords();
   const places = useSections().map((section) => [`g ${keyOf[section]}`, names[section]] as const);

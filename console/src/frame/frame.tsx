@@ -94,7 +94,6 @@ const PersonButton = () => {
   );
 };
 
-/** The bar. */
 const TopBar = () => {
   const words = useWords();
   const [isSearching, setSearching] = useState(false);

@@ -296,7 +296,6 @@ const useGo = (close: () => void): ((one: Found) => void) => {
   };
 };
 
-/** The dialog. */
 export const Palette = ({ close }: { readonly close: () => void }) => {
   const words = useWords();
   const go = useGo(close);

@@ -54,7 +54,6 @@ const useAct = () => {
   };
 };
 
-/** The menu. */
 export const PersonMenu = ({ close }: { readonly close: () => void }) => {
   const words = useWords();
   const { person } = words;
@@ -105,7 +104,7 @@ export const PersonMenu = ({ close }: { readonly close: () => void }) => {
           </MenuItem>
         )}
         <MenuItem id="keys" className="menu-item">
-          {person.keys}
+          {words.shortcuts.title}
         </MenuItem>
         <MenuItem id="out" className="menu-item">
           {person.logOut}

@@ -200,7 +200,6 @@ export const rememberedFilters = (section: string): Search => {
   }
 };
 
-/** The navigation. */
 export const Sections = () => {
   const words = useWords();
   const { narrow } = useSettings();

@@ -154,10 +154,9 @@ const movedOf = ({ moved }: Sums): number => moved;
 const rateOf = ({ succeeded, failed }: Sums): number =>
   succeeded + failed === 0 ? Number.NaN : succeeded / (succeeded + failed);
 
-/** The numbers. */
 const Numbers = ({ today }: { readonly today: TodayQuery | undefined }) => {
   const words = useReportWords();
-  const { locale } = useWords();
+  const { locale, filters } = useWords();
   const { search } = useAddress();
   const weeks = useWeeks();
   const of = (kind: TotalsOf) => ({ parts: today?.[kind].parts, weeks: weeks?.[kind] });
@@ -180,7 +179,7 @@ const Numbers = ({ today }: { readonly today: TodayQuery | undefined }) => {
   } as const;
   return (
     <section>
-      <h2 className="part-title">{words.today}</h2>
+      <h2 className="part-title">{filters.today}</h2>
       <div className="numbers">
         <NumberTile
           {...number}
@@ -315,7 +314,6 @@ const Codes = ({ today }: { readonly today: TodayQuery }) => {
   );
 };
 
-/** The section of home. */
 const Rates = ({ today }: { readonly today: TodayQuery | undefined }) => {
   const words = useReportWords();
   if (!today) return null;
@@ -374,7 +372,6 @@ const Latest = () => {
   );
 };
 
-/** The screen. */
 export const HomePage = () => {
   const words = useWords();
   const today = useToday();

@@ -298,7 +298,6 @@ const Held = () => {
 
 const nothing = { lines: [], isCut: false } as const;
 
-/** The list. */
 export const NeededList = () => {
   const { home } = useWords();
   const own = useNeededWords();

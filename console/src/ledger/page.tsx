@@ -286,7 +286,6 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
   );
 };
 
-/** The screen. */
 export const BalancePage = () => {
   // Reloads after a booking.
   const [booked, setBooked] = useState(0);

@@ -118,7 +118,7 @@ const View = ({ merchantId, id, changed }: Of & { readonly changed: () => void }
       <Facts
         facts={[
           [own.paid, <Money key="paid" amount={link.amountPaid} currency={currency} />],
-          [own.payments, String(link.paymentsCount)],
+          [words.sections.payments, String(link.paymentsCount)],
           [own.uses, usesText(link, own)],
           [
             words.columns.method,
@@ -143,6 +143,7 @@ const LinkPaymentsList = ({
   mode,
   since,
 }: Of & { readonly mode: 'test' | 'live'; readonly since: string }) => {
+  const { sections } = useWords();
   const own = useLinkWords();
   const { search } = useAddress();
   const { data, error, again } = useAsk(LinkPayments, { merchantId, id, mode, since });
@@ -151,7 +152,7 @@ const LinkPaymentsList = ({
   const { nodes, pageInfo } = data.payments;
   return (
     <section>
-      <h2>{own.payments}</h2>
+      <h2>{sections.payments}</h2>
       {nodes.length === 0 && <p className="quiet">{own.noPayments}</p>}
       <ul className="lines">
         {nodes.map((payment) => (
@@ -262,7 +263,6 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
   );
 };
 
-/** The screen. */
 export const LinksPage = () => {
   const words = useWords();
   return (

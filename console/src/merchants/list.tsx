@@ -114,7 +114,6 @@ const Fields = ({
   );
 };
 
-/** The dialog. */
 const OnboardDialog = ({ close }: { readonly close: () => void }) => {
   const words = useWords();
   const { merchants, acts } = words;
@@ -180,7 +179,7 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
     name: words.columns.mode,
     cell: ({ liveEnabled }) => (
       <Status tone={liveEnabled ? 'good' : 'over'}>
-        {liveEnabled ? words.merchants.live : words.merchants.notLive}
+        {liveEnabled ? words.mode.live : words.merchants.notLive}
       </Status>
     ),
   },
@@ -193,7 +192,6 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
   { name: words.columns.created, cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
 
-/** The screen. */
 export const MerchantsPage = () => {
   const words = useWords();
   const shared = useSharedWords();

@@ -78,6 +78,7 @@ const SupportDialog = ({ merchant: { id: merchantId, supportRefundMax }, close }
 };
 
 const RenameDialog = ({ merchant: { id: merchantId, name }, close }: DialogProps) => {
+  const { columns } = useWords();
   const own = useSettingsWords();
   const [text, setText] = useState(name);
   const save = useSend(RenameMerchant);
@@ -89,12 +90,13 @@ const RenameDialog = ({ merchant: { id: merchantId, name }, close }: DialogProps
       close={close}
       act={() => save({ merchantId, name: text.trim() }, own.done)}
     >
-      <TextField label={own.name} value={text} set={setText} hint={own.nameHint} />
+      <TextField label={columns.name} value={text} set={setText} hint={own.nameHint} />
     </PolicyForm>
   );
 };
 
 const ShopDialog = ({ merchant: { id: merchantId }, close }: DialogProps) => {
+  const { columns } = useWords();
   const own = useSettingsWords();
   const [text, setText] = useState('');
   const save = useSend(AddShop);
@@ -107,7 +109,7 @@ const ShopDialog = ({ merchant: { id: merchantId }, close }: DialogProps) => {
       isRepeated
       act={() => save({ merchantId, name: text.trim() }, own.done)}
     >
-      <TextField label={own.name} value={text} set={setText} hint={own.nameHint} />
+      <TextField label={columns.name} value={text} set={setText} hint={own.nameHint} />
     </PolicyForm>
   );
 };
@@ -119,7 +121,6 @@ const dialogs = {
   shop: ShopDialog,
 } as const;
 
-/** The card. */
 export const MerchantSettings = ({
   merchant,
   again,

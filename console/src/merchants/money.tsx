@@ -46,7 +46,7 @@ export const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
       <h2>{own.money(words.mode[mode])}</h2>
       <Facts
         facts={[
-          [own.balance, data && money(data.balance.balance, currency, locale)],
+          [words.sections.balance, data && money(data.balance.balance, currency, locale)],
           [own.available, data && money(data.balance.available, currency, locale)],
           [own.turnover, rows && money(sumOf(rows, 'moved'), currency, locale)],
           [own.payments, rows && wholeNumber(count, locale)],
@@ -56,10 +56,10 @@ export const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
       />
       <div className="acts">
         <Link className="button" to="/balance" search={at}>
-          {own.toLedger}
+          {words.ledger.movements}
         </Link>
         <Link className="button" to="/reports" search={at}>
-          {own.toReports}
+          {words.sections.reports}
         </Link>
         <Link className="button" to="/payments" search={at}>
           {words.merchants.seePayments}

@@ -42,6 +42,7 @@ interface OfShop {
 type DialogProps = OfShop & { readonly close: () => void };
 
 const RenameDialog = ({ shop: { id: shopId, merchantId, name }, close }: DialogProps) => {
+  const { columns } = useWords();
   const own = useSettingsWords();
   const [text, setText] = useState(name);
   const save = useSend(RenameShop);
@@ -53,7 +54,7 @@ const RenameDialog = ({ shop: { id: shopId, merchantId, name }, close }: DialogP
       close={close}
       act={() => save({ merchantId, shopId, name: text.trim() }, own.done)}
     >
-      <TextField label={own.name} value={text} set={setText} hint={own.nameHint} />
+      <TextField label={columns.name} value={text} set={setText} hint={own.nameHint} />
     </PolicyForm>
   );
 };
@@ -88,12 +89,13 @@ const dialogs = { rename: RenameDialog, receipts: ReceiptsDialog, secret: Secret
 
 /** The lines of the shop's card. */
 const ShopSettings = ({ shop, again }: OfShop & { readonly again: () => void }) => {
+  const { sections } = useWords();
   const own = useSettingsWords();
   const { opened, open, close } = useOpened<OfShop & { readonly act: keyof typeof dialogs }>(again);
   const Dialog = opened && dialogs[opened.act];
   return (
     <>
-      <h3>{own.receipts}</h3>
+      <h3>{sections.receipts}</h3>
       <p>{shop.receiptsRequired ? own.receiptsOn : own.receiptsOff}</p>
       <div className="acts">
         <ActButton permission="shopReceiptsRequire" onPress={() => open({ act: 'receipts', shop })}>
@@ -147,7 +149,6 @@ const LiveDialog = ({
   );
 };
 
-/** The button, and its dialog. */
 const LiveSwitch = ({ merchant, again }: OfMerchant & { readonly again: () => void }) => {
   const own = usePolicyWords();
   const { liveEnabled } = merchant;
@@ -248,7 +249,6 @@ const ShopCard = ({
   );
 };
 
-/** The screen. */
 export const MerchantPage = () => {
   const words = useWords();
   const erasure = useErasureWords();
@@ -262,7 +262,7 @@ export const MerchantPage = () => {
     <>
       <PageHead name={merchant.name}>
         <Status tone={merchant.liveEnabled ? 'good' : 'over'}>
-          {merchant.liveEnabled ? words.merchants.live : words.merchants.notLive}
+          {merchant.liveEnabled ? words.mode.live : words.merchants.notLive}
         </Status>
         <Id id={merchant.id} />
         <LiveSwitch merchant={merchant} again={again} />

@@ -102,7 +102,6 @@ const Site = ({ url }: { readonly url: string }) => (
   </a>
 );
 
-/** The card. */
 export const ProfileCard = ({ merchant, again }: OfMerchant & { readonly again: () => void }) => {
   const own = useProfileWords();
   // The dialog keeps the state from when it was opened.

@@ -75,7 +75,6 @@ const Leaving = ({ stay, leave }: { readonly stay: () => void; readonly leave: (
   );
 };
 
-/** The buttons. */
 const Foot = ({
   title,
   isDone,
@@ -126,7 +125,6 @@ const useRun = ({ act, again }: Pick<ActFormProps, 'act' | 'again'>) => {
   return { isRunning, outcome, run: () => void run() };
 };
 
-/** The dialog. */
 export const ActForm = ({
   title,
   consequence,

@@ -37,7 +37,6 @@ const paths = {
 
 type IconName = keyof typeof paths;
 
-/** An icon. */
 export const Icon = ({ name }: { readonly name: IconName }) => (
   <svg className="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
     <path d={paths[name]} />

@@ -120,7 +120,6 @@ interface ListingProps<Row> {
   readonly changed?: ReadonlySet<string>;
 }
 
-/** The list. */
 export const Listing = <Row extends object>({
   name,
   label,

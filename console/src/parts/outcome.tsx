@@ -83,7 +83,6 @@ export const useRefusalText = (): ((
   };
 };
 
-/** The text. */
 export const RefusalText = ({
   refusal,
   before = '',

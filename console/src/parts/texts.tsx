@@ -112,7 +112,6 @@ export type Fact = readonly [name: string, value: ReactNode];
 
 const isKnown = ([, value]: Fact): boolean => value !== null && value !== '';
 
-/** The list. */
 export const Facts = ({ facts }: { readonly facts: readonly Fact[] }) => (
   <dl className="facts">
     {facts.filter(isKnown).map(([name, value]) => (
@@ -158,7 +157,6 @@ export const tones = {
   deactivated: 'over',
 } as const satisfies Readonly<Record<string, Tone>>;
 
-/** A status. */
 export const Status = ({ tone, children }: { readonly tone: Tone; readonly children: string }) => (
   <span className="status" data-tone={tone}>
     <svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">

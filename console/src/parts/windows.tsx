@@ -51,7 +51,6 @@ const OpenDialog = ({
   </Dialog>
 );
 
-/** The dialog. */
 export const ModalWindow = ({
   title,
   isOpen,

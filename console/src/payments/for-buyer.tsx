@@ -79,7 +79,6 @@ const textFor = (payment: PaymentDetails, language: Settings['language']): strin
 
 const languages = ['ru', 'en'] as const;
 
-/** The block. */
 export const ForBuyer = ({ payment }: { readonly payment: PaymentDetails }) => {
   const words = useBuyerWords();
   const own = useSettings().language;

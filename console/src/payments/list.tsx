@@ -73,7 +73,7 @@ const Fields = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
   const chosen = listOf(search.method, methods);
   return (
     <fieldset>
-      <legend>{own.payment}</legend>
+      <legend>{words.columns.payment}</legend>
       <div className="options in-line">
         {methods.map((method) => (
           <label key={method}>
@@ -258,7 +258,6 @@ const NoPayments = () => {
   );
 };
 
-/** The screen. */
 export const PaymentsPage = () => {
   const words = useWords();
   const { search, set } = useAddress();

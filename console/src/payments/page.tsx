@@ -7,7 +7,6 @@ import { Modal } from '../parts/modal.tsx';
 import { useWords } from '../words/words.ts';
 import { PaymentView } from './payment.tsx';
 
-/** The screen. */
 export const PaymentPage = () => {
   const words = useWords();
   const { merchantId = '', id = '' }: { merchantId?: string; id?: string } = useParams({
@@ -23,7 +22,6 @@ export const PaymentPage = () => {
 
 // One payment over the list.
 
-/** The drawer. */
 export const OpenDrawer = ({
   merchantId,
   id,

@@ -89,7 +89,6 @@ const NewNote = ({
   );
 };
 
-/** The block. */
 const Notes = ({
   payment,
   again,
@@ -186,7 +185,6 @@ const LineOf = ({ line }: { readonly line: Line }) => {
   );
 };
 
-/** The list. */
 const Timeline = ({ payment }: { readonly payment: PaymentDetails }) => {
   const words = useWords();
   const line = useTimelineWords();
@@ -240,7 +238,6 @@ const hasCall = ({ timeline, createdAt }: PaymentDetails): boolean =>
     (one) => one.__typename === 'TimelineCreated' && one.by === 'key' && one.makerId !== null,
   );
 
-/** The list. */
 const PaymentFacts = ({ payment }: { readonly payment: PaymentDetails }) => {
   const words = useWords();
   const calls = useRequestWords();
@@ -252,16 +249,16 @@ const PaymentFacts = ({ payment }: { readonly payment: PaymentDetails }) => {
     [names.id, <Id key="id" id={payment.id} whole />],
     [columns.payment, <Id key="public" id={payment.publicId} whole />],
     [columns.order, payment.orderId],
-    [names.merchantName, payment.merchant.name],
+    [words.merchant, payment.merchant.name],
     [columns.shop, payment.shopName],
     [names.terminal, payment.terminalName],
     [columns.method, methodText(payment, words)],
-    [names.card, card.filter(Boolean).join(' ')],
+    [words.payment.methods.cards, card.filter(Boolean).join(' ')],
     [names.phone, payment.customerPhoneMask],
     [names.payerBank, payment.customerPayerBank],
     [names.bank, payment.bankName],
     [names.rrn, payment.rrn],
-    [names.description, payment.description],
+    [words.columns.description, payment.description],
     [calls.madeBy, hasCall(payment) ? <CreatingCall key="call" payment={payment} /> : null],
     [
       customers.customer,

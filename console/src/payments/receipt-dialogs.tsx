@@ -100,7 +100,6 @@ const useRecipient = (masks: readonly string[]) => {
   };
 };
 
-/** The fields. */
 const RecipientField = ({
   masks,
   hasOwn,
@@ -232,7 +231,6 @@ const WithTerms = ({
   );
 };
 
-/** The dialog. */
 export const RefundItemsDialog = (of: DialogProps) => (
   <WithTerms {...of} title={useWords().acts.refund}>
     {(terms) => <RefundForm {...of} terms={terms} />}
@@ -302,7 +300,6 @@ const ClosingForm = ({
   );
 };
 
-/** The dialog. */
 export const ClosingDialog = ({ payment, close }: ClosingProps) => (
   <WithTerms payment={payment} close={close} title={useClosingWords().title}>
     {(terms) => <ClosingForm payment={payment} close={close} terms={terms} />}

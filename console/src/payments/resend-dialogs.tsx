@@ -41,7 +41,7 @@ export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
       consequence={words.resendWebhookText}
       isReady={id !== ''}
       close={close}
-      act={() => resend({ merchantId, id }, words.resent)}
+      act={() => resend({ merchantId, id }, names.resent)}
     >
       <fieldset className="options">
         <legend>{words.which}</legend>

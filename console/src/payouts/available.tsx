@@ -18,7 +18,7 @@ export const Available = ({
   readonly mode: 'test' | 'live';
   readonly items: readonly PayoutQuoteItem[];
 }) => {
-  const { locale } = useWords();
+  const { locale, payment } = useWords();
   const own = useDraftWords();
   const ledger = useLedgerWords();
   const text = JSON.stringify(items);
@@ -49,7 +49,7 @@ export const Available = ({
       )}
       <Facts
         facts={[
-          [own.fee, counted(fee)],
+          [payment.strip.fee, counted(fee)],
           [own.withheld, counted(withheld)],
           [own.remaining, counted(remaining)],
         ]}

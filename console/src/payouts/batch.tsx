@@ -227,7 +227,7 @@ const SendDialog = ({
 }) => {
   const own = useBatchWords();
   const drafts = useDraftWords();
-  const { locale } = useWords();
+  const { locale, columns } = useWords();
   const { mode } = useAddress();
   const { data } = useAsk(PayoutForm, { merchantId, mode });
   const shops = data?.merchant?.shops ?? [];
@@ -251,7 +251,7 @@ const SendDialog = ({
       act={() => send(shopId, left, purpose.trim(), setDone)}
     >
       <PickField
-        label={drafts.shop}
+        label={columns.shop}
         value={shopId}
         set={choose}
         options={shops.map(({ id, name }) => [id, name] as const)}
@@ -316,7 +316,6 @@ const Preview = ({ merchantId, read }: { readonly merchantId: string; readonly r
   );
 };
 
-/** The part of the screen. */
 export const BatchPart = () => {
   const drafts = useDraftWords();
   const chosen = useAddress().merchantId;

@@ -48,7 +48,7 @@ const Asked = ({ draft }: { readonly draft: DraftRowFragment }) => {
         facts={[
           [words.columns.amount, <Money key="amount" amount={amount} currency={currency} />],
           [own.recipient, recipientText(draft)],
-          [own.bank, bank],
+          [words.payment.bank, bank],
           [words.columns.method, words.payout.methods[method]],
           [own.reason, reason ?? own.noReason],
           [own.proposed, `${own.by(createdBy)}, ${exactMoment(createdAt, words.locale)}`],

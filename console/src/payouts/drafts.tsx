@@ -85,7 +85,6 @@ const columnsOf = (
   { name: own.acts, cell: (draft) => <DraftActs draft={draft} again={again} /> },
 ];
 
-/** The part of the screen. */
 export const DraftsList = () => {
   const words = useWords();
   const own = useDraftWords();

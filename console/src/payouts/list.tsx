@@ -168,7 +168,6 @@ const Part = () => {
   }
 };
 
-/** The screen. */
 export const PayoutsPage = () => {
   const words = useWords();
   const own = useDraftWords();

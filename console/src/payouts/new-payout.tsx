@@ -78,10 +78,10 @@ const TypedField = ({
 /** The banks of SBP: the frequent ones first, found by any of their names. */
 const BankField = ({ typed, type, banks }: BankFieldProps) => {
   const own = useDraftWords();
-  const { language } = useWords();
+  const { language, payment } = useWords();
   return (
     <ChooseField
-      label={own.bank}
+      label={payment.bank}
       value={typed.bankId}
       set={(bankId) => type({ bankId })}
       options={bankOptions(banks, language)}
@@ -123,7 +123,7 @@ const Fields = ({ typed, type, banks }: BankFieldProps) => {
   const own = useDraftWords();
   const texts: Readonly<Record<Exclude<FieldName, 'bankId'>, readonly [string, string]>> = {
     amount: [words.acts.amount('RUB'), own.amountWrong],
-    phone: [own.phone, own.phoneWrong],
+    phone: [words.payment.phone, own.phoneWrong],
     cardPan: [own.card, own.cardWrong],
     accountNumber: [own.account, own.accountWrong],
     bik: [own.bik, own.bikWrong],
@@ -139,9 +139,8 @@ const Fields = ({ typed, type, banks }: BankFieldProps) => {
 
 const MethodField = ({ typed, type }: FieldProps) => {
   const words = useWords();
-  const own = useDraftWords();
   return (
-    <div className="chips" role="group" aria-label={own.way}>
+    <div className="chips" role="group" aria-label={words.columns.method}>
       {methods.map((method) => (
         <Chip key={method} isOn={typed.method === method} press={() => type({ method })}>
           {words.payout.methods[method]}
@@ -221,7 +220,7 @@ export const NewPayoutDialog = ({
       {data && banks && (
         <>
           <PickField
-            label={own.shop}
+            label={words.columns.shop}
             value={shopId}
             set={choose}
             options={shops.map(({ id, name }) => [id, name] as const)}

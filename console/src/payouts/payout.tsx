@@ -173,7 +173,7 @@ const View = ({ merchantId, id }: { readonly merchantId: string; readonly id: st
         facts={[
           [words.columns.method, words.payout.methods[method]],
           [words.columns.shop, shop.name],
-          [own.bank, bank],
+          [words.payment.bank, bank],
           [own.reference, bankRef],
           [words.columns.createdHer, <Moment key="made" at={payout.createdAt} />],
           [own.completed, completedAt && <Moment key="ended" at={completedAt} />],

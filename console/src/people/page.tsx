@@ -222,7 +222,6 @@ const List = () => {
   );
 };
 
-/** The screen. */
 export const PeoplePage = () => {
   const { acts, person } = useWords();
   const { title } = usePeopleWords();

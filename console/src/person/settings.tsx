@@ -9,7 +9,6 @@ import { useWords } from '../words/words.ts';
 const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const zones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
-/** The screen. */
 export const SettingsPage = () => {
   const words = useWords();
   const own = useSharedWords();

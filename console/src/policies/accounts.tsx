@@ -92,7 +92,6 @@ const RemoveDialog = ({ row, close }: { readonly row: Row; readonly close: () =>
   );
 };
 
-/** The part of the screen. */
 export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = usePolicyWords();

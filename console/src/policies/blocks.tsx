@@ -50,7 +50,7 @@ const AddDialog = ({
   return (
     <PolicyForm
       title={own.blockAdd}
-      consequence={merchantId === null ? `${own.blockText} ${own.everybody}.` : own.blockText}
+      consequence={merchantId === null ? `${own.blockText} ${words.allMerchants}.` : own.blockText}
       isReady={asked.value !== '' && asked.reason !== ''}
       close={close}
       act={() => add(asked, own.done)}
@@ -81,7 +81,6 @@ const RemoveDialog = ({ row, close }: { readonly row: Row; readonly close: () =>
   );
 };
 
-/** The part of the screen. */
 export const BlocksPart = () => {
   const words = useWords();
   const own = usePolicyWords();
@@ -161,7 +160,6 @@ const RemoveWordDialog = ({
   );
 };
 
-/** The part of the screen. */
 export const ForbiddenPart = () => {
   const words = useWords();
   const own = usePolicyWords();

@@ -57,7 +57,6 @@ const SetDialog = ({ close }: { readonly close: () => void }) => {
   );
 };
 
-/** The part of the screen. */
 const ExchangePart = () => {
   const own = usePolicyWords();
   const { data, error, again, list } = useAsk(ExchangeRates, usePageArguments());
@@ -86,7 +85,6 @@ const tabs = ['routes', 'accounts', 'rates', 'blocks', 'words', 'exchange'] as c
 type Tab = (typeof tabs)[number];
 const tabsOfMerchant = ['routes', 'accounts', 'rates', 'blocks', 'exchange'] as const;
 
-/** The screen. */
 export const PoliciesPage = () => {
   const words = useWords();
   const shared = useSharedWords();

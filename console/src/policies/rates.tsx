@@ -39,7 +39,7 @@ const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Colum
     isWide: true,
     cell: ({ merchantId, shopId }) => {
       const id = shopId ?? merchantId;
-      if (id === null) return own.everybody;
+      if (id === null) return words.allMerchants;
       const name = shopId === null ? own.allShops : shops.find(({ id: of }) => of === shopId)?.name;
       return (
         <span className="two">
@@ -102,7 +102,7 @@ const SetDialog = ({
   return (
     <PolicyForm
       title={own.rateAdd}
-      consequence={merchantId === null ? `${when} ${own.everybody}.` : when}
+      consequence={merchantId === null ? `${when} ${words.allMerchants}.` : when}
       isReady={isReady}
       close={close}
       act={() =>
@@ -139,7 +139,6 @@ const SetDialog = ({
   );
 };
 
-/** The part of the screen. */
 export const RatesPart = () => {
   const words = useWords();
   const own = usePolicyWords();

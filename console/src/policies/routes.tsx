@@ -138,7 +138,6 @@ const RemoveDialog = ({ route, close }: { readonly route: Row; readonly close: (
   );
 };
 
-/** The part of the screen. */
 export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = usePolicyWords();

@@ -78,7 +78,6 @@ const columnsOf = (words: Words, own: ReceiptWords, again: () => void): readonly
   { id: 'acts', name: own.acts, cell: (receipt) => <Resend receipt={receipt} again={again} /> },
 ];
 
-/** The screen. */
 export const ReceiptsPage = () => {
   const words = useWords();
   const own = useReceiptWords();

@@ -175,7 +175,6 @@ interface Difference {
   readonly merchantId: string | null;
 }
 
-/** The dialog. */
 export const ResolveDialog = ({
   rows,
   close,
@@ -183,6 +182,7 @@ export const ResolveDialog = ({
   readonly rows: readonly Difference[];
   readonly close: () => void;
 }) => {
+  const { alert } = useWords();
   const own = useReconciliationWords();
   const [note, setNote] = useState('');
   const [done, setDone] = useState(0);
@@ -208,13 +208,12 @@ export const ResolveDialog = ({
       close={close}
       act={act}
     >
-      <TextField label={own.note} value={note} set={setNote} />
+      <TextField label={alert.note} value={note} set={setNote} />
       <progress max={rows.length} value={done} aria-label={own.resolve(rows.length)} />
     </ActForm>
   );
 };
 
-/** The part of the screen. */
 export const DifferencesPart = () => {
   const words = useWords();
   const own = useReconciliationWords();

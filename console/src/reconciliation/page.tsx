@@ -100,7 +100,6 @@ const Young = ({ rows }: { readonly rows: readonly Row[] }) => {
   );
 };
 
-/** The part of the screen. */
 const RunsPart = () => {
   const words = useWords();
   const own = useReconciliationWords();
@@ -133,7 +132,6 @@ const RunsPart = () => {
 
 const tabs = ['differences', 'runs'] as const;
 
-/** The screen. */
 export const ReconciliationPage = () => {
   const words = useWords();
   const shared = useSharedWords();

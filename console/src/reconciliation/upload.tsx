@@ -268,7 +268,6 @@ const ColumnChoice = ({
   );
 };
 
-/** The dialog. */
 export const UploadDialog = ({ close }: { readonly close: () => void }) => {
   const own = useReconciliationWords();
   const { mode } = useAddress();

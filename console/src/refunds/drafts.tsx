@@ -53,7 +53,6 @@ const columnsOf = (
   { name: own.acts, cell: (draft) => <RefundDraftActs draft={draft} again={again} /> },
 ];
 
-/** The part of the screen. */
 export const RefundDraftsList = () => {
   const words = useWords();
   const own = useRefundDraftWords();

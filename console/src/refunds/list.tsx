@@ -129,7 +129,6 @@ const Made = () => {
 
 const tabs = ['refunds', 'drafts'] as const;
 
-/** The screen. */
 export const RefundsPage = () => {
   const words = useWords();
   const own = useRefundDraftWords();

@@ -207,7 +207,6 @@ export const DaysForm = ({
   );
 };
 
-/** The part of the screen. */
 export const ClosingPart = () => {
   const words = useClosingWords();
   const viewer = useViewer();

@@ -143,7 +143,6 @@ const Readout = ({
   </p>
 );
 
-/** The chart. */
 const Chart = ({ totals, label, hint, ...words }: ChartProps) => {
   const { parts } = totals;
   const groups = groupsOf(totals);
@@ -405,7 +404,6 @@ const Statistics = () => {
 
 const tabs = ['statistics', 'closing'] as const;
 
-/** The screen. */
 export const ReportsPage = () => {
   const { sections } = useWords();
   const { tabs: names } = useClosingWords();

@@ -199,7 +199,6 @@ const csvColumnsOf = (
   ];
 };
 
-/** The table. */
 export const Summary = ({
   asked,
   cut,

@@ -140,11 +140,12 @@ const TermFields = ({
   readonly typed: Typed;
   readonly type: (change: Partial<Typed>) => void;
 }) => {
+  const { columns } = useWords();
   const own = useSellingWords();
   return (
     <>
       <TextField
-        label={own.description}
+        label={columns.description}
         value={typed.description}
         set={(description) => type({ description })}
         hint={own.descriptionHint}
@@ -232,7 +233,6 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
   );
 };
 
-/** The button. */
 export const NewLinkButton = ({ again }: { readonly again: () => void }) => {
   const own = useSellingWords();
   return (

@@ -159,7 +159,6 @@ export const CustomerField = () => {
   );
 };
 
-/** The list. */
 const SubscriptionList = () => {
   const words = useWords();
   const own = useSubscriptionWords();
@@ -202,7 +201,7 @@ const tokenColumns = (words: Words, own: SubscriptionWords): readonly Column<Tok
     cell: ({ status }) => <Status tone={tones[status]}>{own.tokenStatuses[status]}</Status>,
   },
   {
-    name: own.card,
+    name: words.columns.method,
     cell: ({ method, cardBrand, cardMask }) =>
       [own.methods[method], cardBrand, cardMask].filter(Boolean).join(' '),
   },
@@ -264,7 +263,6 @@ export const TokenTable = ({
   );
 };
 
-/** The list. */
 const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
   const own = useSubscriptionWords();
   const shared = useSharedWords();
@@ -294,7 +292,6 @@ const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
   );
 };
 
-/** The screen. */
 export const SubscriptionsPage = () => {
   const words = useWords();
   const shared = useSharedWords();

@@ -207,7 +207,7 @@ const Terms = ({ subscription }: { readonly subscription: SubscriptionDetails })
         ],
         [own.plan, subscription.planName],
         [
-          own.card,
+          words.columns.method,
           [own.methods[subscription.method], token.cardBrand, token.cardMask]
             .filter(Boolean)
             .join(' '),

@@ -220,7 +220,7 @@ const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: ()
       {request && delivery.event.startsWith('payout') && <p className="quiet">{own.masked}</p>}
       <p aria-live="polite">{outcome}</p>
       <section>
-        <h2>{words.delivery.attempts}</h2>
+        <h2>{words.columns.attempts}</h2>
         <Attempts delivery={delivery} />
       </section>
       {request && <Reproduce request={request} url={delivery.url} />}

@@ -105,8 +105,7 @@ export const AddEndpointDialog = ({
   readonly shops: readonly [Shop, ...Shop[]];
   readonly close: () => void;
 }) => {
-  const { merchants } = useWords();
-  const own = useSettingsWords();
+  const { merchants, columns } = useWords();
   const { chooseShop } = useSharedWords();
   const [shopId, setShopId] = useState(shops[0].id);
   const [url, setUrl] = useState('https://');
@@ -138,7 +137,7 @@ export const AddEndpointDialog = ({
           options={shops.map(({ id, name }) => [id, name])}
         />
       )}
-      <TextField label={own.url} value={url} set={setUrl} />
+      <TextField label={columns.address} value={url} set={setUrl} />
       <EventsField value={events} set={setEvents} />
       <SchemeField value={signature} set={setSignature} />
     </PolicyForm>
@@ -146,6 +145,7 @@ export const AddEndpointDialog = ({
 };
 
 const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
+  const { columns } = useWords();
   const own = useSettingsWords();
   const [url, setUrl] = useState(endpoint.url);
   const [events, setEvents] = useState<readonly WebhookEvent[]>(endpoint.events);
@@ -160,7 +160,7 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
       close={close}
       act={() => save({ merchantId, id, url, events: [...events], signature }, own.done)}
     >
-      <TextField label={own.url} value={url} set={setUrl} />
+      <TextField label={columns.address} value={url} set={setUrl} />
       <EventsField value={events} set={setEvents} />
       <SchemeField value={signature} set={setSignature} />
     </PolicyForm>

@@ -199,7 +199,6 @@ const AddEndpoint = ({
   );
 };
 
-/** The endpoints. */
 const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWebhookWords();
   const { mode } = useAddress();
@@ -293,7 +292,6 @@ const useDeliveries = () => {
   return { asked: { error, again, list, rows, pageInfo }, owner, isOfAll, status };
 };
 
-/** The screen. */
 export const WebhooksPage = () => {
   const words = useWords();
   const { search, set } = useAddress();

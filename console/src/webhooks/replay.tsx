@@ -79,10 +79,9 @@ const Count = ({ failed, since }: { readonly failed: Failed; readonly since: str
   return <p>{total.isExact ? words.count(count) : words.countMore(count)}</p>;
 };
 
-/** The dialog. */
 export const ReplayDialog = ({ close, from, ...of }: ReplayProps) => {
   const failed = { ...of, mode: useAddress().mode };
-  const { locale, ...common } = useWords();
+  const { locale, exports, ...common } = useWords();
   const words = useWebhookWords();
   const [since, setSince] = useState(from);
   const { state, run, stop } = useReplay(failed, since);
@@ -122,7 +121,7 @@ export const ReplayDialog = ({ close, from, ...of }: ReplayProps) => {
         )}
         {state.kind === 'running' && (
           <button type="button" className="button" onClick={stop}>
-            {words.stop}
+            {exports.stop}
           </button>
         )}
       </footer>

@@ -138,5 +138,4 @@ const ru: typeof en = {
   },
 };
 
-/** The words. */
 export const useAlertFactWords = sectionWords(en, ru);

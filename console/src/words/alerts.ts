@@ -42,7 +42,6 @@ const en = {
   notAssigned: 'Not assigned',
   subject: 'Id of what was changed',
   actor: 'Who',
-  action: 'Action',
 };
 
 const ru: typeof en = {
@@ -87,10 +86,8 @@ const ru: typeof en = {
   notAssigned: 'Не назначено',
   subject: 'Id объекта',
   actor: 'Кто',
-  action: 'Действие',
 };
 
 export type AlertWords = typeof en;
 
-/** The words. */
 export const useAlertWords = sectionWords(en, ru);

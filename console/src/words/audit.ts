@@ -72,7 +72,6 @@ const ru: typeof en = {
   },
 };
 
-/** The words. */
 export const useSubjectWords = sectionWords(en, ru);
 
 /** The words of every action. */

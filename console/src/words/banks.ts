@@ -6,7 +6,6 @@ const en = {
     'Calls to banks over all merchants, up to ten seconds old. A decline is an answer; no answer is a failure.',
   span: 'Period',
   spans: { '6': '6 hours', '24': '24 hours', '48': '48 hours' },
-  bank: 'Bank',
   what: 'What',
   operations: { payment: 'Payment', refund: 'Refund', payout: 'Payout', recurrent: 'Charge' },
   methods: {
@@ -50,7 +49,6 @@ const ru: typeof en = {
     'Вызовы банков по всем мерчантам, с задержкой до 10 секунд. Отказ банка — тоже ответ; при сбое ответа нет.',
   span: 'Период',
   spans: { '6': '6 часов', '24': '24 часа', '48': '48 часов' },
-  bank: 'Банк',
   what: 'Что',
   operations: { payment: 'Платёж', refund: 'Возврат', payout: 'Выплата', recurrent: 'Списание' },
   methods: {
@@ -84,5 +82,4 @@ const ru: typeof en = {
   emptyText: 'Выберите период длиннее или другой режим.',
 };
 
-/** The words. */
 export const useBankWords = sectionWords(en, ru);

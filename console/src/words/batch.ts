@@ -100,6 +100,5 @@ const ru: typeof en = {
   reason: 'Назначение, если его нет в строке',
 };
 
-/** The words. */
 export const useBatchWords = sectionWords(en, ru);
 export type BatchWords = typeof en;

@@ -27,7 +27,6 @@ const ru: typeof en = {
   erased: 'Удалена вместе с персональными данными платежа.',
 };
 
-/** The words. */
 export const useCustomerWords = sectionWords(en, ru);
 
 // The words of erasing personal data.
@@ -81,5 +80,4 @@ const erasureRu: typeof erasureEn = {
     `Ещё не завершены и не тронуты: ${count}. Отмените их или подождите и повторите удаление.`,
   running: (count) => `Удалено в платежах: ${count}`,
 };
-/** The words. */
 export const useErasureWords = sectionWords(erasureEn, erasureRu);

@@ -33,7 +33,6 @@ const en = {
   always: 'payments, refunds and links',
   everything: 'everything',
   used: 'Last used',
-  name: 'Name',
   nameHint: 'What it is for: shop backend, accounting ...',
   expires: 'Expires',
   endless: 'never',
@@ -53,7 +52,6 @@ const en = {
   },
   noKeys: 'No keys yet',
   noKeysText: 'Programs call the API with a key. Begin with a test key: it moves no money.',
-  issue: 'Issue a key',
   issueText:
     'The key is shown once and kept as a digest. Anyone who has it acts for this shop; a live key moves real money.',
   issued: 'The key is ready. Copy it now: it is not shown again.',
@@ -119,8 +117,6 @@ const en = {
     hold: (order: string) => `the hold of ${order} ends`,
     webhook: (event: string) => `the webhook ${event} is tried again`,
   },
-  event: 'Event',
-  eventsFrom: 'From',
   eventsOrder: 'Order',
   eventsNewest: 'Newest first',
   eventsOldest: 'Oldest first',
@@ -166,7 +162,6 @@ const ru: typeof en = {
   always: 'платежи, возвраты и ссылки',
   everything: 'всё',
   used: 'Использован',
-  name: 'Название',
   nameHint: 'Для чего он: сервер магазина, бухгалтерия ...',
   expires: 'Срок',
   endless: 'бессрочный',
@@ -187,7 +182,6 @@ const ru: typeof en = {
   noKeys: 'Ключей ещё нет',
   noKeysText:
     'Ключ нужен программе для вызовов API. Начните с тестового: он не затрагивает деньги.',
-  issue: 'Выпустить ключ',
   issueText:
     'Ключ показывается один раз, хранится только отпечаток. Кто владеет ключом, действует от имени магазина; боевой проводит настоящие деньги.',
   issued: 'Ключ готов. Скопируйте его сейчас: больше он не покажется.',
@@ -254,8 +248,6 @@ const ru: typeof en = {
     hold: (order) => `заканчивается удержание ${order}`,
     webhook: (event) => `повтор вебхука ${event}`,
   },
-  event: 'Событие',
-  eventsFrom: 'С',
   eventsOrder: 'Порядок',
   eventsNewest: 'Сначала новые',
   eventsOldest: 'Сначала старые',
@@ -269,7 +261,6 @@ const ru: typeof en = {
   noDeliveries: 'Нет: ни один адрес его не ждал.',
 };
 
-/** The words. */
 export const useDeveloperWords = sectionWords(en, ru);
 export type DeveloperWords = typeof en;
 
@@ -376,6 +367,5 @@ const readinessRu: typeof readinessEn = {
   go: 'Открыть',
 };
 
-/** The words. */
 export const useReadinessWords = sectionWords(readinessEn, readinessRu);
 export type ReadinessWords = typeof readinessEn;

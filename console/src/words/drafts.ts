@@ -33,15 +33,10 @@ const en = {
     `Nothing moves yet: another person must approve ${amount} within 72 hours.`,
   proposeFirst: 'Nothing moves yet: another person must approve it within 72 hours.',
   proposedNow: 'The draft waits for another person.',
-  shop: 'Shop',
-  way: 'Method',
-  phone: 'Phone',
   phoneWrong: 'A Russian number in any form: 8 916 123-45-67',
-  bank: 'Bank',
   bankWrong: 'Type a part of the name: “Sber”, “T-Bank”',
   available: 'Available now:',
   allAvailable: 'Nothing is set aside: all of the balance is available.',
-  fee: 'Fee',
   withheld: 'Will be withheld',
   remaining: 'Will remain available',
   missing: (amount: string) => `${amount} is missing: approve once the balance covers it.`,
@@ -116,15 +111,10 @@ const ru: typeof en = {
     `Деньги пока не движутся: ${amount} должен одобрить другой человек за 72 часа.`,
   proposeFirst: 'Деньги пока не движутся: выплату должен одобрить другой человек за 72 часа.',
   proposedNow: 'Черновик ждёт другого человека.',
-  shop: 'Магазин',
-  way: 'Способ',
-  phone: 'Телефон',
   phoneWrong: 'Российский номер в любом виде: 8 916 123-45-67',
-  bank: 'Банк',
   bankWrong: 'Введите часть названия: «Сбер», «Т-Банк»',
   available: 'Сейчас доступно:',
   allAvailable: 'Ничего не отложено: доступен весь баланс.',
-  fee: 'Комиссия',
   withheld: 'Будет списано',
   remaining: 'Останется доступно',
   missing: (amount) => `Не хватает ${amount}: одобрить можно, когда баланса хватит.`,
@@ -168,6 +158,5 @@ const ru: typeof en = {
   now: (status) => `Решение уже принято: ${status}.`,
 };
 
-/** The words. */
 export const useDraftWords = sectionWords(en, ru);
 export type DraftWords = typeof en;

@@ -18,7 +18,6 @@ const en = {
   uses: 'Uses left',
   usesOf: (left: number, all: number) => `${left} of ${all}`,
   endless: 'without a limit',
-  payments: 'Payments',
   noPayments: 'None yet',
   allPayments: 'All of them, with filters',
   paid: 'Paid',
@@ -54,7 +53,6 @@ const ru: typeof en = {
   endless: 'без ограничения',
   noPayments: 'Пока нет',
   allPayments: 'Все, с фильтрами',
-  payments: 'Платежи',
   paid: 'Оплачено по ней',
   ends: 'Открыта до',
   ended: 'Завершена',
@@ -70,6 +68,5 @@ const ru: typeof en = {
   endDone: 'Ссылка закрыта.',
 };
 
-/** The words. */
 export const useLinkWords = sectionWords(en, ru);
 export type LinkWords = typeof en;

@@ -76,5 +76,4 @@ const ru: typeof en = {
   },
 };
 
-/** The words. */
 export const useManyDraftsWords = sectionWords(en, ru);

@@ -18,14 +18,11 @@ const en = {
   offerUrl: 'Public offer',
   urlHint: 'Begins with https://',
   money: (mode: string) => `Money, ${mode}`,
-  balance: 'Balance',
   available: 'Available for payouts',
   turnover: 'Paid in 30 days',
   payments: 'Payments in 30 days',
   share: 'Of them paid',
   fees: 'Fees withheld in 30 days',
-  toLedger: 'Movements',
-  toReports: 'Reports',
   ratesOf: 'Fees that are in force',
   from: 'Set at',
   levels: { platform: 'the platform', merchant: 'the merchant', shop: 'the shop' },
@@ -52,14 +49,11 @@ const ru: typeof en = {
   offerUrl: 'Оферта',
   urlHint: 'Начинается с https://',
   money: (mode) => `Деньги, ${mode}`,
-  balance: 'Баланс',
   available: 'Доступно для выплат',
   turnover: 'Оплачено за 30 дней',
   payments: 'Платежей за 30 дней',
   share: 'Из них оплачено',
   fees: 'Удержано комиссий за 30 дней',
-  toLedger: 'Движения',
-  toReports: 'Отчёты',
   ratesOf: 'Действующие комиссии',
   from: 'Где задана',
   levels: { platform: 'у платформы', merchant: 'у мерчанта', shop: 'у магазина' },
@@ -69,5 +63,4 @@ const ru: typeof en = {
   setRate: 'Задать комиссию',
 };
 
-/** The words. */
 export const useProfileWords = sectionWords(en, ru);

@@ -19,11 +19,9 @@ const en = {
   burstHint: '1 to 100,000',
   rename: 'Rename',
   renameText: 'Payments keep the names that they were created with.',
-  name: 'Name',
   nameHint: '1 to 200 characters',
   shopAdd: 'Add a shop',
   shopText: 'A shop has keys and endpoints of its own; buyers see its name.',
-  receipts: 'Receipts',
   receiptsOn: 'Required: payments without a receipt are refused',
   receiptsOff: 'Not required',
   receiptsRequire: 'Require receipts',
@@ -42,7 +40,6 @@ const en = {
   rotated: 'This secret is shown once. Copy it now.',
   edit: 'Edit',
   editText: 'It holds for webhooks that are on their way, too.',
-  url: 'Address',
   events: 'Events',
   eventsHint:
     'None chosen: all but refund.failed, payout.created and those of tokens and subscriptions, which come only when chosen',
@@ -83,11 +80,9 @@ const ru: typeof en = {
   burstHint: 'от 1 до 100 000',
   rename: 'Переименовать',
   renameText: 'У платежей остаются названия, с которыми они созданы.',
-  name: 'Название',
   nameHint: 'от 1 до 200 символов',
   shopAdd: 'Добавить магазин',
   shopText: 'У магазина свои ключи и адреса вебхуков; название видят покупатели.',
-  receipts: 'Чеки',
   receiptsOn: 'Обязательны: платёж без чека отклоняется',
   receiptsOff: 'Не обязательны',
   receiptsRequire: 'Требовать чеки',
@@ -106,7 +101,6 @@ const ru: typeof en = {
   rotated: 'Секрет показывается один раз. Скопируйте его сейчас.',
   edit: 'Изменить',
   editText: 'Действует и для вебхуков, которые уже в пути.',
-  url: 'Адрес',
   events: 'События',
   eventsHint:
     'Если не выбрано ни одно: все, кроме refund.failed, payout.created и событий токенов и подписок; их нужно выбрать',
@@ -129,5 +123,4 @@ const ru: typeof en = {
   done: 'Сохранено.',
 };
 
-/** The words. */
 export const useSettingsWords = sectionWords(en, ru);

@@ -97,5 +97,4 @@ const ru: typeof en = {
       : (inRussian[refusal.code] ?? 'Сервис отказал.'),
 };
 
-/** The words. */
 export const useOutcomeWords = sectionWords(en, ru);

@@ -59,5 +59,4 @@ const ru: typeof en = {
   none: 'Никто не вошёл.',
 };
 
-/** The words. */
 export const usePeopleWords = sectionWords(en, ru);

@@ -68,7 +68,6 @@ const en = {
   percent: 'Fee, %',
   percentHint: '0 to 100, with two digits after the point',
   whose: 'Merchant',
-  everybody: 'All merchants',
   holdsFor: 'Holds for',
   allShops: 'All shops of the merchant',
   value: 'Value',
@@ -181,7 +180,6 @@ const ru: typeof en = {
   percent: 'Комиссия, %',
   percentHint: 'От 0 до 100, до двух знаков после запятой',
   whose: 'Чьё',
-  everybody: 'Все мерчанты',
   holdsFor: 'Для кого',
   allShops: 'Все магазины мерчанта',
   value: 'Значение',
@@ -237,6 +235,5 @@ const ru: typeof en = {
     `Ключи sk_live_ мерчанта «${name}» через секунду получат отказ. Начатые оплаты продолжатся.`,
 };
 
-/** The words. */
 export const usePolicyWords = sectionWords(en, ru);
 export type PolicyWords = typeof en;

@@ -24,7 +24,6 @@ const ru: ReceiptWords = {
   none: 'С этими фильтрами чеков нет',
 };
 
-/** The words. */
 export const useReceiptWords = sectionWords(en, ru);
 
 // The words of a closing receipt.
@@ -80,5 +79,4 @@ const closingRu: typeof closingEn = {
   partCapture:
     'У платежа есть чек, поэтому часть списывает только API, с перечнем позиций. Здесь можно списать удержанное целиком.',
 };
-/** The words. */
 export const useClosingWords = sectionWords(closingEn, closingRu);

@@ -101,7 +101,6 @@ const en = {
   resolve: (count: number) => (count === 1 ? 'Resolve 1' : `Resolve ${count}`),
   resolveText: (count: number) =>
     `${count === 1 ? 'This difference' : `These ${count} differences`} no longer count. Nothing moves by it.`,
-  note: 'Resolution',
   resolved: (count: number) => (count === 1 ? '1 is resolved.' : `${count} are resolved.`),
   partly: (done: number, all: number, why: string) =>
     `${done} of ${all} are resolved; then: ${why}`,
@@ -206,7 +205,6 @@ const ru: typeof en = {
   resolve: (count) => `Решить: ${count}`,
   resolveText: (count) =>
     `${count} ${plural(count, 'расхождение', 'расхождения', 'расхождений')} больше не ${plural(count, 'считается', 'считаются', 'считаются')}. Деньги от этого не двигаются.`,
-  note: 'Чем закончилось',
   resolved: (count) => `Решено: ${count}.`,
   partly: (done, all, why) => `Решено ${done} из ${all}, дальше: ${why}`,
   empty: 'Расхождений нет',
@@ -229,7 +227,6 @@ const ru: typeof en = {
   repeated: 'С этим номером уже учтено: ещё раз не учитываем.',
 };
 
-/** The words. */
 export const useReconciliationWords = sectionWords(en, ru);
 export type ReconciliationWords = typeof en;
 
@@ -265,6 +262,5 @@ const ledgerRu: typeof ledgerEn = {
   none: 'С такими фильтрами движений нет',
 };
 
-/** The words. */
 export const useLedgerWords = sectionWords(ledgerEn, ledgerRu);
 export type LedgerWords = typeof ledgerEn;

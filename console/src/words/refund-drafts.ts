@@ -89,6 +89,5 @@ const ru: typeof en = {
   now: (status) => `Решение уже принято: ${status}.`,
 };
 
-/** The words. */
 export const useRefundDraftWords = sectionWords(en, ru);
 export type RefundDraftWords = typeof en;

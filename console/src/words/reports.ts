@@ -2,7 +2,6 @@
 import { sectionWords } from './words.ts';
 
 const en = {
-  today: 'Today',
   paid: 'Paid',
   successRate: 'Success rate',
   refunded: 'Refunded',
@@ -64,7 +63,6 @@ const en = {
 };
 
 const ru: typeof en = {
-  today: 'Сегодня',
   paid: 'Оплачено',
   successRate: 'Доля успешных',
   refunded: 'Возвращено',
@@ -123,7 +121,6 @@ const ru: typeof en = {
   emptyText: 'Выберите период длиннее или другой режим.',
 };
 
-/** The words. */
 export const useReportWords = sectionWords(en, ru);
 export type ReportWords = typeof en;
 
@@ -195,7 +192,6 @@ const closingRu: typeof closingEn = {
   chooseShop: 'Магазин на экране; в файле будут все',
 };
 
-/** The words. */
 export const useClosingWords = sectionWords(closingEn, closingRu);
 export type ClosingWords = typeof closingEn;
 
@@ -227,5 +223,4 @@ const neededRu: typeof neededEn = {
   held: (count) => `Удержано, не списано: ${count}`,
 };
 
-/** The words. */
 export const useNeededWords = sectionWords(neededEn, neededRu);

@@ -8,14 +8,12 @@ const en = {
   groups: { '2xx': 'Created', '4xx': 'Refused', '5xx': 'Failed' },
   statuses: 'Status',
   exact: 'Exact status',
-  from: 'From',
   to: 'To',
   call: 'Call',
   status: 'Status',
   code: 'Code',
   key: 'Key',
   took: 'Duration',
-  one: 'Request',
   requestId: 'Request id',
   idempotencyKey: 'Idempotency key',
   request: 'Request body',
@@ -43,14 +41,12 @@ const ru: typeof en = {
   groups: { '2xx': 'Создали', '4xx': 'С отказом', '5xx': 'С ошибкой' },
   statuses: 'Ответ',
   exact: 'Точный код',
-  from: 'С',
   to: 'По',
   call: 'Вызов',
   status: 'Ответ',
   code: 'Причина',
   key: 'Ключ',
   took: 'Длительность',
-  one: 'Запрос',
   requestId: 'Id запроса',
   idempotencyKey: 'Ключ идемпотентности',
   request: 'Тело запроса',
@@ -71,6 +67,5 @@ const ru: typeof en = {
   creating: 'Вызов, который его создал',
 };
 
-/** The words. */
 export const useRequestWords = sectionWords(en, ru);
 export type RequestWords = typeof en;

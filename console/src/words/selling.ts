@@ -32,7 +32,6 @@ const en = {
   vat: 'VAT code of the receipt',
   vatHint: '1 to 12; 1 is without VAT',
   item: 'Test goods',
-  description: 'Description',
   descriptionHint: 'Buyers see it on the page.',
   order: 'Order number',
   orderHint: 'May be empty',
@@ -78,7 +77,6 @@ const ru: typeof en = {
   vat: 'Код НДС в чеке',
   vatHint: 'От 1 до 12; 1 — без НДС',
   item: 'Тестовый товар',
-  description: 'Описание',
   descriptionHint: 'Покупатель видит его на странице.',
   order: 'Номер заказа',
   orderHint: 'Можно не указывать',
@@ -93,5 +91,4 @@ const ru: typeof en = {
   daysHint: 'От 1 до 365',
 };
 
-/** The words. */
 export const useSellingWords = sectionWords(en, ru);

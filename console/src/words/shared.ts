@@ -16,7 +16,6 @@ const en = {
   remove: 'Remove',
   find: 'Find',
   onlyOf: (name: string) => `Only of ${name}`,
-  payment: 'Payment',
   code: 'Failure code',
   amountWrong: (such: string) => `An amount such as ${such}; the second not below the first.`,
   link: 'Through a payment link',
@@ -45,7 +44,6 @@ const ru: typeof en = {
   remove: 'Убрать',
   find: 'Найти',
   onlyOf: (name) => `Только ${name}`,
-  payment: 'Платёж',
   code: 'Код отказа',
   amountWrong: (such) => `Сумма вида ${such}; вторая не меньше первой.`,
   link: 'По платёжной ссылке',
@@ -59,5 +57,4 @@ const ru: typeof en = {
   zoneText: (now) => `Там сейчас ${now}. Момент по UTC — под указателем.`,
 };
 
-/** The words. */
 export const useSharedWords = sectionWords(en, ru);

@@ -37,7 +37,6 @@ const en = {
   nextCharge: 'Next charge',
   retry: 'Next retry',
   lastCharge: 'Last charge',
-  card: 'Method',
   trial: 'Trial',
   trialDays: (days: number) => (days === 1 ? '1 day' : `${days} days`),
   paused: 'Paused',
@@ -116,7 +115,6 @@ const ru: typeof en = {
   nextCharge: 'Следующее списание',
   retry: 'Повторная попытка',
   lastCharge: 'Последнее списание',
-  card: 'Способ',
   trial: 'Пробный период',
   trialDays: (days) => `${days} ${plural(days, 'день', 'дня', 'дней')}`,
   paused: 'На паузе с',
@@ -158,6 +156,5 @@ const ru: typeof en = {
   reasonHint: 'Для журнала',
 };
 
-/** The words. */
 export const useSubscriptionWords = sectionWords(en, ru);
 export type SubscriptionWords = typeof en;

@@ -85,7 +85,6 @@ const en = {
   resendWebhookText:
     'The receiver gets the same bytes and event id with a fresh signature. It may have had them.',
   which: 'Which webhook',
-  resent: 'It is being resent.',
   resendReceipt: 'Resend receipt',
   resendReceiptText: 'The receipt that the cash register refused goes there again.',
   receiptSent: 'The receipt is being resent.',
@@ -172,12 +171,10 @@ const ru: typeof en = {
   resendWebhookText:
     'Получатель увидит те же байты и id события с новой подписью. Возможно, они у него уже есть.',
   which: 'Какой вебхук',
-  resent: 'Отправляем ещё раз.',
   resendReceipt: 'Повторить чек',
   resendReceiptText: 'Чек, который касса не приняла, отправится в неё ещё раз.',
   receiptSent: 'Чек отправлен ещё раз.',
 };
 
-/** The words. */
 export const useTimelineWords = sectionWords(en, ru);
 export type TimelineWords = typeof en;

@@ -43,7 +43,6 @@ const en = {
   countNone: 'No webhook of this time has failed.',
   go: 'Replay',
   progress: (sent: string) => `${sent} queued`,
-  stop: 'Stop',
   stopped: (sent: string) => `Stopped after ${sent}. The rest stays failed.`,
   finished: (sent: string) => `${sent} are being resent.`,
   body: 'Body',
@@ -101,7 +100,6 @@ const ru: typeof en = {
   countNone: 'За это время неудачных вебхуков нет.',
   go: 'Отправить',
   progress: (sent) => `поставлено в очередь: ${sent}`,
-  stop: 'Остановить',
   stopped: (sent) => `Остановлено, поставлено в очередь: ${sent}. Остальные не тронуты.`,
   finished: (sent) => `Отправляются снова: ${sent}.`,
   body: 'Тело',
@@ -118,5 +116,4 @@ const ru: typeof en = {
 
 export type WebhookWords = typeof en;
 
-/** The words. */
 export const useWebhookWords = sectionWords(en, ru);
