@@ -77,6 +77,10 @@ export const duration = (ms: number, locale: string): string =>
 export const percent = (share: number, locale: string, digits: number): string =>
   new Intl.NumberFormat(locale, { style: 'percent', minimumFractionDigits: digits }).format(share);
 
+/** The same without zeros at its end. */
+export const shortPercent = (share: number, locale: string, digits = 1): string =>
+  share.toLocaleString(locale, { style: 'percent', maximumFractionDigits: digits });
+
 // Moments in the person's time zone.
 
 /** The name of the zone. */

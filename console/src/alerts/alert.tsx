@@ -1,9 +1,11 @@
 /** One alert, in the list and on home: what it found, its subject, its resolution. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useMutation } from 'urql';
 import {
   type AlertFieldName,
   type AlertsQuery,
+  AssignAlert,
   ResolveAlert,
 } from '../../../schema/generated/console.ts';
 import { policyReason_max_chars } from '../../../schema/limits.ts';
@@ -11,7 +13,7 @@ import { kept, readSearch, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { useSend } from '../parts/outcome.tsx';
+import { useRefusalText, useSend } from '../parts/outcome.tsx';
 import { Facts, type Fact, Id, Moment } from '../parts/texts.tsx';
 import { useAlertFactWords } from '../words/alert-facts.ts';
 import { useAlertWords } from '../words/alerts.ts';
@@ -66,6 +68,17 @@ export const AlertBehind = ({ alert }: { readonly alert: Found }) => {
       <AlertFacts alert={alert} />
     </details>
   );
+};
+
+/** Gives an alert to a person, or to nobody; says why it was not given, and nothing when it was. */
+export const useAssign = ({ merchantId, id }: Pick<Alert, 'merchantId' | 'id'>) => {
+  const refusalText = useRefusalText();
+  const [, assign] = useMutation(AssignAlert);
+  return async (assignee: string | null): Promise<string> => {
+    const { data, error } = await assign({ merchantId, id, assignee });
+    const result = data?.alertAssign;
+    return result && result.__typename !== 'Refused' ? '' : refusalText(result, error);
+  };
 };
 
 // The link from an alert to what it is about.

@@ -1,10 +1,8 @@
 /** Alerts, which stay open until a person resolves them or retries a refused refund. */
 import { useMemo, useState } from 'react';
-import { useMutation } from 'urql';
 import {
   AlertAssignees,
   Alerts,
-  AssignAlert,
   type AlertsQuery,
   RetryRefund,
 } from '../../../schema/generated/console.ts';
@@ -14,7 +12,7 @@ import { Chip } from '../parts/filters.tsx';
 import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
-import { useRefusalText, useSend } from '../parts/outcome.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Status, Moment, PageHead } from '../parts/texts.tsx';
@@ -24,7 +22,7 @@ import { usePermission, useViewer } from '../viewer.tsx';
 import { useAlertWords, type AlertWords } from '../words/alerts.ts';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
-import { AlertFacts, SubjectLink, ResolveDialog } from './alert.tsx';
+import { AlertFacts, SubjectLink, ResolveDialog, useAssign } from './alert.tsx';
 
 type Alert = AlertsQuery['alerts']['nodes'][number];
 
@@ -41,9 +39,8 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
   const { granted } = usePermission('alertAssign');
   const [message, setMessage] = useState('');
   const { data } = useAsk(AlertAssignees, {}, !granted);
-  const refusalText = useRefusalText();
-  const [, assign] = useMutation(AssignAlert);
-  const { merchantId, id, assignee } = alert;
+  const assign = useAssign(alert);
+  const { assignee } = alert;
   if (!granted || alert.resolvedAt !== null)
     return assignee === null ? null : <span className="quiet">{assignee}</span>;
   const people = new Set([
@@ -51,10 +48,8 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
     ...(assignee === null ? [] : [assignee]),
   ]);
   const give = async (to: string): Promise<void> => {
-    const answer = await assign({ merchantId, id, assignee: to === '' ? null : to });
-    const result = answer.data?.alertAssign;
-    const isGiven = result && result.__typename !== 'Refused';
-    setMessage(isGiven ? '' : `${words.notAssigned}: ${refusalText(result, answer.error)}`);
+    const refused = await assign(to || null);
+    setMessage(refused && `${words.notAssigned}: ${refused}`);
     again();
   };
   return (

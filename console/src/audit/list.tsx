@@ -2,7 +2,7 @@
 import { Fragment } from 'react';
 import { Audit, type AuditQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { DayFilters } from '../parts/filters.tsx';
+import { RangeFilters } from '../parts/filters.tsx';
 import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -10,7 +10,7 @@ import { type Column, Table } from '../parts/table.tsx';
 import { Facts, Id, Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { useViewer } from '../viewer.tsx';
+import { useWhose } from '../parts/whose.tsx';
 import { useAlertWords } from '../words/alerts.ts';
 import { useActionName, useActionNames, useSubjectWords } from '../words/audit.ts';
 import type { Words } from '../words/en.ts';
@@ -205,13 +205,12 @@ const AuditFilters = ({ hasSubject }: { readonly hasSubject: boolean }) => {
 
 export const AuditPage = () => {
   const words = useWords();
-  const viewer = useViewer();
   const roleOf = useRoles();
   const actionName = useActionName();
   const { search, merchantId, set } = useAddress();
   const { actor = null, action = null, since = null, until = null } = search;
   // Over all merchants there is no lookup by id: the log's index is by merchant.
-  const owner = viewer.merchantId ?? merchantId;
+  const owner = useWhose();
   const subjectId = owner === null ? null : (search.subject ?? null);
   const narrowing = { merchantId, actor, action, subjectId, since, until };
   const { data, error, again, list } = useAsk(Audit, { ...narrowing, ...usePageArguments() });
@@ -222,7 +221,7 @@ export const AuditPage = () => {
     <>
       <PageHead name={words.sections.audit} />
       <AuditFilters hasSubject={owner !== null} />
-      <DayFilters />
+      <RangeFilters hasAmounts={false} />
       <Listing
         name="audit"
         label={words.sections.audit}

@@ -2,7 +2,7 @@
 import { useEffect, useMemo } from 'react';
 import { BankHealthOf, type BankHealthOfQuery } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { wholeNumber } from '../format.ts';
+import { shortPercent, wholeNumber } from '../format.ts';
 import { PickField } from '../parts/fields.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -71,7 +71,6 @@ const useColumns = (health: Health): readonly Column<Row>[] => {
     const count = (value: number): string => wholeNumber(value, locale);
     const ms = (value: number | null | undefined): string =>
       value === null || value === undefined ? '—' : words.ms(count(value));
-    const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 });
     return [
       { name: payment.bank, cell: ({ connector }) => connector },
       { name: words.what, cell: nameOf },
@@ -82,7 +81,11 @@ const useColumns = (health: Health): readonly Column<Row>[] => {
           return <Status tone={tones[state]}>{words.states[state]}</Status>;
         },
       },
-      { name: words.rate, ...figure, cell: (row) => percent.format(row.successRateBps / 1e4) },
+      {
+        name: words.rate,
+        ...figure,
+        cell: (row) => shortPercent(row.successRateBps / 1e4, locale, 2),
+      },
       { name: words.calls, ...figure, isWide: true, cell: ({ calls }) => count(calls) },
       { name: words.failures, ...figure, isWide: true, cell: ({ failures }) => count(failures) },
       { name: words.p50, ...figure, isWide: true, cell: ({ p50Ms }) => ms(p50Ms) },

@@ -1,20 +1,22 @@
 /** The items that need attention, the most urgent and newest first, with links and actions. */
 import { Link } from '@tanstack/react-router';
 import { useRef, useState, type ReactNode } from 'react';
-import { useMutation } from 'urql';
 import {
-  AssignAlert,
   Needed,
   PaymentsCount,
   type DraftRowFragment,
   type RefundDraftRowFragment,
 } from '../../../schema/generated/console.ts';
-import { AlertBehind, SubjectLink, ResolveDialog as ResolveAlertDialog } from '../alerts/alert.tsx';
+import {
+  AlertBehind,
+  SubjectLink,
+  ResolveDialog as ResolveAlertDialog,
+  useAssign,
+} from '../alerts/alert.tsx';
 import { kept, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
 import { ActButton } from '../parts/act-form.tsx';
-import { useRefusalText } from '../parts/outcome.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
@@ -102,13 +104,9 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
   const { subject } = useViewer();
   const { isOpen, open, close } = useDialog(list);
   const [message, setMessage] = useState('');
-  const refusalText = useRefusalText();
-  const [, assign] = useMutation(AssignAlert);
-  const { merchantId, id } = alert;
+  const assign = useAssign(alert);
   const take = async (): Promise<void> => {
-    const { data, error } = await assign({ merchantId, id, assignee: subject });
-    const result = data?.alertAssign;
-    setMessage(result && result.__typename !== 'Refused' ? '' : refusalText(result, error));
+    setMessage(await assign(subject));
     list.again();
   };
   return (

@@ -25,7 +25,7 @@ import {
   useShopFilter,
   NoRows,
 } from '../parts/filters.tsx';
-import { useViewer } from '../viewer.tsx';
+import { useWhose } from '../parts/whose.tsx';
 import type { Words } from '../words/en.ts';
 import {
   useLedgerWords,
@@ -290,9 +290,7 @@ export const BalancePage = () => {
   // Reloads after a booking.
   const [booked, setBooked] = useState(0);
   const words = useWords();
-  const viewer = useViewer();
-  const { merchantId: named } = useAddress();
-  const merchantId = viewer.merchantId ?? named;
+  const merchantId = useWhose();
   return (
     <>
       <PageHead name={words.sections.balance} />

@@ -228,12 +228,13 @@ const Chosen = ({ shown }: { readonly shown: readonly (readonly [keyof Search, s
 };
 
 /** The form's button, with the active filters. */
-const Filters = ({
-  hasAmounts,
+export const RangeFilters = ({
+  hasAmounts = true,
   more,
 }: {
-  readonly hasAmounts: boolean;
-  readonly more: MoreFilters | undefined;
+  /** Whether the list has amounts beside its days. */
+  readonly hasAmounts?: boolean;
+  readonly more?: MoreFilters;
 }) => {
   const words = useWords();
   const { search, set } = useAddress();
@@ -276,14 +277,6 @@ const Filters = ({
     </div>
   );
 };
-
-/** Filters of a list with amounts and days, and its own ones. */
-export const RangeFilters = ({ more }: { readonly more?: MoreFilters }) => (
-  <Filters hasAmounts more={more} />
-);
-
-/** Filters of a list that has days alone. */
-export const DayFilters = () => <Filters hasAmounts={false} more={undefined} />;
 
 /** These fields as a part of the graph's filter. */
 export const rangeOf = ({ since, until, from, to }: Search) => ({

@@ -28,6 +28,10 @@ export const createdColumn = (name: string): Column<{ readonly createdAt: string
   cell: ({ createdAt }) => <Moment at={createdAt} />,
 });
 
+/** The key of an object among those of all merchants, as `open` in the address has it. */
+export const objectKey = (row: { readonly merchantId: string; readonly id: string }): string =>
+  `${row.merchantId}/${row.id}`;
+
 interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];

@@ -13,7 +13,7 @@ import { Status } from '../parts/texts.tsx';
 import { readTable, type Rows } from '../parts/table-file.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useViewer } from '../viewer.tsx';
+import { useWhose } from '../parts/whose.tsx';
 import { useBatchWords, type BatchWords } from '../words/batch.ts';
 import { useDraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
@@ -318,8 +318,7 @@ const Preview = ({ merchantId, read }: { readonly merchantId: string; readonly r
 
 export const BatchPart = () => {
   const drafts = useDraftWords();
-  const chosen = useAddress().merchantId;
-  const merchantId = useViewer().merchantId ?? chosen;
+  const merchantId = useWhose();
   const [read, setRead] = useState<Read | null>(null);
   if (merchantId === null) return <Empty title={drafts.chooseMerchant} />;
   return (

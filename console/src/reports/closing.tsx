@@ -9,7 +9,7 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useViewer } from '../viewer.tsx';
+import { useWhose } from '../parts/whose.tsx';
 import { useClosingWords, type ClosingWords } from '../words/reports.ts';
 import { useWords } from '../words/words.ts';
 import { isDay, isSame, momentsOf, monthAgo, today, type Days } from './spans.ts';
@@ -209,9 +209,8 @@ export const DaysForm = ({
 
 export const ClosingPart = () => {
   const words = useClosingWords();
-  const viewer = useViewer();
-  const { merchantId: named, mode } = useAddress();
-  const merchantId = viewer.merchantId ?? named;
+  const { mode } = useAddress();
+  const merchantId = useWhose();
   const days = useDays();
   if (merchantId === null) return <Empty title={words.chooseMerchant} />;
   return (

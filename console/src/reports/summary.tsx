@@ -1,6 +1,6 @@
 /** The whole span by group, with its sum, beside the equally long span before. */
 import { useMemo, type ReactNode } from 'react';
-import { wholeNumber } from '../format.ts';
+import { shortPercent, wholeNumber } from '../format.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useReportWords, type ReportWords } from '../words/reports.ts';
@@ -123,10 +123,9 @@ const changeText = (now: number, before: number, locale: string): string => {
 
 const columnsOf = (shown: Shown): Column<Line>[] => {
   const { words, locale, nameOf, groupName } = shown;
-  const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
   const shareText = (sums: Sums): string => {
     const found = shareOf(sums);
-    return found === null ? '—' : share.format(found);
+    return found === null ? '—' : shortPercent(found, locale);
   };
   return [
     {

@@ -15,14 +15,14 @@ import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, tones, Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { type Column, Skeleton, createdColumn } from '../parts/table.tsx';
+import { type Column, objectKey, Skeleton, createdColumn } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import { DayFilters, StatusChips } from '../parts/filters.tsx';
-import { useViewer } from '../viewer.tsx';
+import { RangeFilters, StatusChips } from '../parts/filters.tsx';
+import { useWhose } from '../parts/whose.tsx';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
 import { useRefusalText } from '../parts/outcome.tsx';
-import { duration, wholeNumber } from '../format.ts';
+import { duration, shortPercent, wholeNumber } from '../format.ts';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
@@ -41,10 +41,7 @@ const Health = ({ health }: Pick<Endpoint, 'health'>) => {
   const { delivered, failed, pending, failing, oldestPendingAt, nextAttemptAt } = health;
   // One that has been tried in vain is no delivery, though it is tried again.
   const ended = delivered + failed + failing;
-  const share = (delivered / ended).toLocaleString(locale, {
-    style: 'percent',
-    maximumFractionDigits: 1,
-  });
+  const share = shortPercent(delivered / ended, locale);
   return (
     <div className="found quiet">
       <span className={failed + failing > 0 ? 'bad' : undefined}>
@@ -242,8 +239,6 @@ const LaterDrawer = later(async () => (await import('./delivery.tsx')).DeliveryD
 type Row = DeliveriesQuery['webhookDeliveries']['nodes'][number];
 const statuses = ['pending', 'delivered', 'failed'] as const;
 
-const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
-
 const columnsOf = (words: Words): readonly Column<Row>[] => [
   {
     id: 'status',
@@ -273,9 +268,9 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
 ];
 
 const useDeliveries = () => {
-  const viewer = useViewer();
   const { search, mode, merchantId } = useAddress();
-  const isOfAll = merchantId === null && viewer.merchantId === null;
+  const owner = useWhose();
+  const isOfAll = owner === null;
   const [chosen] = listOf(search.status, statuses);
   const status = isOfAll ? 'failed' : (chosen ?? null);
   const narrowing = {
@@ -287,34 +282,34 @@ const useDeliveries = () => {
   };
   const { data, error, again, list } = useAsk(Deliveries, { ...narrowing, ...usePageArguments() });
   const { nodes: rows, pageInfo } = data?.webhookDeliveries ?? {};
-  const owner = viewer.merchantId ?? merchantId;
   useFollow(again, { lists: ['webhook_deliveries'], events: true });
-  return { asked: { error, again, list, rows, pageInfo }, owner, isOfAll, status };
+  return { asked: { error, again, list, rows, pageInfo }, owner, status };
 };
 
 export const WebhooksPage = () => {
   const words = useWords();
   const { search, set } = useAddress();
   const columns = useMemo(() => columnsOf(words), [words]);
-  const { asked, owner, isOfAll, status } = useDeliveries();
+  const { asked, owner, status } = useDeliveries();
+  const isOfAll = owner === null;
   return (
     <>
       <PageHead name={words.sections.webhooks} />
-      {owner !== null && <EndpointCards merchantId={owner} />}
+      {!isOfAll && <EndpointCards merchantId={owner} />}
       {isOfAll ? (
         <p className="quiet">{words.delivery.chooseMerchant}</p>
       ) : (
         <StatusChips known={statuses} names={words.delivery.statuses} />
       )}
-      <DayFilters />
+      <RangeFilters hasAmounts={false} />
       <Listing
         name="webhooks"
         label={words.sections.webhooks}
         asked={asked}
         columns={columns}
-        keyOf={keyOf}
+        keyOf={objectKey}
         openKey={search.open ?? null}
-        onOpen={(row) => set({ open: keyOf(row) })}
+        onOpen={(row) => set({ open: objectKey(row) })}
         empty={
           <Empty
             title={
