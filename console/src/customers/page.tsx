@@ -11,7 +11,8 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { OfMerchant } from '../parts/whose.tsx';
 import { PaymentDrawer } from '../payments/shown.tsx';
-import { paymentColumns, paymentKey } from '../payments/list.tsx';
+import { objectKey } from '../parts/table.tsx';
+import { paymentColumns } from '../payments/list.tsx';
 import { CustomerField, subscriptionColumns, TokenTable } from '../subscriptions/page.tsx';
 import { useCustomerWords } from '../words/customers.ts';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
@@ -46,9 +47,9 @@ const PaymentsOf = ({ merchantId, customer }: Of) => {
         label={words.sections.payments}
         asked={{ error, again, list, rows, pageInfo }}
         columns={columns}
-        keyOf={paymentKey}
+        keyOf={objectKey}
         openKey={search.open ?? null}
-        onOpen={(row) => set({ open: paymentKey(row) })}
+        onOpen={(row) => set({ open: objectKey(row) })}
         empty={<Empty title={own.noPayments} />}
       />
       <PaymentDrawer />

@@ -16,16 +16,21 @@ import {
 
 type Received = LiveEventsSubscription['events'];
 
+/** The objects of events. */
+export interface LiveObjects {
+  readonly payment: PaymentRowFragment;
+  readonly refund: RefundRowFragment;
+  readonly payout: PayoutRowFragment;
+  readonly subscription: SubscriptionRowFragment;
+}
+interface Change<Kind extends keyof LiveObjects> {
+  readonly kind: Kind;
+  readonly isNew: boolean;
+  readonly row: LiveObjects[Kind];
+}
+
 /** An event with its object. */
-export type LiveChange =
-  | { readonly kind: 'payment'; readonly isNew: boolean; readonly row: PaymentRowFragment }
-  | { readonly kind: 'refund'; readonly isNew: boolean; readonly row: RefundRowFragment }
-  | { readonly kind: 'payout'; readonly isNew: boolean; readonly row: PayoutRowFragment }
-  | {
-      readonly kind: 'subscription';
-      readonly isNew: boolean;
-      readonly row: SubscriptionRowFragment;
-    };
+export type LiveChange = { [Kind in keyof LiveObjects]: Change<Kind> }[keyof LiveObjects];
 
 type Listener = (changes: readonly LiveChange[]) => void;
 type ListListener = (lists: ReadonlySet<string>) => void;

@@ -2,25 +2,23 @@
 import { Link } from '@tanstack/react-router';
 import {
   Payments,
-  type PaymentRowFragment,
   type TodayQuery,
   type TotalsOf,
   Weeks,
   Today,
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
-import type { LiveChange } from '../graph/live.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import { objectKey, Skeleton, Table, type Column } from '../parts/table.tsx';
 import { CopyBlock, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useLiveRows } from '../parts/use-live-rows.tsx';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import { firstPayment } from '../selling/test-payment.tsx';
-import { paymentColumns, paymentKey } from '../payments/list.tsx';
+import { paymentColumns } from '../payments/list.tsx';
 import { NeededList } from './needed.tsx';
 import { useWords } from '../words/words.ts';
-import { wholeNumber } from '../format.ts';
+import { shortPercent, wholeNumber } from '../format.ts';
 import { useReportWords } from '../words/reports.ts';
 import { FailureName } from '../words/failures.tsx';
 import { money, shortMoney } from '../amounts.ts';
@@ -159,7 +157,10 @@ const Numbers = ({ today }: { readonly today: TodayQuery | undefined }) => {
   const { locale, filters } = useWords();
   const { search } = useAddress();
   const weeks = useWeeks();
-  const of = (kind: TotalsOf) => ({ parts: today?.[kind].parts, weeks: weeks?.[kind] });
+  const of = (kind: TotalsOf) => ({
+    parts: today?.[kind].parts,
+    weeks: weeks?.[kind],
+  });
   const payments = of('payment');
   const currency = today?.payment.currency ?? 'RUB';
   const moneyAs =
@@ -167,9 +168,7 @@ const Numbers = ({ today }: { readonly today: TodayQuery | undefined }) => {
     (value: number): string =>
       Number.isNaN(value) ? '—' : format(Math.round(value), currency, locale);
   const percent = (value: number): string =>
-    Number.isNaN(value)
-      ? '—'
-      : value.toLocaleString(locale, { style: 'percent', maximumFractionDigits: 1 });
+    Number.isNaN(value) ? '—' : shortPercent(value, locale);
   const ofToday = { ...kept(search), since: dayBefore(0) };
   const number = {
     textOf: moneyAs(shortMoney),
@@ -225,12 +224,7 @@ const useColumns = (
       isNumber: true,
       isNamed: true,
       cell: ({ succeeded, failed }) =>
-        succeeded + failed === 0
-          ? '—'
-          : (succeeded / (succeeded + failed)).toLocaleString(locale, {
-              style: 'percent',
-              maximumFractionDigits: 1,
-            }),
+        succeeded + failed === 0 ? '—' : shortPercent(succeeded / (succeeded + failed), locale),
     },
     {
       name: words.succeeded,
@@ -329,9 +323,7 @@ const Rates = ({ today }: { readonly today: TodayQuery | undefined }) => {
   );
 };
 
-type Row = PaymentRowFragment;
 const latest_rows = 10;
-const rowOf = (change: LiveChange): Row | null => (change.kind === 'payment' ? change.row : null);
 
 /** The latest payments, live. */
 const Latest = () => {
@@ -343,12 +335,10 @@ const Latest = () => {
     filter: { mode: [mode] },
     first: latest_rows,
   });
-  const live = useLiveRows<Row>({
+  const live = useLiveRows({
+    kind: 'payment',
     rows: data?.payments.nodes,
-    keyOf: paymentKey,
-    rowOf,
-    fits: (row) => row.mode === mode && (merchantId === null || row.merchantId === merchantId),
-    isFirstPage: true,
+    fits: (row) => row.mode === mode,
     again,
   });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
@@ -364,10 +354,10 @@ const Latest = () => {
       label={words.home.latest}
       columns={paymentColumns(words)}
       rows={live.rows.slice(0, latest_rows)}
-      keyOf={paymentKey}
+      keyOf={objectKey}
       changed={live.changed}
       openKey={search.open ?? null}
-      onOpen={(row) => set({ open: paymentKey(row) })}
+      onOpen={(row) => set({ open: objectKey(row) })}
     />
   );
 };

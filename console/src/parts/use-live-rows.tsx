@@ -3,11 +3,14 @@
  * of the first page, or are counted while the top is out of view.
  */
 import { useEffect, useRef, useState } from 'react';
-import { useLive, type LiveChange } from '../graph/live.tsx';
+import { useAddress } from '../address.ts';
+import { useLive, type LiveChange, type LiveObjects } from '../graph/live.tsx';
 import { useWords } from '../words/words.ts';
+import { objectKey } from './table.tsx';
 
 /** The order of a list: newest first, then by id. */
 interface Dated {
+  readonly merchantId: string;
   readonly id: string;
   readonly createdAt: string;
 }
@@ -27,16 +30,14 @@ interface LiveRows<Row> {
   readonly show: () => void;
 }
 
-interface Options<Row> {
+type Kind = keyof LiveObjects;
+
+interface Options<Of extends Kind> {
+  readonly kind: Of;
   /** The rows of the query; a new identity means a new answer. */
-  readonly rows: readonly Row[] | undefined;
-  readonly keyOf: (row: Row) => string;
-  /** The row of a change, when its kind is in this list. */
-  readonly rowOf: (change: LiveChange) => Row | null;
-  /** Whether a new row belongs here. */
-  readonly fits: (row: Row) => boolean;
-  /** Whether new rows may appear: only on the first page. */
-  readonly isFirstPage: boolean;
+  readonly rows: readonly LiveObjects[Of][] | undefined;
+  /** Whether a new row of the merchants that are shown belongs here. */
+  readonly fits: (row: LiveObjects[Of]) => boolean;
   /** Queries the list again. */
   readonly again: () => void;
 }
@@ -64,12 +65,19 @@ const fresh = <Row,>(base: readonly Row[] | undefined): State<Row> => ({
 const isAtTop = (): boolean => window.scrollY < 80;
 
 /** The rows, live. */
-export const useLiveRows = <Row extends Dated>(options: Options<Row>): LiveRows<Row> => {
+export const useLiveRows = <Of extends Kind>(options: Options<Of>): LiveRows<LiveObjects[Of]> => {
   const { listen, epoch } = useLive();
-  const [kept, setState] = useState<State<Row>>(() => fresh(options.rows));
+  const { search, merchantId } = useAddress();
+  const [kept, setState] = useState<State<LiveObjects[Of]>>(() => fresh(options.rows));
   const state = kept.base === options.rows ? kept : fresh(options.rows);
-  const latest = useRef(options);
-  latest.current = options;
+  const isFirstPage = search.after === undefined && search.before === undefined;
+  const ofAddress: Options<Of> = {
+    ...options,
+    fits: (row) =>
+      isFirstPage && (merchantId === null || row.merchantId === merchantId) && options.fits(row),
+  };
+  const latest = useRef(ofAddress);
+  latest.current = ofAddress;
   useEffect(
     () =>
       listen((changes) => {
@@ -88,10 +96,9 @@ export const useLiveRows = <Row extends Dated>(options: Options<Row>): LiveRows<
   useEffect(() => {
     if (epoch > 0) latest.current.again();
   }, [epoch]);
-  const { keyOf } = options;
   const seen = new Set<string>();
   const rows = [...state.arrived, ...(state.base ?? [])].flatMap((row) => {
-    const key = keyOf(row);
+    const key = objectKey(row);
     if (seen.has(key)) return [];
     seen.add(key);
     return [state.newer.get(key) ?? row];
@@ -113,24 +120,25 @@ export const useLiveRows = <Row extends Dated>(options: Options<Row>): LiveRows<
 };
 
 /** The state after some changes. */
-const apply = <Row extends Dated>(
-  kept: State<Row>,
+const apply = <Of extends Kind>(
+  kept: State<LiveObjects[Of]>,
   changes: readonly LiveChange[],
-  { rows, keyOf, rowOf, fits, isFirstPage }: Options<Row>,
-): State<Row> => {
+  { kind, rows, fits }: Options<Of>,
+): State<LiveObjects[Of]> => {
+  const isOf = (change: LiveChange): change is LiveChange & { readonly row: LiveObjects[Of] } =>
+    change.kind === kind;
   const before = kept.base === rows ? kept : fresh(rows);
-  const known = new Set([...before.arrived, ...before.waiting, ...(before.base ?? [])].map(keyOf));
+  const all = [...before.arrived, ...before.waiting, ...(before.base ?? [])];
+  const known = new Set(all.map(objectKey));
   const newer = new Map(before.newer);
   const changed = new Set(before.changed);
-  const arrived: Row[] = [];
-  for (const change of changes) {
-    const row = rowOf(change);
-    if (row === null) continue;
-    const key = keyOf(row);
+  const arrived: LiveObjects[Of][] = [];
+  for (const { row, isNew } of changes.filter(isOf)) {
+    const key = objectKey(row);
     if (known.has(key)) {
       newer.set(key, row);
       changed.add(key);
-    } else if (isFirstPage && change.isNew && fits(row)) {
+    } else if (isNew && fits(row)) {
       known.add(key);
       arrived.unshift(row);
       changed.add(key);

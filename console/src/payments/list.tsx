@@ -7,13 +7,12 @@ import {
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress, type Search } from '../address.ts';
 import { wholeNumber } from '../format.ts';
-import type { LiveChange } from '../graph/live.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Money, CopyBlock, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { type Column, amountColumn, createdColumn } from '../parts/table.tsx';
+import { type Column, amountColumn, createdColumn, objectKey } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { firstPayment, TestPaymentButton } from '../selling/test-payment.tsx';
 import type { Words } from '../words/en.ts';
@@ -128,10 +127,6 @@ const usePaymentFilters = (): MoreFilters => {
 
 type Row = PaymentRowFragment;
 
-/** A payment's key among those of all merchants. */
-export const paymentKey = ({ merchantId, id }: Pick<Row, 'merchantId' | 'id'>): string =>
-  `${merchantId}/${id}`;
-
 /** The columns of every list of payments. */
 export const paymentColumns = (words: Words): readonly Column<Row>[] => [
   {
@@ -176,32 +171,26 @@ const listColumns = (words: Words): readonly Column<Row>[] => [
   },
 ];
 
-const rowOf = (change: LiveChange): Row | null => (change.kind === 'payment' ? change.row : null);
-
 const usePayments = () => {
   const { search, mode, merchantId } = useAddress();
   const chosen = listOf(search.status, standings);
   const asked = askedOf(chosen);
   const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search), ...asked.filter };
   const narrowing = { merchantId, status: asked.status, filter };
-  const page = usePageArguments();
-  const { data, error, again, list } = useAsk(Payments, { ...narrowing, ...page });
+  const { data, error, again, list } = useAsk(Payments, { ...narrowing, ...usePageArguments() });
   const { data: counted, again: count } = useAsk(PaymentsCount, narrowing);
   useFollow(count);
   useFollow(again, { lists: ['refunds'] });
-  const live = useLiveRows<Row>({
+  const live = useLiveRows({
+    kind: 'payment',
     rows: data?.payments.nodes,
-    keyOf: paymentKey,
-    rowOf,
     fits: (row) =>
       row.mode === mode &&
-      (merchantId === null || row.merchantId === merchantId) &&
       standsAs(row, chosen) &&
       row.amount >= (filter.amountFrom ?? 0) &&
       row.amount <= (filter.amountTo ?? Infinity) &&
       filter.until === undefined &&
       fitsMore(row, search),
-    isFirstPage: !('after' in page) && !('before' in page),
     again,
   });
   const total = counted?.payments.totalCount ?? null;
@@ -277,10 +266,10 @@ export const PaymentsPage = () => {
         label={words.sections.payments}
         asked={asked}
         columns={choosable}
-        keyOf={paymentKey}
+        keyOf={objectKey}
         changed={live.changed}
         openKey={search.open ?? null}
-        onOpen={(row) => set({ open: paymentKey(row) })}
+        onOpen={(row) => set({ open: objectKey(row) })}
         empty={<NoPayments />}
       />
       <PaymentDrawer />

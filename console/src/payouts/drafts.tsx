@@ -3,7 +3,7 @@ import { Drafts, type DraftRowFragment } from '../../../schema/generated/console
 import { listOf, useAddress } from '../address.ts';
 import { DraftState } from '../parts/decide.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
-import type { Column } from '../parts/table.tsx';
+import { type Column, objectKey } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
@@ -19,7 +19,6 @@ import { recipientText } from './recipient.tsx';
 
 type Row = DraftRowFragment;
 const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
-const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
 
 /** The file that a draft was proposed with: a press shows all of its drafts. */
 const OfFile = ({ batchId }: { readonly batchId: string }) => {
@@ -125,7 +124,7 @@ export const DraftsList = () => {
         asked={{ error, again, list, rows, pageInfo }}
         columns={columnsOf(words, own, isWaiting ? choice : null, again)}
         tools={isWaiting && <ChosenDrafts {...choice} asked={asked} again={again} />}
-        keyOf={keyOf}
+        keyOf={objectKey}
         empty={empty}
       />
     </>

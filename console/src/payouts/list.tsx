@@ -3,17 +3,16 @@ import { useMemo } from 'react';
 import { later } from '../parts/later.tsx';
 import { Payouts, type PayoutRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import type { LiveChange } from '../graph/live.tsx';
 import { ActButton } from '../parts/act-form.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Status, tones, Id, PageHead } from '../parts/texts.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { type Column, amountColumn, createdColumn } from '../parts/table.tsx';
+import { type Column, amountColumn, createdColumn, objectKey } from '../parts/table.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { NoRows, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
-import { usePermission, useViewer } from '../viewer.tsx';
+import { usePermission } from '../viewer.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import type { Words } from '../words/en.ts';
 import { FailureName } from '../words/failures.tsx';
@@ -30,9 +29,6 @@ const LaterBatch = later(async () => (await import('./batch.tsx')).BatchPart);
 
 type Row = PayoutRowFragment;
 const statuses = ['pending', 'succeeded', 'failed'] as const;
-
-const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
-const rowOf = (change: LiveChange): Row | null => (change.kind === 'payout' ? change.row : null);
 
 const columnsOf = (words: Words, own: DraftWords): readonly Column<Row>[] => [
   {
@@ -68,25 +64,21 @@ const columnsOf = (words: Words, own: DraftWords): readonly Column<Row>[] => [
 const usePayouts = () => {
   const { search, mode, merchantId } = useAddress();
   const status = listOf(search.status, statuses);
-  const page = usePageArguments();
   const narrowing = {
     merchantId,
     status: status.length > 0 ? [...status] : null,
     filter: { mode: [mode], ...rangeOf(search) },
   };
-  const { data, error, again, list } = useAsk(Payouts, { ...narrowing, ...page });
-  const live = useLiveRows<Row>({
+  const { data, error, again, list } = useAsk(Payouts, { ...narrowing, ...usePageArguments() });
+  const live = useLiveRows({
+    kind: 'payout',
     rows: data?.payouts.nodes,
-    keyOf,
-    rowOf,
     fits: (row) =>
       row.mode === mode &&
-      (merchantId === null || row.merchantId === merchantId) &&
       (status.length === 0 || status.includes(row.status)) &&
       search.from === undefined &&
       search.to === undefined &&
       search.until === undefined,
-    isFirstPage: !('after' in page) && !('before' in page),
     again,
   });
   const { pageInfo } = data?.payouts ?? {};
@@ -108,10 +100,10 @@ const Made = () => {
         label={words.sections.payouts}
         asked={asked}
         columns={choosable}
-        keyOf={keyOf}
+        keyOf={objectKey}
         changed={live.changed}
         openKey={search.open ?? null}
-        onOpen={(row) => set({ open: keyOf(row) })}
+        onOpen={(row) => set({ open: objectKey(row) })}
         tools={<Fresh count={live.waiting} show={live.show} />}
         empty={
           <NoRows
@@ -131,8 +123,7 @@ const tabs = ['payouts', 'drafts', 'batch'] as const;
 /** The button of a new payout for the selected merchant. */
 const Propose = () => {
   const own = useDraftWords();
-  const chosen = useAddress().merchantId;
-  const merchantId = useViewer().merchantId ?? chosen;
+  const merchantId = useWhose();
   const { granted } = usePermission('payoutDraftCreate');
   const { search, set } = useAddress();
   const isOpen = search.act === 'new' && granted;

@@ -6,7 +6,7 @@ import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Status, tones, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { type Column, amountColumn, createdColumn } from '../parts/table.tsx';
+import { type Column, amountColumn, createdColumn, objectKey } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import { NoRows, RangeFilters, rangeOf, StatusChips, useShopFilter } from '../parts/filters.tsx';
@@ -20,8 +20,6 @@ type Row = ReceiptRowFragment;
 const statuses = ['pending', 'registered', 'failed'] as const;
 /** The poll interval: a cash register's answer causes no event. */
 const look_ms = 10_000;
-
-const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
 
 /** Sends a refused receipt again. */
 const Resend = ({ receipt, again }: { readonly receipt: Row; readonly again: () => void }) => {
@@ -103,7 +101,7 @@ export const ReceiptsPage = () => {
         label={words.sections.receipts}
         asked={{ error, again, list, rows, pageInfo }}
         columns={choosable}
-        keyOf={keyOf}
+        keyOf={objectKey}
         openKey={null}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
         empty={<NoRows title={own.empty} text={own.emptyText} none={own.none} />}

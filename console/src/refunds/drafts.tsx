@@ -3,7 +3,7 @@ import { RefundDrafts, type RefundDraftRowFragment } from '../../../schema/gener
 import { listOf, useAddress } from '../address.ts';
 import { DraftState } from '../parts/decide.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
-import type { Column } from '../parts/table.tsx';
+import { type Column, objectKey } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
@@ -76,7 +76,7 @@ export const RefundDraftsList = () => {
         label={own.tabs.drafts}
         asked={{ error, again, list, rows, pageInfo }}
         columns={columnsOf(words, own, again)}
-        keyOf={({ merchantId: owner, id }) => `${owner}/${id}`}
+        keyOf={objectKey}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
         empty={empty}
       />

@@ -2,13 +2,12 @@
 import { useMemo } from 'react';
 import { Refunds, type RefundRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import type { LiveChange } from '../graph/live.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePageArguments, Listing } from '../parts/listing.tsx';
 import { Status, tones, Money, Moment, PageHead } from '../parts/texts.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { type Column, createdColumn } from '../parts/table.tsx';
+import { type Column, createdColumn, objectKey } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import { NoRows, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
@@ -21,9 +20,6 @@ import { RefundDraftsList } from './drafts.tsx';
 
 type Row = RefundRowFragment;
 const statuses = ['pending', 'succeeded', 'failed'] as const;
-
-const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
-const rowOf = (change: LiveChange): Row | null => (change.kind === 'refund' ? change.row : null);
 
 const columnsOf = (words: Words): readonly Column<Row>[] => [
   {
@@ -67,25 +63,21 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
 const useRefunds = () => {
   const { search, mode, merchantId } = useAddress();
   const status = listOf(search.status, statuses);
-  const page = usePageArguments();
   const narrowing = {
     merchantId,
     status: status.length > 0 ? [...status] : null,
     filter: { mode: [mode], ...rangeOf(search) },
   };
-  const { data, error, again, list } = useAsk(Refunds, { ...narrowing, ...page });
-  const live = useLiveRows<Row>({
+  const { data, error, again, list } = useAsk(Refunds, { ...narrowing, ...usePageArguments() });
+  const live = useLiveRows({
+    kind: 'refund',
     rows: data?.refunds.nodes,
-    keyOf,
-    rowOf,
     fits: (row) =>
       row.payment.mode === mode &&
-      (merchantId === null || row.merchantId === merchantId) &&
       (status.length === 0 || status.includes(row.status)) &&
       search.from === undefined &&
       search.to === undefined &&
       search.until === undefined,
-    isFirstPage: !('after' in page) && !('before' in page),
     again,
   });
   useFollow(again, { lists: ['refunds'] });
@@ -109,9 +101,9 @@ const Made = () => {
         label={words.sections.refunds}
         asked={asked}
         columns={columns}
-        keyOf={keyOf}
+        keyOf={objectKey}
         changed={live.changed}
-        openKey={open ? keyOf(open) : null}
+        openKey={open ? objectKey(open) : null}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
         tools={<Fresh count={live.waiting} show={live.show} />}
         empty={

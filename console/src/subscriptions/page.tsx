@@ -8,13 +8,12 @@ import {
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { CustomerLink } from '../customers/link.tsx';
-import type { LiveChange } from '../graph/live.tsx';
 import { ActButton } from '../parts/act-form.tsx';
 import { isNarrowed, RangeFilters, rangeOf, StatusChips, NoRows } from '../parts/filters.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
-import type { Column } from '../parts/table.tsx';
+import { type Column, objectKey } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Status, tones, Money, Moment, Id, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -33,10 +32,6 @@ const tabs = ['subscriptions', 'tokens'] as const;
 
 type Row = SubscriptionRowFragment;
 const statuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
-
-const keyOf = ({ merchantId, id }: Row): string => `${merchantId}/${id}`;
-const rowOf = (change: LiveChange): Row | null =>
-  change.kind === 'subscription' ? change.row : null;
 
 /** The columns of every list of subscriptions. */
 export const subscriptionColumns = (
@@ -91,7 +86,6 @@ export const subscriptionColumns = (
 const useSubscriptions = () => {
   const { search, mode, merchantId } = useAddress();
   const status = listOf(search.status, statuses);
-  const page = usePageArguments();
   const customer = search.customer === undefined ? {} : { customerRef: search.customer };
   const filter = {
     mode: [mode],
@@ -99,17 +93,16 @@ const useSubscriptions = () => {
     ...customer,
     ...rangeOf(search),
   };
-  const { data, error, again, list } = useAsk(Subscriptions, { merchantId, filter, ...page });
+  const { data, error, again, list } = useAsk(Subscriptions, {
+    merchantId,
+    filter,
+    ...usePageArguments(),
+  });
   const connection = data?.billingSubscriptionsConnection;
-  const live = useLiveRows<Row>({
+  const live = useLiveRows({
+    kind: 'subscription',
     rows: connection?.nodes,
-    keyOf,
-    rowOf,
-    fits: (row) =>
-      row.mode === mode &&
-      (merchantId === null || row.merchantId === merchantId) &&
-      !isNarrowed(search),
-    isFirstPage: !('after' in page) && !('before' in page),
+    fits: (row) => row.mode === mode && !isNarrowed(search),
     again,
   });
   const rows = connection && live.rows;
@@ -180,10 +173,10 @@ const SubscriptionList = () => {
         label={own.tabs.subscriptions}
         asked={asked}
         columns={choosable}
-        keyOf={keyOf}
+        keyOf={objectKey}
         changed={live.changed}
         openKey={search.open ?? null}
-        onOpen={(row) => set({ open: keyOf(row) })}
+        onOpen={(row) => set({ open: objectKey(row) })}
         empty={<NoRows title={own.empty} text={own.emptyText} />}
       />
       <SubscriptionDrawer again={asked.again} />
