@@ -9,6 +9,7 @@ import { FindList, useRested } from '../parts/find-list.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Status, tones } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { useWhose } from '../parts/whose.tsx';
 import { methodText, PaymentStanding } from '../payments/shown.tsx';
 import { logOut, useViewer, usePermission } from '../viewer.tsx';
 import { changeSettings, themes, useSettings } from '../settings.ts';
@@ -35,10 +36,10 @@ interface Act {
 const usePlaces = () => {
   const words = useWords();
   const navigate = useNavigate();
-  const { search, merchantId } = useAddress();
-  const own = useViewer().merchantId;
+  const { search } = useAddress();
+  const merchantId = useWhose();
   const make = { ...kept(search), act: 'new' };
-  const mayPropose = usePermission('payoutDraftCreate').granted && (own ?? merchantId) !== null;
+  const mayPropose = usePermission('payoutDraftCreate').granted && merchantId !== null;
   return [
     [mayPropose, useDraftWords().make, () => navigate({ to: '/payouts', search: make })],
     [
@@ -288,10 +289,10 @@ const useGo = (close: () => void): ((one: Found) => void) => {
     return void navigate(
       one.kind === 'section'
         ? {
-            to: pathOf[one.section],
+            to: pathOf(one.section),
             search: { ...rememberedFilters(one.section), ...kept(search) },
           }
-        : { to: pathOf[sectionOf(one)], search: { ...kept(search), ...placeOf(one) } },
+        : { to: pathOf(sectionOf(one)), search: { ...kept(search), ...placeOf(one) } },
     );
   };
 };

@@ -94,7 +94,7 @@ export const SavedViewRow = ({ section }: { readonly section: Section }) => {
         <span key={view.id} className="view">
           <Link
             className="chip"
-            to={pathOf[section]}
+            to={pathOf(section)}
             search={readSearch(Object.fromEntries(new URLSearchParams(view.search)))}
             aria-current={view.search === here ? 'true' : undefined}
           >

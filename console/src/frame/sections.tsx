@@ -8,57 +8,13 @@ import { Icon } from '../parts/icon.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow, type Followed } from '../parts/use-follow.ts';
 import { changeSettings, useSettings } from '../settings.ts';
-import { usePermission, useViewer } from '../viewer.tsx';
+import { useWhose } from '../parts/whose.tsx';
+import { usePermission } from '../viewer.tsx';
 import { useDraftWords } from '../words/drafts.ts';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useWords } from '../words/words.ts';
 
-const sections = [
-  'home',
-  'payments',
-  'refunds',
-  'receipts',
-  'paylinks',
-  'subscriptions',
-  'payouts',
-  'balance',
-  'reports',
-  'reconciliation',
-  'banks',
-  'webhooks',
-  'developers',
-  'alerts',
-  'audit',
-  'merchants',
-  'policies',
-] as const;
-export type Section = (typeof sections)[number];
-
-/** Sections that a merchant's people cannot open. */
-const ofOperators: ReadonlySet<Section> = new Set(['alerts', 'banks', 'reconciliation']);
-
-/** The address of each section. */
-export const pathOf = {
-  home: '/',
-  payments: '/payments',
-  refunds: '/refunds',
-  receipts: '/receipts',
-  paylinks: '/paylinks',
-  subscriptions: '/subscriptions',
-  payouts: '/payouts',
-  balance: '/balance',
-  reports: '/reports',
-  reconciliation: '/reconciliation',
-  banks: '/banks',
-  webhooks: '/webhooks',
-  developers: '/developers',
-  alerts: '/alerts',
-  audit: '/audit',
-  merchants: '/merchants',
-  policies: '/policies',
-} as const satisfies Readonly<Record<Section, string>>;
-
-/** The second key after g, for each section. j and k move between rows. */
+/** The sections in their order, each with its second key after g; j and k move between rows. */
 export const keyOf = {
   home: 'h',
   payments: 'p',
@@ -77,7 +33,14 @@ export const keyOf = {
   audit: 'l',
   merchants: 'm',
   policies: 'f',
-} as const satisfies Readonly<Record<Section, string>>;
+} as const;
+export type Section = keyof typeof keyOf;
+const sections = Object.keys(keyOf) as readonly Section[];
+
+/** Sections that a merchant's people cannot open. */
+const ofOperators: ReadonlySet<Section> = new Set(['alerts', 'banks', 'reconciliation']);
+
+export const pathOf = (section: Section) => (section === 'home' ? '/' : (`/${section}` as const));
 
 /** The sections that this person can open. */
 export const useSections = (): readonly Section[] => {
@@ -95,7 +58,7 @@ export const sectionAt = (path: string): Section | undefined => {
 export const listAt = (path: string): Section | undefined => {
   const section = sectionAt(path);
   const isList =
-    section && section !== 'home' && path.replace(/^\/console/, '') === pathOf[section];
+    section && section !== 'home' && path.replace(/^\/console/, '') === pathOf(section);
   return isList ? section : undefined;
 };
 
@@ -141,10 +104,10 @@ const textOf = (listed: Listed | null | undefined): string | undefined => {
 
 /** The counts by section. */
 const useCounts = () => {
-  const { merchantId, mode } = useAddress();
-  const own = useViewer().merchantId;
+  const { mode } = useAddress();
+  const merchantId = useWhose();
   const { granted: platform } = usePermission('alerts');
-  const { data, again } = useAsk(Counts, { merchantId: own ?? merchantId, mode, platform });
+  const { data, again } = useAsk(Counts, { merchantId, mode, platform });
   useFollow(again, followed);
   return {
     alerts: textOf(data?.alerts),
@@ -218,7 +181,7 @@ export const Sections = () => {
         {mine.map((section) => (
           <li key={section}>
             <Link
-              to={pathOf[section]}
+              to={pathOf(section)}
               search={(before: Search) => ({
                 ...(section === here ? {} : rememberedFilters(section)),
                 ...kept(before),

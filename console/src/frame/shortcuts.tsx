@@ -48,7 +48,7 @@ export const Shortcuts = () => {
       else if (section && event.timeStamp - pressedG_ms.current < pair_ms) {
         pressedG_ms.current = -pair_ms;
         void navigate({
-          to: pathOf[section],
+          to: pathOf(section),
           search: (before: Search) => ({ ...rememberedFilters(section), ...kept(before) }),
         });
       }
