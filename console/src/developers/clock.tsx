@@ -30,13 +30,14 @@ interface OfShop {
   readonly shopId: string;
 }
 
-const useClockAct = (shop: OfShop) => {
+/** The dialogs that create, stop, start or remove a clock. */
+const useClockActs = (shop: OfShop) => {
   const own = useDeveloperWords();
   const create = useSend(CreateClock);
   const freeze = useSend(FreezeClock);
   const resume = useSend(ResumeClock);
   const remove = useSend(RemoveClock);
-  const acts = {
+  return {
     make: {
       title: own.clockMake,
       consequence: own.clockMakeText,
@@ -58,19 +59,7 @@ const useClockAct = (shop: OfShop) => {
       act: () => remove(shop, own.clockRemoved),
     },
   } as const;
-  return acts;
 };
-
-/** Creates, stops, starts or removes a clock. */
-const ClockDialog = ({
-  act,
-  shop,
-  close,
-}: {
-  readonly act: ClockAct;
-  readonly shop: OfShop;
-  readonly close: () => void;
-}) => <ActForm {...useClockAct(shop)[act]} close={close} />;
 
 // The moments at which something is due on a shop's test clock, as stops of a slider.
 
@@ -132,31 +121,6 @@ const distance = (from: string, until: string, words: DeveloperWords): string =>
   return words.inTime(hours < 48 ? words.hours(hours) : words.days(Math.round(hours / 24)));
 };
 
-/** Advances the clock to a moment. */
-const AdvanceDialog = ({
-  clock: { merchantId, shopId },
-  stop,
-  count,
-  close,
-}: {
-  readonly clock: NonNullable<ClockQuery['testClock']>;
-  readonly stop: Stop;
-  readonly count: number;
-  readonly close: () => void;
-}) => {
-  const own = useDeveloperWords();
-  const { locale } = useWords();
-  const advance = useSend(AdvanceClock);
-  return (
-    <ActForm
-      title={own.clockAdvance}
-      consequence={own.clockAdvanceText(exactMoment(stop.at, locale), count)}
-      close={close}
-      act={() => advance({ merchantId, shopId, to: stop.at }, own.clockGoing)}
-    />
-  );
-};
-
 type TestClock = NonNullable<ClockQuery['testClock']>;
 
 /** How often a moving clock is polled. */
@@ -207,7 +171,9 @@ const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed
   const { merchantId, shopId, now } = clock;
   const { data, error, again } = useAsk(ClockEvents, { merchantId, shopId });
   const [chosen, setPlace] = useState(0);
+  const { locale } = useWords();
   const { opened, open, close } = useOpened(changed);
+  const advance = useSend(AdvanceClock);
   useEffect(() => {
     again();
     setPlace(0);
@@ -238,11 +204,14 @@ const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed
       </ActButton>
       <Stops clock={clock} stops={stops} place={place} />
       {opened && (
-        <AdvanceDialog
-          clock={clock}
-          stop={stop}
-          count={stops.slice(0, place + 1).reduce((sum, { due }) => sum + due.length, 0)}
+        <ActForm
+          title={own.clockAdvance}
+          consequence={own.clockAdvanceText(
+            exactMoment(stop.at, locale),
+            stops.slice(0, place + 1).reduce((sum, { due }) => sum + due.length, 0),
+          )}
           close={close}
+          act={() => advance({ merchantId, shopId, to: stop.at }, own.clockGoing)}
         />
       )}
     </>
@@ -304,6 +273,7 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const { merchantId, id: shopId } = shop;
   const { data, error, again } = useAsk(Clock, { merchantId, shopId });
   const { opened, open, close } = useOpened<ClockAct>(again);
+  const acts = useClockActs({ merchantId, shopId });
   const clock = data?.testClock ?? null;
   const isMoving = clock !== null && (clock.advancingTo !== null || !clock.frozen);
   useEffect(() => {
@@ -312,9 +282,7 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
     return () => clearInterval(timer);
   }, [isMoving, again]);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
-  const dialog = opened !== null && (
-    <ClockDialog act={opened} shop={{ merchantId, shopId }} close={close} />
-  );
+  const dialog = opened !== null && <ActForm {...acts[opened]} close={close} />;
   if (!clock)
     return (
       <>

@@ -53,27 +53,16 @@ interface Of {
   readonly id: string;
 }
 
-const EndDialog = ({ merchantId, id, close }: Of & { readonly close: () => void }) => {
-  const own = useLinkWords();
-  const end = useSend(EndLink);
-  return (
-    <ActForm
-      title={own.end}
-      consequence={own.endText}
-      close={close}
-      act={() => end({ merchantId, id }, own.endDone)}
-    />
-  );
-};
-
 const LinkActs = ({
   url,
   isOpen,
   changed,
-  ...of
+  merchantId,
+  id,
 }: Of & { readonly url: string; readonly isOpen: boolean; readonly changed: () => void }) => {
   const own = useLinkWords();
   const { opened, open, close } = useOpened(changed);
+  const end = useSend(EndLink);
   return (
     <div className="acts">
       <a className="button" href={url} target="_blank" rel="noreferrer">
@@ -84,7 +73,14 @@ const LinkActs = ({
           {own.end}
         </ActButton>
       )}
-      {opened && <EndDialog {...of} close={close} />}
+      {opened && (
+        <ActForm
+          title={own.end}
+          consequence={own.endText}
+          close={close}
+          act={() => end({ merchantId, id }, own.endDone)}
+        />
+      )}
     </div>
   );
 };

@@ -130,30 +130,13 @@ interface OfMerchant {
   };
 }
 
-const LiveDialog = ({
-  merchant: { id: merchantId, name, liveEnabled },
-  close,
-}: OfMerchant & { readonly close: () => void }) => {
-  const own = usePolicyWords();
-  const enable = useSend(EnableLive);
-  const disable = useSend(DisableLive);
-  return (
-    <ActForm
-      title={liveEnabled ? own.liveOff : own.liveOn}
-      consequence={liveEnabled ? own.liveOffText(name) : own.liveOnText(name)}
-      close={close}
-      act={async () =>
-        liveEnabled ? disable({ merchantId }, own.done) : enable({ merchantId }, own.done)
-      }
-    />
-  );
-};
-
 const LiveSwitch = ({ merchant, again }: OfMerchant & { readonly again: () => void }) => {
   const own = usePolicyWords();
   const { liveEnabled } = merchant;
   // The dialog keeps the state from when it was opened.
   const { opened, open, close } = useOpened<typeof merchant>(again);
+  const enable = useSend(EnableLive);
+  const disable = useSend(DisableLive);
   return (
     <>
       <ActButton
@@ -162,7 +145,17 @@ const LiveSwitch = ({ merchant, again }: OfMerchant & { readonly again: () => vo
       >
         {liveEnabled ? own.liveOff : own.liveOn}
       </ActButton>
-      {opened && <LiveDialog merchant={opened} close={close} />}
+      {opened && (
+        <ActForm
+          title={opened.liveEnabled ? own.liveOff : own.liveOn}
+          consequence={(opened.liveEnabled ? own.liveOffText : own.liveOnText)(opened.name)}
+          close={close}
+          act={() => {
+            const set = opened.liveEnabled ? disable : enable;
+            return set({ merchantId: opened.id }, own.done);
+          }}
+        />
+      )}
     </>
   );
 };

@@ -26,19 +26,6 @@ import { useWords } from '../words/words.ts';
 
 type Row = PeopleQuery['personSessions'][number];
 
-const EndDialog = ({ session, close }: { readonly session: Row; readonly close: () => void }) => {
-  const words = usePeopleWords();
-  const end = useSend(EndSession);
-  return (
-    <ActForm
-      title={words.end}
-      consequence={words.endText(session.subject)}
-      close={close}
-      act={() => end({ id: session.id }, words.ended)}
-    />
-  );
-};
-
 const useColumns = (end: (row: Row) => void): readonly Column<Row>[] => {
   const words = useWords();
   const own = usePeopleWords();
@@ -123,25 +110,6 @@ const InviteDialog = ({ close }: { readonly close: () => void }) => {
 
 type Invitation = InvitationsQuery['personInvitations'][number];
 
-const WithdrawDialog = ({
-  row,
-  close,
-}: {
-  readonly row: Invitation;
-  readonly close: () => void;
-}) => {
-  const own = usePeopleWords();
-  const withdraw = useSend(WithdrawInvitation);
-  return (
-    <ActForm
-      title={own.withdraw}
-      consequence={own.withdrawText(row.subject)}
-      close={close}
-      act={() => withdraw({ id: row.id }, own.withdrawn)}
-    />
-  );
-};
-
 /** The button, and what waits; with an issuer, what the issuer decides. */
 const InvitationsPart = () => {
   const words = useWords();
@@ -151,6 +119,7 @@ const InvitationsPart = () => {
   const mayInvite = usePermission('personInvite').granted;
   const { data, again } = useAsk(Invitations, {}, !mayInvite || issuer !== null);
   const { opened, open, close } = useOpened<Invitation | 'invite'>(again);
+  const withdraw = useSend(WithdrawInvitation);
   if (issuer !== null) return <p className="note">{own.issuer(new URL(issuer).host)}</p>;
   const rows = (data?.personInvitations ?? []).filter(
     (row) => whose === null || row.merchantId === whose,
@@ -190,7 +159,14 @@ const InvitationsPart = () => {
         </section>
       )}
       {opened === 'invite' && <InviteDialog close={close} />}
-      {opened !== null && opened !== 'invite' && <WithdrawDialog row={opened} close={close} />}
+      {opened !== null && opened !== 'invite' && (
+        <ActForm
+          title={own.withdraw}
+          consequence={own.withdrawText(opened.subject)}
+          close={close}
+          act={() => withdraw({ id: opened.id }, own.withdrawn)}
+        />
+      )}
     </>
   );
 };
@@ -199,6 +175,7 @@ const List = () => {
   const words = usePeopleWords();
   const { data, error, again } = useAsk(People, {});
   const { opened, open, close } = useOpened<Row>(again);
+  const end = useSend(EndSession);
   useFollow(again, { every_ms: look_ms });
   const columns = useColumns(open);
   const whose = useWhose();
@@ -217,7 +194,14 @@ const List = () => {
         keyOf={({ id }) => id}
         empty={<Empty title={words.none} />}
       />
-      {opened && <EndDialog session={opened} close={close} />}
+      {opened && (
+        <ActForm
+          title={words.end}
+          consequence={words.endText(opened.subject)}
+          close={close}
+          act={() => end({ id: opened.id }, words.ended)}
+        />
+      )}
     </>
   );
 };

@@ -78,26 +78,13 @@ const SetDialog = ({
   );
 };
 
-const RemoveDialog = ({ row, close }: { readonly row: Row; readonly close: () => void }) => {
-  const own = usePolicyWords();
-  const remove = useSend(RemoveAccount);
-  const { merchantId, connector, purpose } = row;
-  return (
-    <PolicyForm
-      title={own.accountRemove}
-      consequence={own.accountRemoveText}
-      close={close}
-      act={() => remove({ merchantId, connector, purpose }, own.done)}
-    />
-  );
-};
-
 export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = usePolicyWords();
   const { remove: removeWord } = useSharedWords();
   const { data, error, again } = useAsk(Accounts, { merchantId });
   const { opened, open, close } = useOpened<'set' | Row>(again);
+  const remove = useSend(RemoveAccount);
   const act: Column<Row> = {
     name: words.columns.action,
     cell: (row) =>
@@ -121,7 +108,17 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
         empty={<Empty title={own.accountsEmpty} />}
       />
       {opened === 'set' && <SetDialog merchantId={merchantId} close={close} />}
-      {opened !== null && opened !== 'set' && <RemoveDialog row={opened} close={close} />}
+      {opened !== null && opened !== 'set' && (
+        <PolicyForm
+          title={own.accountRemove}
+          consequence={own.accountRemoveText}
+          close={close}
+          act={() => {
+            const { connector, purpose } = opened;
+            return remove({ merchantId, connector, purpose }, own.done);
+          }}
+        />
+      )}
     </>
   );
 };

@@ -67,26 +67,13 @@ const AddDialog = ({
   );
 };
 
-const RemoveDialog = ({ row, close }: { readonly row: Row; readonly close: () => void }) => {
-  const own = usePolicyWords();
-  const remove = useSend(RemoveBlock);
-  const { merchantId, id } = row;
-  return (
-    <PolicyForm
-      title={own.blockRemove}
-      consequence={own.blockRemoveText}
-      close={close}
-      act={() => remove({ merchantId, id }, own.done)}
-    />
-  );
-};
-
 export const BlocksPart = () => {
   const words = useWords();
   const own = usePolicyWords();
   const merchantId = useWhose();
   const { data, error, again, list } = useAsk(Blocks, { merchantId, ...usePageArguments() });
   const { opened, open, close } = useOpened<'add' | Row>(again);
+  const remove = useSend(RemoveBlock);
   const entries = data?.blockEntries;
   const act: Column<Row> = {
     name: words.columns.action,
@@ -111,7 +98,14 @@ export const BlocksPart = () => {
         empty={<Empty title={own.blocksEmpty} />}
       />
       {opened === 'add' && <AddDialog merchantId={merchantId} close={close} />}
-      {opened !== null && opened !== 'add' && <RemoveDialog row={opened} close={close} />}
+      {opened !== null && opened !== 'add' && (
+        <PolicyForm
+          title={own.blockRemove}
+          consequence={own.blockRemoveText}
+          close={close}
+          act={() => remove({ merchantId: opened.merchantId, id: opened.id }, own.done)}
+        />
+      )}
     </>
   );
 };
@@ -141,30 +135,12 @@ const AddWordDialog = ({ close }: { readonly close: () => void }) => {
   );
 };
 
-const RemoveWordDialog = ({
-  row,
-  close,
-}: {
-  readonly row: ForbiddenWord;
-  readonly close: () => void;
-}) => {
-  const own = usePolicyWords();
-  const remove = useSend(AllowWord);
-  return (
-    <PolicyForm
-      title={own.wordRemove}
-      consequence={own.wordRemoveText(row.word)}
-      close={close}
-      act={() => remove({ id: row.id }, own.done)}
-    />
-  );
-};
-
 export const ForbiddenPart = () => {
   const words = useWords();
   const own = usePolicyWords();
   const { data, error, again, list } = useAsk(ForbiddenWords, usePageArguments());
   const { opened, open, close } = useOpened<'add' | ForbiddenWord>(again);
+  const remove = useSend(AllowWord);
   const found = data?.forbiddenPurposes;
   const columns: readonly Column<ForbiddenWord>[] = [
     { name: own.word, cell: ({ word }) => <code>{word}</code> },
@@ -194,7 +170,14 @@ export const ForbiddenPart = () => {
         empty={<Empty title={own.wordsEmpty} />}
       />
       {opened === 'add' && <AddWordDialog close={close} />}
-      {opened !== null && opened !== 'add' && <RemoveWordDialog row={opened} close={close} />}
+      {opened !== null && opened !== 'add' && (
+        <PolicyForm
+          title={own.wordRemove}
+          consequence={own.wordRemoveText(opened.word)}
+          close={close}
+          act={() => remove({ id: opened.id }, own.done)}
+        />
+      )}
     </>
   );
 };

@@ -124,20 +124,6 @@ const SetDialog = ({
   );
 };
 
-const RemoveDialog = ({ route, close }: { readonly route: Row; readonly close: () => void }) => {
-  const own = usePolicyWords();
-  const remove = useSend(RemoveRoute);
-  const { merchantId, id } = route;
-  return (
-    <PolicyForm
-      title={own.routeRemove}
-      consequence={own.routeRemoveText}
-      close={close}
-      act={() => remove({ merchantId, id }, own.done)}
-    />
-  );
-};
-
 export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = usePolicyWords();
@@ -145,6 +131,7 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
   const { data: owner } = useAsk(PolicyShops, { merchantId });
   const { data, error, again, list } = useAsk(Routes, { merchantId, ...usePageArguments() });
   const { opened, open, close } = useOpened<'set' | Row>(again);
+  const remove = useSend(RemoveRoute);
   const { nodes: rows, pageInfo } = data?.bankRoutes ?? {};
   const shops = owner?.merchant?.shops ?? [];
   const act: Column<Row> = {
@@ -169,7 +156,14 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
         empty={<Empty title={own.routesEmpty} text={own.routesEmptyText} />}
       />
       {opened === 'set' && <SetDialog merchantId={merchantId} shops={shops} close={close} />}
-      {opened !== null && opened !== 'set' && <RemoveDialog route={opened} close={close} />}
+      {opened !== null && opened !== 'set' && (
+        <PolicyForm
+          title={own.routeRemove}
+          consequence={own.routeRemoveText}
+          close={close}
+          act={() => remove({ merchantId, id: opened.id }, own.done)}
+        />
+      )}
     </>
   );
 };
