@@ -325,7 +325,6 @@ const Rates = ({ today }: { readonly today: TodayQuery | undefined }) => {
 
 const latest_rows = 10;
 
-/** The latest payments, live. */
 const Latest = () => {
   const words = useWords();
   const { search, mode, merchantId, set } = useAddress();

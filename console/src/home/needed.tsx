@@ -16,7 +16,7 @@ import {
 import { kept, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
-import { ActButton } from '../parts/act-form.tsx';
+import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
@@ -81,28 +81,11 @@ interface Again extends Pick<LineProps, 'whose'> {
   readonly hold: (isHeld: boolean) => void;
 }
 
-/** Whether the line's dialog is open. */
-const useDialog = ({ again, hold }: Pick<Again, 'again' | 'hold'>) => {
-  const [isOpen, setOpen] = useState(false);
-  return {
-    isOpen,
-    open: () => {
-      hold(true);
-      setOpen(true);
-    },
-    close: () => {
-      setOpen(false);
-      hold(false);
-      again();
-    },
-  };
-};
-
 const AlertActs = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) => {
   const words = useWords();
   const own = useNeededWords();
   const { subject } = useViewer();
-  const { isOpen, open, close } = useDialog(list);
+  const { opened, open, close } = useOpened(list.again, list.hold);
   const [message, setMessage] = useState('');
   const assign = useAssign(alert);
   const take = async (): Promise<void> => {
@@ -116,11 +99,11 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
           {own.take}
         </ActButton>
       )}
-      <ActButton permission="alertResolve" onPress={open}>
+      <ActButton permission="alertResolve" onPress={() => open(true)}>
         {words.alert.resolve}
       </ActButton>
       <span role="status">{message}</span>
-      {isOpen && <ResolveAlertDialog alert={alert} close={close} />}
+      {opened && <ResolveAlertDialog alert={alert} close={close} />}
     </>
   );
 };
@@ -155,7 +138,7 @@ const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndp
   const { locale } = useWords();
   const own = useNeededWords();
   const { search } = useAddress();
-  const { isOpen, open, close } = useDialog(list);
+  const { opened, open, close } = useOpened(list.again, list.hold);
   const { merchantId, endpointId, url, oldestAt, count } = failed;
   const place = (
     <Link
@@ -168,11 +151,11 @@ const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndp
   return (
     <Line whose={list.whose} at={oldestAt} place={place} text={url}>
       {endpointId !== null && (
-        <ActButton permission="webhookDeliveriesResendFailed" onPress={open}>
+        <ActButton permission="webhookDeliveriesResendFailed" onPress={() => open(true)}>
           {own.replay}
         </ActButton>
       )}
-      {isOpen && (
+      {opened && (
         <ReplayDialog
           merchantId={merchantId}
           endpointId={endpointId}
@@ -237,7 +220,7 @@ const DifferenceLine = ({
   const own = useNeededWords();
   const { kinds, resolve } = useReconciliationWords();
   const { search } = useAddress();
-  const { isOpen, open, close } = useDialog(list);
+  const { opened, open, close } = useOpened(list.again, list.hold);
   const { kind, foundAt, runId } = difference;
   const place = (
     <Link to="/reconciliation" search={{ ...kept(search), code: runId }}>
@@ -252,10 +235,10 @@ const DifferenceLine = ({
       text=""
       detail={<DetailOf row={difference} />}
     >
-      <ActButton permission="reconciliationDifferenceResolve" onPress={open}>
+      <ActButton permission="reconciliationDifferenceResolve" onPress={() => open(true)}>
         {resolve(1)}
       </ActButton>
-      {isOpen && <ResolveDialog rows={[difference]} close={close} />}
+      {opened && <ResolveDialog rows={[difference]} close={close} />}
     </Line>
   );
 };

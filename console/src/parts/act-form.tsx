@@ -111,7 +111,6 @@ const Foot = ({
   );
 };
 
-/** Runs the action, and keeps its outcome. */
 const useRun = ({ act, again }: Pick<ActFormProps, 'act' | 'again'>) => {
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
@@ -175,11 +174,19 @@ export const ActForm = ({
   );
 };
 
-/** What a dialog is open for, if any. Closing it reloads what it may have changed. */
-export const useOpened = <Which = true,>(again: () => void) => {
-  const [opened, open] = useState<Which | null>(null);
+/**
+ * What a dialog is open for, if any. Closing it reloads what it may have changed. `hold` is called
+ * with true when it opens, with false when it is closed.
+ */
+export const useOpened = <Which = true,>(again: () => void, hold?: (isHeld: boolean) => void) => {
+  const [opened, setOpened] = useState<Which | null>(null);
+  const open = (which: Which | null): void => {
+    hold?.(true);
+    setOpened(which);
+  };
   const close = (): void => {
-    open(null);
+    setOpened(null);
+    hold?.(false);
     again();
   };
   return { opened, open, close };

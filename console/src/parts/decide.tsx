@@ -2,7 +2,7 @@
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { useState, type ReactNode } from 'react';
 import type { PermissionName } from '../viewer.tsx';
-import { ActButton, ActForm } from './act-form.tsx';
+import { ActButton, ActForm, useOpened } from './act-form.tsx';
 import { TextField } from './fields.tsx';
 import { isAbout, refusedBy, type Outcome, type Refusal, useRefusalText } from './outcome.tsx';
 import { Status, Moment } from './texts.tsx';
@@ -104,34 +104,25 @@ export const DecideActs = ({
   /** Called with true when a dialog opens, with false when it is closed. */
   readonly hold?: ((isHeld: boolean) => void) | undefined;
 }) => {
-  const [open, setOpen] = useState<'approve' | 'reject' | null>(null);
-  const show = (dialog: 'approve' | 'reject'): void => {
-    hold?.(true);
-    setOpen(dialog);
-  };
-  const close = (): void => {
-    setOpen(null);
-    hold?.(false);
-    again();
-  };
+  const { opened, open, close } = useOpened<'approve' | 'reject'>(again, hold);
   const barring = ({ barred }: Decision) => (barred === undefined ? {} : { barred });
   // A decision by another person stays visible until the dialog is closed.
-  if (status !== 'pending' && open === null) return null;
+  if (status !== 'pending' && opened === null) return null;
   return (
     <div className="acts">
       <ActButton
         permission={approve.permission}
         {...barring(approve)}
         isMain
-        onPress={() => show('approve')}
+        onPress={() => open('approve')}
       >
         {own.approve}
       </ActButton>
-      <ActButton permission={reject.permission} {...barring(reject)} onPress={() => show('reject')}>
+      <ActButton permission={reject.permission} {...barring(reject)} onPress={() => open('reject')}>
         {own.reject}
       </ActButton>
-      {open === 'approve' && approve.dialog(close)}
-      {open === 'reject' && reject.dialog(close)}
+      {opened === 'approve' && approve.dialog(close)}
+      {opened === 'reject' && reject.dialog(close)}
     </div>
   );
 };
