@@ -62,7 +62,6 @@ export const readSearch = (given: Readonly<Record<string, unknown>>): Search =>
     }),
   );
 
-/** A search without some fields. */
 export const without = (search: Search, ...gone: readonly string[]): Search =>
   Object.fromEntries(Object.entries(search).filter(([field]) => !gone.includes(field)));
 
@@ -85,7 +84,6 @@ export interface Address {
 export const clean = (search: Readonly<Partial<Record<Field, string | undefined>>>): Search =>
   readSearch(search);
 
-/** The address of this page. */
 export const useAddress = (): Address => {
   const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();

@@ -52,9 +52,17 @@ export const exactMoment = (at: string, locale: string): string =>
 /** The same in UTC. */
 export const utcMoment = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
 
-/** The time of day alone. */
 export const timeOfDay = (at: Date, locale: string): string =>
   dateFormat(locale, { timeStyle: 'medium' }).format(at);
+
+/** A body of JSON, indented; any other text as it is. */
+export const prettyJson = (body: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+};
 
 /** An id shortened in the middle. */
 export const shortId = (id: string): string =>
@@ -63,7 +71,6 @@ export const shortId = (id: string): string =>
 /** A whole number in the language's groups. */
 export const wholeNumber = (count: number, locale: string): string => count.toLocaleString(locale);
 
-/** Milliseconds in words. */
 export const duration = (ms: number, locale: string): string =>
   ms < 1_000
     ? new Intl.NumberFormat(locale, { style: 'unit', unit: 'millisecond' }).format(ms)
@@ -83,29 +90,12 @@ export const shortPercent = (share: number, locale: string, digits = 1): string 
 
 // Moments in the person's time zone.
 
-/** The name of the zone. */
 export const zoneName = (): string =>
   settingsNow().zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** Parts of a moment in a zone as `2026-11-23T20:15`. */
-const formatOf = (zone: string | null): Intl.DateTimeFormat => {
-  const key = zone ?? '';
-  const format =
-    formats.get(key) ??
-    new Intl.DateTimeFormat('sv-SE', {
-      ...(zone === null ? {} : { timeZone: zone }),
-      dateStyle: 'short',
-      timeStyle: 'short',
-    });
-  formats.set(key, format);
-  return format;
-};
-
-/** A moment as a field of date and time takes it, in the person's zone. */
+/** A moment as a field of date and time takes it, in the person's zone: `2026-11-23T20:15`. */
 export const toZoneField = (at: Date): string =>
-  formatOf(settingsNow().zone).format(at).replace(' ', 'T');
+  dateFormat('sv-SE', { dateStyle: 'short', timeStyle: 'short' }).format(at).replace(' ', 'T');
 
 /** How far the zone is ahead of UTC at a moment, in ms. */
 const offset_ms = (at_ms: number): number => {

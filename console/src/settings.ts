@@ -98,5 +98,4 @@ export const changeSettings = (change: Partial<Settings>): void => {
 /** The settings now, without watching them. */
 export const settingsNow = settings.now;
 
-/** The settings, watched. */
 export const useSettings = settings.use;

@@ -15,7 +15,6 @@ export const openStore = <Value>(initial: Value) => {
       current = value;
       for (const changed of listeners) changed();
     },
-    /** The value, watched. */
     use: (): Value => useSyncExternalStore(watch, now),
   };
 };

@@ -53,7 +53,6 @@ const useFacts = (): ((alert: Found) => readonly Fact[]) => {
   };
 };
 
-/** The facts, and the id of the subject. */
 export const AlertFacts = ({ alert }: { readonly alert: Found }) => {
   const { subject } = useAlertFactWords();
   return <Facts facts={[...useFacts()(alert), [subject, <Id id={alert.subjectId} whole />]]} />;

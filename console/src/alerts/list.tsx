@@ -8,7 +8,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
-import { Chip } from '../parts/filters.tsx';
+import { Chip, ResolvedChips } from '../parts/filters.tsx';
 import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
 import { Listing, usePageArguments } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
@@ -77,7 +77,6 @@ const nobody = '-';
 
 const severities = ['critical', 'warning'] as const;
 
-/** The filters: urgency, own alerts. */
 const AlertFilters = () => {
   const words = useAlertWords();
   const { subject } = useViewer();
@@ -268,7 +267,6 @@ const List = () => {
   const words = useWords();
   const own = useAlertWords();
   const { search, set } = useAddress();
-  const isResolved = search.status === 'resolved';
   const { data, error, again, list } = useAlerts();
   const columns = useMemo(() => columnsOf(words, own, again), [words, own, again]);
   const { nodes: rows, pageInfo } = data?.alerts ?? {};
@@ -277,15 +275,7 @@ const List = () => {
     <>
       <PageHead name={words.sections.alerts} />
       <div className="chips" role="group" aria-label={words.filters.status}>
-        {([undefined, 'resolved'] as const).map((status) => (
-          <Chip
-            key={status ?? 'open'}
-            isOn={isResolved === (status === 'resolved')}
-            press={() => set({ status, after: undefined, before: undefined })}
-          >
-            {status === 'resolved' ? words.alert.resolved : words.alert.open}
-          </Chip>
-        ))}
+        <ResolvedChips />
       </div>
       <AlertFilters />
       <Listing

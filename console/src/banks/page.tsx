@@ -178,7 +178,6 @@ const Drawn = ({ health }: { readonly health: Health }) => {
   );
 };
 
-/** The health, polled. */
 const Asked = () => {
   const words = useBankWords();
   const { search, set } = useAddress();

@@ -105,7 +105,6 @@ const KeyFilters = () => {
 type OfMerchantRow = NonNullable<DeveloperShopsQuery['merchant']>;
 export type DeveloperShop = OfMerchantRow['shops'][number];
 
-/** Issues a key. */
 const IssueAct = ({
   shop,
   isLive,

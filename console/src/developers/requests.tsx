@@ -8,7 +8,7 @@ import {
   type RequestQuery,
 } from '../../../schema/generated/console.ts';
 import { useAddress, kept } from '../address.ts';
-import { duration } from '../format.ts';
+import { duration, prettyJson } from '../format.ts';
 import { FindField, isNarrowed, Chip } from '../parts/filters.tsx';
 import { Listing, ForwardPager } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
@@ -43,7 +43,6 @@ const statusesIn = (text: string | undefined): number[] | null => {
     : null;
 };
 
-/** What a status means. */
 const toneOf = (status: number): Tone => (status < 300 ? 'good' : 'bad');
 
 const columnsOf = (own: RequestWords, at: string, locale: string): readonly Column<Row>[] => [
@@ -148,7 +147,6 @@ const places = {
 
 const kinds = ['payment', 'payout', 'link', 'subscription'] as const;
 
-/** What a call created. */
 interface Created {
   readonly kind: (typeof kinds)[number];
   readonly id: string;
@@ -180,12 +178,6 @@ const createdBy = ({
     if (typeof id === 'string') return { kind, id };
   }
   return null;
-};
-
-/** A body indented; one that was cut stays as it is. */
-const prettyBody = (body: string): string => {
-  const value = parsed(body);
-  return value === null ? body : JSON.stringify(value, null, 2);
 };
 
 const CreatedLink = ({
@@ -232,7 +224,7 @@ const Body = ({ title, body }: { readonly title: string; readonly body: string |
       {body === null ? (
         <p className="quiet">{own.noBody}</p>
       ) : (
-        <CopyBlock text={prettyBody(body)} />
+        <CopyBlock text={prettyJson(body)} />
       )}
     </section>
   );

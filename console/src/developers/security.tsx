@@ -41,13 +41,12 @@ const AllowListDialog = ({
   );
 };
 
-const AllowList = ({
-  shop,
-  again,
-}: {
+interface OfShop {
   readonly shop: DeveloperShop;
   readonly again: () => void;
-}) => {
+}
+
+const AllowList = ({ shop, again }: OfShop) => {
   const own = useDeveloperWords();
   const { granted } = usePermission('shopAllowListSet');
   const [text, setText] = useState(() => shop.allowList.join('\n'));
@@ -127,13 +126,7 @@ const RotateDialog = ({ shop, close }: DialogProps) => {
 
 type Open = 'require' | 'bind' | 'lift' | 'rotate';
 
-const Signature = ({
-  shop,
-  again,
-}: {
-  readonly shop: DeveloperShop;
-  readonly again: () => void;
-}) => {
+const Signature = ({ shop, again }: OfShop) => {
   const own = useDeveloperWords();
   const { opened, open, close } = useOpened<Open>(again);
   const { requireSignature: isRequired, requireBoundSignature: isBound } = shop;
@@ -169,7 +162,7 @@ const Signature = ({
   );
 };
 
-export const SecurityPart = (of: { readonly shop: DeveloperShop; readonly again: () => void }) => (
+export const SecurityPart = (of: OfShop) => (
   <div className="cards">
     <AllowList {...of} />
     <Signature {...of} />

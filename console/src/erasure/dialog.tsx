@@ -89,7 +89,6 @@ const EraseDialog = ({ merchantId, subject, id, close }: DialogProps) => {
   );
 };
 
-/** The button with its dialog. */
 export const EraseAct = ({
   again = () => {},
   ...of

@@ -79,7 +79,6 @@ const LiveDot = () => {
   );
 };
 
-/** The person, whose menu it opens. */
 const PersonButton = () => {
   const { person } = useWords();
   const { subject } = useViewer();
@@ -161,7 +160,6 @@ const EmptyFrame = () => (
   </div>
 );
 
-/** The frame of every screen. */
 export const Frame = ({ socket }: { readonly socket: SocketState }): ReactNode => (
   <ViewerProvider
     waiting={<EmptyFrame />}

@@ -27,7 +27,6 @@ const ended = openStore<End | null>(null);
 /** Shows why the page cannot continue. */
 export const showEnd = (end: End): void => ended.set(end);
 
-/** The dialog, when there is one. */
 export const PageEnds = () => {
   const end = ended.use();
   return end && <LaterEnd end={end} close={() => ended.set(null)} />;

@@ -148,7 +148,6 @@ const objectsIn = (hits: readonly Hit[]): readonly FoundObject[] => [
   ).values(),
 ];
 
-/** The section that shows it. */
 const sectionOf = ({ kind }: FoundObject): Section => {
   switch (kind) {
     case 'payment':

@@ -102,7 +102,6 @@ const textOf = (listed: Listed | null | undefined): string | undefined => {
   return `${listed.nodes.length}${listed.pageInfo.hasNextPage ? '+' : ''}`;
 };
 
-/** The counts by section. */
 const useCounts = () => {
   const { mode } = useAddress();
   const merchantId = useWhose();

@@ -29,7 +29,6 @@ interface Change<Kind extends keyof LiveObjects> {
   readonly row: LiveObjects[Kind];
 }
 
-/** An event with its object. */
 export type LiveChange = { [Kind in keyof LiveObjects]: Change<Kind> }[keyof LiveObjects];
 
 type Listener = (changes: readonly LiveChange[]) => void;
@@ -122,7 +121,6 @@ export const openSocketState = (): SocketState => {
   };
 };
 
-/** The socket's state for the page. */
 const useConnection = (socket: SocketState) => {
   const [connection, setConnection] = useState({ lostAt: null as Date | null, epoch: 0 });
   useEffect(

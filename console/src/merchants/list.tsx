@@ -73,15 +73,6 @@ const Result = ({ made, close }: { readonly made: Made; readonly close: () => vo
   );
 };
 
-const Fault = ({ text }: { readonly text: string }) => {
-  const { acts } = useWords();
-  return (
-    <p className="bad" role="alert">
-      {text !== '' && `${acts.refused}: ${text}`}
-    </p>
-  );
-};
-
 const Fields = ({
   name,
   shop,
@@ -156,7 +147,9 @@ const OnboardDialog = ({ close }: { readonly close: () => void }) => {
           <h3>{details.title}</h3>
           <p className="quiet">{details.text}</p>
           <ProfileFields texts={profile} set={setProfile} />
-          <Fault text={state.fault} />
+          <p className="bad" role="alert">
+            {state.fault !== '' && `${acts.refused}: ${state.fault}`}
+          </p>
           <footer className="dialog-foot">
             <button type="button" className="button" onClick={close}>
               {words.cancel}

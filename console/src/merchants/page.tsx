@@ -87,7 +87,6 @@ const SecretDialog = ({ shop: { id: shopId, merchantId }, close }: DialogProps) 
 
 const dialogs = { rename: RenameDialog, receipts: ReceiptsDialog, secret: SecretDialog } as const;
 
-/** The lines of the shop's card. */
 const ShopSettings = ({ shop, again }: OfShop & { readonly again: () => void }) => {
   const { sections } = useWords();
   const own = useSettingsWords();

@@ -37,7 +37,6 @@ export const givenProfile = (texts: ProfileTexts): Record<Field, string> => {
   return { ...texts, inn: texts.inn.replaceAll(/\s/g, ''), contactPhone };
 };
 
-/** The fields of the form. */
 export const ProfileFields = ({
   texts,
   set,
@@ -96,12 +95,6 @@ const ProfileDialog = ({
   );
 };
 
-const Site = ({ url }: { readonly url: string }) => (
-  <a href={url} target="_blank" rel="noreferrer">
-    {url}
-  </a>
-);
-
 export const ProfileCard = ({ merchant, again }: OfMerchant & { readonly again: () => void }) => {
   const own = useProfileWords();
   // The dialog keeps the state from when it was opened.
@@ -117,7 +110,9 @@ export const ProfileCard = ({ merchant, again }: OfMerchant & { readonly again: 
         facts={fields.map((field) => [
           own[field],
           profile[field] !== null && field.endsWith('Url') ? (
-            <Site url={profile[field]} />
+            <a href={profile[field]} target="_blank" rel="noreferrer">
+              {profile[field]}
+            </a>
           ) : (
             texts[field]
           ),

@@ -61,6 +61,21 @@ export const StatusChips = <Value extends string>({
   );
 };
 
+/** Whether the list is of what is open, or of what is resolved. */
+export const ResolvedChips = () => {
+  const { alert } = useWords();
+  const { search, set } = useAddress();
+  return ([undefined, 'resolved'] as const).map((status) => (
+    <Chip
+      key={status ?? 'open'}
+      isOn={(search.status === 'resolved') === (status === 'resolved')}
+      press={() => set({ ...fromTheTop, status })}
+    >
+      {status === 'resolved' ? alert.resolved : alert.open}
+    </Chip>
+  ));
+};
+
 /** The start of a day, in the person's zone. */
 const dayStart = (daysAgo: number): string => startOfDay(daysAgo).toISOString();
 
@@ -78,7 +93,6 @@ export interface MoreFilters {
   readonly shown: readonly (readonly [field: keyof Search, text: string])[];
 }
 
-/** The text of a form's field. */
 export const textIn = (form: FormData, name: string): string => {
   const value = form.get(name);
   return typeof value === 'string' ? value : '';
@@ -209,7 +223,6 @@ const FilterForm = ({
   );
 };
 
-/** The active filters, each removable. */
 const Chosen = ({ shown }: { readonly shown: readonly (readonly [keyof Search, string])[] }) => {
   const words = useWords();
   const { set } = useAddress();

@@ -143,5 +143,4 @@ const laterWith = <Props extends object>(
 export const later = <Props extends object>(load: () => Promise<ComponentType<Props>>) =>
   laterWith(load, PartFault);
 
-/** A screen. */
 export const laterScreen = (load: () => Promise<ComponentType>) => laterWith(load, ScreenFault);

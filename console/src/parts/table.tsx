@@ -11,7 +11,6 @@ import { useWhoseColumn } from './whose.tsx';
 
 export type { Column } from './columns.tsx';
 
-/** The column of an amount. */
 export const amountColumn = (
   name: string,
 ): Column<{ readonly amount: number; readonly currency: string }> => ({
@@ -21,7 +20,6 @@ export const amountColumn = (
   cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
 });
 
-/** The column of when a row was created. */
 export const createdColumn = (name: string): Column<{ readonly createdAt: string }> => ({
   id: 'created',
   name,
@@ -44,7 +42,6 @@ interface TableProps<Row> {
   readonly openKey?: string | null;
 }
 
-/** Moves the focus among rows. */
 const moveFocus = (from: HTMLElement, by: 1 | -1): void => {
   const rows = [...(from.closest('table')?.querySelectorAll<HTMLElement>('tbody tr') ?? [])];
   rows[rows.indexOf(from) + by]?.focus();

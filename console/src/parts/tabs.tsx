@@ -8,7 +8,6 @@ export const useTab = <Tab extends string>(tabs: readonly [Tab, ...Tab[]]): Tab 
   return tabs.find((one) => one === tab) ?? tabs[0];
 };
 
-/** The tabs as links. */
 export const Tabs = <Tab extends string>({
   label,
   tabs,

@@ -20,7 +20,6 @@ export const PageHead = ({
   </header>
 );
 
-/** An amount in minor units. */
 export const Money = ({
   amount,
   currency,
@@ -137,7 +136,6 @@ const shapes: Readonly<Record<Tone, string>> = {
   over: 'M1.5 6.75h13v2.5h-13z',
 };
 
-/** The tone of every status. */
 export const tones = {
   pending: 'waiting',
   processing: 'moving',

@@ -18,7 +18,6 @@ interface Asked<Data> {
   readonly error: Error | undefined;
   readonly fetching: boolean;
   readonly again: () => void;
-  /** The query behind it, for an export. */
   readonly list: AskedList;
 }
 

@@ -64,7 +64,6 @@ const fresh = <Row,>(base: readonly Row[] | undefined): State<Row> => ({
 
 const isAtTop = (): boolean => window.scrollY < 80;
 
-/** The rows, live. */
 export const useLiveRows = <Of extends Kind>(options: Options<Of>): LiveRows<LiveObjects[Of]> => {
   const { listen, epoch } = useLive();
   const { search, merchantId } = useAddress();
@@ -119,7 +118,6 @@ export const useLiveRows = <Of extends Kind>(options: Options<Of>): LiveRows<Liv
   };
 };
 
-/** The state after some changes. */
 const apply = <Of extends Kind>(
   kept: State<LiveObjects[Of]>,
   changes: readonly LiveChange[],

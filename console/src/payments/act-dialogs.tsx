@@ -76,9 +76,6 @@ const AmountField = ({
   );
 };
 
-/** Above this amount, in minor units, the graph requires a reason for a refund. */
-
-/** The reason of the refund. */
 export const ReasonField = ({
   reason,
   set,
@@ -209,7 +206,6 @@ export const CancelDialog = ({ payment, close, again }: DialogProps) => {
   );
 };
 
-/** Captures a hold. */
 export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
   const { acts, locale } = useWords();
   const { merchantId, id, currency, amountCapturable } = payment;

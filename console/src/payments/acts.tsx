@@ -33,6 +33,12 @@ const dialogs = {
 } as const;
 type Act = keyof typeof dialogs;
 
+/** A payment, and what reloads it. */
+export interface OfPayment {
+  readonly payment: PaymentDetails;
+  readonly again: () => void;
+}
+
 interface ActProps {
   readonly payment: PaymentDetails;
   readonly setOpen: (act: Act) => void;
@@ -107,13 +113,7 @@ const final: ReadonlySet<PaymentDetails['status']> = new Set([
 ]);
 
 /** The buttons, and the dialog that is open. */
-export const PaymentActs = ({
-  payment,
-  again,
-}: {
-  readonly payment: PaymentDetails;
-  readonly again: () => void;
-}) => {
+export const PaymentActs = ({ payment, again }: OfPayment) => {
   const { acts, payment: names } = useWords();
   const { opened, open, close } = useOpened<Act>(again);
   const words = useClosingWords();

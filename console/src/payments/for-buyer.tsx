@@ -19,9 +19,9 @@ const failureOf = ({ timeline }: PaymentDetails): string | null =>
 const moneyLines = (
   payment: PaymentDetails,
   sentences: BuyerSentences,
-  refunded: string,
+  told: Parameters<BuyerSentences['partlyRefunded']>[0],
 ): string[] => {
-  const { status, amountRefunded, amount, currency, timeline } = payment;
+  const { status, amountRefunded, timeline } = payment;
   const isPart = status === 'succeeded' && amountRefunded > 0;
   const isOnItsWay = timeline.some(
     (one) =>
@@ -30,8 +30,6 @@ const moneyLines = (
       one.refundStatus === 'pending',
   );
   const said = (isSaid: boolean, text: string): string[] => (isSaid ? [text] : []);
-  const whole = money(amount, currency, sentences.locale);
-  const told = { amount: whole, refunded, order: '', shop: '', at: '', until: '' };
   const failure = sentences.failures[failureOf(payment) ?? ''] ?? sentences.otherFailure;
   return [
     ...said(status === 'failed', failure),
@@ -46,12 +44,10 @@ const moneyLines = (
   ];
 };
 
-/** The text to copy. */
 const textFor = (payment: PaymentDetails, language: Settings['language']): string => {
   const sentences = buyerSentences[language];
   const { locale } = sentences;
   const { currency, status, rrn, finalizedAt, captureBefore, receipts } = payment;
-  const refunded = money(payment.amountRefunded, currency, locale);
   const until = status === 'authorized' ? captureBefore : payment.expiresAt;
   const told = {
     amount: money(payment.amount, currency, locale),
@@ -59,7 +55,7 @@ const textFor = (payment: PaymentDetails, language: Settings['language']): strin
     shop: payment.shopName,
     at: plainMoment(finalizedAt ?? payment.createdAt, locale),
     until: plainMoment(until ?? payment.expiresAt, locale),
-    refunded,
+    refunded: money(payment.amountRefunded, currency, locale),
   };
   const bank = payment.customerPayerBank ?? payment.bankName;
   const registered = receipts.flatMap(
@@ -69,7 +65,7 @@ const textFor = (payment: PaymentDetails, language: Settings['language']): strin
         : [sentences.receipt(fiscalDocumentNumber, fiscalStorageNumber, fiscalAttribute)],
   );
   return [
-    [sentences.statuses[status](told), ...moneyLines(payment, sentences, refunded)].join(' '),
+    [sentences.statuses[status](told), ...moneyLines(payment, sentences, told)].join(' '),
     sentences.number(payment.publicId),
     ...(rrn === null ? [] : [sentences.rrn(rrn)]),
     ...(bank === null ? [] : [sentences.bank(bank)]),

@@ -23,7 +23,7 @@ import { useRequestWords } from '../words/requests.ts';
 import { useTimelineWords } from '../words/timeline.ts';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { useWords } from '../words/words.ts';
-import { PaymentActs } from './acts.tsx';
+import { PaymentActs, type OfPayment } from './acts.tsx';
 import { ForBuyer } from './for-buyer.tsx';
 import { methodText, PaymentStanding, type PaymentDetails } from './shown.tsx';
 import { lineKinds, linesOf, type Line, type LineKind } from './timeline-lines.ts';
@@ -53,13 +53,7 @@ const useWriting = ({ merchantId, id }: PaymentDetails, again: () => void) => {
   return { text, setText, outcome, isReady: fits && !isRunning, write: () => void write() };
 };
 
-const NewNote = ({
-  payment,
-  again,
-}: {
-  readonly payment: PaymentDetails;
-  readonly again: () => void;
-}) => {
+const NewNote = ({ payment, again }: OfPayment) => {
   const words = useCustomerWords();
   const { locale } = useWords();
   const permission = usePermission('paymentNoteAdd');
@@ -89,13 +83,7 @@ const NewNote = ({
   );
 };
 
-const Notes = ({
-  payment,
-  again,
-}: {
-  readonly payment: PaymentDetails;
-  readonly again: () => void;
-}) => {
+const Notes = ({ payment, again }: OfPayment) => {
   const words = useCustomerWords();
   return (
     <section className="notes" aria-label={words.notes}>
@@ -217,20 +205,6 @@ const Timeline = ({ payment }: { readonly payment: PaymentDetails }) => {
 
 const kept_ms = 7 * 86_400_000;
 
-/** The way to the call in the request log. */
-const CreatingCall = ({ payment }: { readonly payment: PaymentDetails }) => {
-  const own = useRequestWords();
-  const { merchantId, shopId, mode, id } = payment;
-  return (
-    <Link
-      to="/developers"
-      search={{ mode, merchant: merchantId, tab: 'requests', shop: shopId, of: id }}
-    >
-      {own.creating}
-    </Link>
-  );
-};
-
 /** Whether a key made the payment, so lately that its call is still kept. */
 const hasCall = ({ timeline, createdAt }: PaymentDetails): boolean =>
   Date.now() - Date.parse(createdAt) < kept_ms &&
@@ -243,10 +217,11 @@ const PaymentFacts = ({ payment }: { readonly payment: PaymentDetails }) => {
   const calls = useRequestWords();
   const { payment: names, columns } = words;
   const customers = useCustomerWords();
+  const { merchantId, shopId, mode, id } = payment;
   const customer = payment.metadata['customer_id'];
   const card = [payment.customerCardBrand, payment.customerCardMask, payment.customerCardHolder];
   const facts: readonly Fact[] = [
-    [names.id, <Id key="id" id={payment.id} whole />],
+    [names.id, <Id key="id" id={id} whole />],
     [columns.payment, <Id key="public" id={payment.publicId} whole />],
     [columns.order, payment.orderId],
     [words.merchant, payment.merchant.name],
@@ -259,11 +234,22 @@ const PaymentFacts = ({ payment }: { readonly payment: PaymentDetails }) => {
     [names.bank, payment.bankName],
     [names.rrn, payment.rrn],
     [words.columns.description, payment.description],
-    [calls.madeBy, hasCall(payment) ? <CreatingCall key="call" payment={payment} /> : null],
+    [
+      calls.madeBy,
+      hasCall(payment) ? (
+        <Link
+          key="call"
+          to="/developers"
+          search={{ mode, merchant: merchantId, tab: 'requests', shop: shopId, of: id }}
+        >
+          {calls.creating}
+        </Link>
+      ) : null,
+    ],
     [
       customers.customer,
       customer === undefined ? null : (
-        <CustomerLink key="customer" merchantId={payment.merchantId} customer={customer} />
+        <CustomerLink key="customer" merchantId={merchantId} customer={customer} />
       ),
     ],
     [names.linkEnds, <Moment key="ends" at={payment.expiresAt} />],

@@ -48,7 +48,6 @@ const standingOf = ({
 }: Pick<PaymentRowFragment, 'status' | 'amountRefunded'>): Standing =>
   status === 'succeeded' && amountRefunded > 0 ? 'partly_refunded' : status;
 
-/** The status of a payment. */
 export const PaymentStanding = ({
   payment,
 }: {

@@ -37,7 +37,6 @@ interface Speech {
   readonly line: TimelineWords;
   /** What a person did, in words. */
   readonly actionName: (action: string) => string;
-  /** A failure code in words. */
   readonly failureOf: (code: string) => string;
   readonly faults: WebhookWords['faults'];
 }

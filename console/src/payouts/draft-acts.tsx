@@ -115,7 +115,6 @@ const ApproveDialog = ({ draft, close }: DialogProps) => {
   );
 };
 
-/** Rejects the draft, with a reason. */
 const RejectDialog = ({ draft, close }: DialogProps) => {
   const own = useDraftWords();
   const reject = useSend(RejectDraft);

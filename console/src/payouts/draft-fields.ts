@@ -24,7 +24,6 @@ export interface Typed {
 }
 export type FieldName = Exclude<keyof Typed, 'method' | 'again'>;
 
-/** An empty form. */
 export const nothingTyped: Typed = {
   method: 'payouts_sbp',
   again: '',
@@ -76,7 +75,6 @@ const fieldsOf = {
   payouts_account: ['accountNumber', 'bik', 'inn', 'fullName'],
 } as const satisfies Readonly<Record<Method, readonly FieldName[]>>;
 
-/** Whether a field's text is valid. */
 export const fits = (typed: Typed, field: FieldName): boolean => checks[field](typed[field]);
 
 /** The amount in minor units; null when there is none. */

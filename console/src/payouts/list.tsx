@@ -144,7 +144,6 @@ const Propose = () => {
   );
 };
 
-/** The part of the selected tab. */
 const Part = () => {
   const { mode } = useAddress();
   const merchantId = useWhose();

@@ -44,31 +44,25 @@ const linesOf = (
   if (!payout) return [];
   const { createdAt, completedAt, status, failReason } = payout;
   const ended = `${words.payout.statuses[status]}${failReason === '' ? '' : `: ${failureOf(failReason)}`}`;
-  const lines: readonly Line[] = [
-    ...(draft
-      ? [
-          {
-            key: 'proposed',
-            at: draft.createdAt,
-            tone: 'waiting' as const,
-            text: `${own.proposed} ${own.by(draft.createdBy)}: ${draft.reason}`,
-          },
-        ]
-      : []),
-    ...(draft?.decidedAt
-      ? [
-          {
-            key: 'decided',
-            at: draft.decidedAt,
-            tone: 'moving' as const,
-            text: `${own.statuses[draft.status]} ${own.by(draft.decidedBy ?? '')}`,
-          },
-        ]
-      : []),
+  const lines: readonly (Line | null)[] = [
+    draft && {
+      key: 'proposed',
+      at: draft.createdAt,
+      tone: 'waiting',
+      text: `${own.proposed} ${own.by(draft.createdBy)}: ${draft.reason}`,
+    },
+    draft?.decidedAt
+      ? {
+          key: 'decided',
+          at: draft.decidedAt,
+          tone: 'moving',
+          text: `${own.statuses[draft.status]} ${own.by(draft.decidedBy ?? '')}`,
+        }
+      : null,
     { key: 'made', at: createdAt, tone: 'moving', text: words.columns.createdHer },
-    ...(completedAt === null
-      ? []
-      : [{ key: 'ended', at: completedAt, tone: tones[status], text: ended }]),
+    completedAt === null
+      ? null
+      : { key: 'ended', at: completedAt, tone: tones[status], text: ended },
     ...webhookDeliveries.nodes.map((delivery) => ({
       key: delivery.id,
       at: delivery.createdAt,
@@ -77,7 +71,9 @@ const linesOf = (
       delivery,
     })),
   ];
-  return lines.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  return lines
+    .filter((line) => line !== null)
+    .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
 };
 
 const TimelineLine = ({ line: { at, tone, text, delivery } }: { readonly line: Line }) => {
@@ -224,7 +220,6 @@ export const PayoutDrawer = () => {
   );
 };
 
-/** The page of a payout. */
 export const PayoutPage = () => {
   const own = useDraftWords();
   const { merchantId = '', id = '' }: { merchantId?: string; id?: string } = useParams({

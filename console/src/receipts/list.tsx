@@ -21,7 +21,6 @@ const statuses = ['pending', 'registered', 'failed'] as const;
 /** The poll interval: a cash register's answer causes no event. */
 const look_ms = 10_000;
 
-/** Sends a refused receipt again. */
 const Resend = ({ receipt, again }: { readonly receipt: Row; readonly again: () => void }) => {
   const words = useTimelineWords();
   const { opened, open, close } = useOpened(again);

@@ -9,7 +9,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
-import { Chip } from '../parts/filters.tsx';
+import { ResolvedChips } from '../parts/filters.tsx';
 import { ActButton, ActForm } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -95,27 +95,15 @@ const StateChips = () => {
   const own = useReconciliationWords();
   const words = useWords();
   const { search, set } = useAddress();
-  const isResolved = search.status === 'resolved';
-  const fromTheTop = { after: undefined, before: undefined };
   return (
     <div className="chips" role="group" aria-label={words.filters.status}>
-      {(['open', 'resolved'] as const).map((state) => (
-        <Chip
-          key={state}
-          isOn={isResolved === (state === 'resolved')}
-          press={() =>
-            set({ ...fromTheTop, status: state === 'resolved' ? 'resolved' : undefined })
-          }
-        >
-          {own.states[state]}
-        </Chip>
-      ))}
+      <ResolvedChips />
       {search.code !== undefined && (
         <button
           type="button"
           className="chip chosen"
           aria-label={words.filters.remove(own.ofRun)}
-          onClick={() => set({ ...fromTheTop, code: undefined })}
+          onClick={() => set({ code: undefined, after: undefined, before: undefined })}
         >
           {own.ofRun} {search.code.slice(0, 8)}
           <Icon name="close" />

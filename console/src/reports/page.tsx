@@ -261,7 +261,6 @@ const Choices = () => {
   );
 };
 
-/** A group in words. */
 const useNames = (): ((group: string) => string) => {
   const words = useReportWords();
   const { payment } = useWords();

@@ -10,7 +10,6 @@ export const ownZone = (): string =>
     ? (settingsNow().zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone)
     : 'UTC';
 
-/** The end of this hour. */
 export const endOfHour = (): string =>
   new Date(Math.ceil((Date.now() + 1) / hour_ms) * hour_ms).toISOString();
 
@@ -76,7 +75,6 @@ export const monthAgo = (months: number): Days => {
   return { first: dayOf(month - 1 - months, 1), last: dayOf(month - months, 0) };
 };
 
-/** Whether two spans have the same days. */
 export const isSame = (one: Days, other: Days): boolean =>
   one.first === other.first && one.last === other.last;
 

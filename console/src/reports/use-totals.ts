@@ -13,7 +13,6 @@ export type TotalsRow = TotalsData['parts'][number]['rows'][number];
 
 const again_ms = 30_000;
 
-/** Queries totals. */
 export const useTotals = (
   asked: Pick<
     TotalsQueryVariables,

@@ -20,6 +20,7 @@ import {
   ShopField,
   ShopsButton,
   useKey,
+  type Method,
   type Shops,
 } from './fields.tsx';
 
@@ -32,7 +33,7 @@ const nothingTyped = {
   most: '',
   description: '',
   order: '',
-  method: 'any' as 'any' | 'sbp' | 'cards' | 'tpay' | 'sberpay',
+  method: 'any' as Method,
   uses: 'once' as 'once' | 'endless',
   days: '30',
   isManual: false,
@@ -86,13 +87,12 @@ const inputOf = (
   };
 };
 
-const SumFields = ({
-  typed,
-  type,
-}: {
+interface FieldsProps {
   readonly typed: Typed;
   readonly type: (change: Partial<Typed>) => void;
-}) => {
+}
+
+const SumFields = ({ typed, type }: FieldsProps) => {
   const { acts } = useWords();
   const own = useSellingWords();
   return (
@@ -133,13 +133,7 @@ const SumFields = ({
   );
 };
 
-const TermFields = ({
-  typed,
-  type,
-}: {
-  readonly typed: Typed;
-  readonly type: (change: Partial<Typed>) => void;
-}) => {
+const TermFields = ({ typed, type }: FieldsProps) => {
   const { columns } = useWords();
   const own = useSellingWords();
   return (

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { Delivery, ResendDelivery, type DeliveryQuery } from '../../../schema/generated/console.ts';
-import { duration } from '../format.ts';
+import { duration, prettyJson } from '../format.ts';
 import { Chip } from '../parts/filters.tsx';
 import { ActButton } from '../parts/act-form.tsx';
 import { Modal } from '../parts/modal.tsx';
@@ -53,14 +53,6 @@ const Attempts = ({ delivery }: { readonly delivery: Row }) => {
   );
 };
 
-const prettyOf = (body: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2);
-  } catch {
-    return body;
-  }
-};
-
 const Body = ({ body }: { readonly body: string }) => {
   const words = useWebhookWords();
   const [isRaw, setRaw] = useState(false);
@@ -74,7 +66,7 @@ const Body = ({ body }: { readonly body: string }) => {
           </Chip>
         ))}
       </div>
-      <CopyBlock text={isRaw ? body : prettyOf(body)} />
+      <CopyBlock text={isRaw ? body : prettyJson(body)} />
     </section>
   );
 };
@@ -158,7 +150,6 @@ const standard = `import { Webhook } from 'standardwebhooks';
 // rawBody: the text as it came; secret: whsec_..., throws when it is not genuine
 const verify = (rawBody, headers, secret) => new Webhook(secret).verify(rawBody, headers);`;
 
-/** The code for Node. */
 const verifierOf = (signature: Signature): string =>
   signature === 'legacy' ? legacy : signature === 'standard' ? standard : ours;
 

@@ -46,7 +46,6 @@ const SchemeField = ({
   );
 };
 
-/** The settings of an endpoint. */
 export interface Endpoint {
   readonly id: string;
   readonly url: string;
@@ -318,7 +317,6 @@ export const EndpointActs = ({
   );
 };
 
-/** The line of an endpoint. */
 export const EndpointLine = ({
   merchantId,
   endpoint,

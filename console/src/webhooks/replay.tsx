@@ -65,7 +65,6 @@ const useReplay = (failed: Failed, since: string) => {
 /** A moment as a field of date and time takes it. */
 const fieldOf = (at: Date): string =>
   new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-/** How many there are. */
 const Count = ({ failed, since }: { readonly failed: Failed; readonly since: string }) => {
   const { locale } = useWords();
   const words = useWebhookWords();

@@ -1,6 +1,5 @@
 /** What the audit log says was done, in words. test/tidy/audit-actions holds the list whole. */
 
-/** In English. */
 export const en = {
   'adjustment.record': 'Adjustment recorded',
   'alert.assign': 'Alert assigned',
@@ -88,7 +87,6 @@ export const en = {
   'webhook_endpoint.update': 'Webhook endpoint changed',
 };
 
-/** In Russian. */
 export const ru: typeof en = {
   'adjustment.record': 'Записана корректировка',
   'alert.assign': 'Назначен ответственный за оповещение',

@@ -74,7 +74,6 @@ const ru: typeof en = {
 
 export const useSubjectWords = sectionWords(en, ru);
 
-/** The words of every action. */
 export const useActionNames = sectionWords(actionsEn, actionsRu);
 
 /** Returns an action's name; for an action newer than this page, its code. */

@@ -85,7 +85,6 @@ const ru: Named = {
 
 const useNamed = sectionWords(en, ru);
 
-/** A code in words. */
 export const useFailureName = (): ((code: string) => string) => {
   const names = useNamed();
   return (code) => names[code] ?? code;
