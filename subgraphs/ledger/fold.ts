@@ -1,11 +1,11 @@
 /**
  * The fold: moves deltas into the balance rows and the ledger's hours. One statement folds thousands
- * of deltas of all merchants; when it fails, each account is folded separately, and one that fails is
- * set aside with an alert. A balance is the row plus the deltas, so it is correct meanwhile, whatever is not
- * folded.
+ * of deltas of a merchant; when it fails, each account is folded separately, and one that fails is
+ * set aside with an alert. A balance is the row plus the deltas, so it is correct meanwhile, whatever
+ * is not folded.
  */
 import type pg from 'pg';
-import { isSharded } from '../platform/database/sharding.ts';
+import type { Owner } from '../platform/clock/due.ts';
 import {
   isPassing,
   notDeadLetter,
@@ -20,56 +20,43 @@ const account = (row: string): string =>
   `${row}.shop_id || '/' || ${row}.mode || '/' || ${row}.currency || '/' || ${row}.account`;
 const notDead = notDeadLetter(task, 'waiting.merchant_id', account('waiting'));
 
-// The hours come behind the balances, whose rows are their locks.
-const hoursOf = (merchant: string): string =>
-  `hours as (insert into ledger_hour (merchant_id, mode, currency, hour, shop_id, account, type, amount)
-      select ${merchant}, mode, currency, hour, shop_id, account, part.type, sum(part.amount::numeric)
-      from due cross join jsonb_each_text(due.moved) as part (type, amount) where (select count(*) from folded) > 0
-      group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
-      on conflict (merchant_id, mode, currency, hour, shop_id, account, type) do update set amount = ledger_hour.amount + excluded.amount)`;
-
-// A sum of bigint is numeric: one that fits no balance fails here, for its account alone.
+// Of one merchant, whose id is `$2` wherever it is named, so that one shard runs it. A sum of bigint
+// is numeric: one that fits no balance fails here, for its account alone. The hours come behind the
+// balances, whose rows are their locks.
 const foldText = (whose: string): string =>
-  `with due as (delete from balance_delta where ctid = any (array(
-      select ctid from balance_delta as waiting where ${whose} limit $1 for update skip locked)) returning *),
-    sums as (select merchant_id, shop_id, mode, currency, account, sum(amount) as amount from due group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5),
-    folded as (insert into balance (merchant_id, shop_id, mode, currency, account, amount) select * from sums
-      on conflict (merchant_id, shop_id, mode, currency, account) do update set amount = balance.amount + excluded.amount returning 1),
-    ${hoursOf('merchant_id')}
-    select count(*)::int as count from due`;
-
-// Of one merchant, whose id is `$2` wherever it is named, so that one shard runs it.
-const ofMerchantText = (whose: string): string =>
   `with due as (delete from balance_delta where merchant_id = $2 and ctid = any (array(
       select ctid from balance_delta as waiting where waiting.merchant_id = $2 and ${whose} limit $1 for update skip locked)) returning *),
     sums as (select shop_id, mode, currency, account, sum(amount) as amount from due group by 1, 2, 3, 4 order by 1, 2, 3, 4),
     folded as (insert into balance (merchant_id, shop_id, mode, currency, account, amount)
       select $2::uuid, shop_id, mode, currency, account, amount from sums
       on conflict (merchant_id, shop_id, mode, currency, account) do update set amount = balance.amount + excluded.amount returning 1),
-    ${hoursOf('$2::uuid')}
+    hours as (insert into ledger_hour (merchant_id, mode, currency, hour, shop_id, account, type, amount)
+      select $2::uuid, mode, currency, hour, shop_id, account, part.type, sum(part.amount::numeric)
+      from due cross join jsonb_each_text(due.moved) as part (type, amount) where (select count(*) from folded) > 0
+      group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
+      on conflict (merchant_id, mode, currency, hour, shop_id, account, type) do update set amount = ledger_hour.amount + excluded.amount)
     select count(*)::int as count from due`;
 
-const foldAny: Statement = { name: 'balance.fold', text: foldText(notDead) };
 const foldMerchant: Statement = {
   name: 'balance.fold_merchant',
-  text: ofMerchantText(notDeadLetter(task, '$2', account('waiting'))),
+  text: foldText(notDeadLetter(task, '$2', account('waiting'))),
 };
 const foldOne: Statement = {
   name: 'balance.fold_one',
-  text: ofMerchantText(`${account('waiting')} = $3`),
+  text: foldText(`${account('waiting')} = $3`),
 };
 
 const merchantsDue: Statement = {
   name: 'balance.fold_merchants',
-  text: `select distinct merchant_id as "merchantId"
-    from (select merchant_id from balance_delta as waiting where ${notDead} limit $1) as due`,
+  text: `select merchant_id as "merchantId", count(*)::int as count
+    from (select merchant_id from balance_delta as waiting where ${notDead} limit $1) as due group by 1`,
 };
 
-/** Folds the next deltas where the tables are sharded: one statement for each merchant. */
-const foldApart = async (pool: pg.Pool, limit: number): Promise<number> => {
+/** Folds the next deltas, one merchant after another. */
+const foldEachMerchant = async (pool: pg.Pool, limit: number): Promise<number> => {
   let folded = 0;
-  for (const { merchantId } of await run<{ merchantId: string }>(pool, merchantsDue, [limit])) {
-    const [row] = await run<{ count: number }>(pool, foldMerchant, [limit, merchantId]);
+  for (const { merchantId, count } of await run<Owner>(pool, merchantsDue, [limit])) {
+    const [row] = await run<{ count: number }>(pool, foldMerchant, [count, merchantId]);
     folded += row?.count ?? 0;
   }
   return folded;
@@ -114,9 +101,7 @@ const foldEach = async (
 export const foldBalances = async (pool: pg.Pool, limit = 5_000): Promise<number> => {
   for (;;) {
     try {
-      if (await isSharded(pool)) return await foldApart(pool, limit);
-      const [row] = await run<{ count: number }>(pool, foldAny, [limit]);
-      return row?.count ?? 0;
+      return await foldEachMerchant(pool, limit);
     } catch (error) {
       if (isPassing(error)) throw error;
       const { folded, failed } = await foldEach(pool, limit);

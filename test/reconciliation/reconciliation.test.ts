@@ -3,15 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { ReportLine } from '../../subgraphs/acquirers/settlement-bank.ts';
 import {
-  page,
-  pageWhereSpread,
   simulatorReport,
   type PlantedMistake,
 } from '../../subgraphs/acquirers/simulator/settlement-report.ts';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
-import { run } from '../../subgraphs/platform/database/statement.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Acting } from '../../subgraphs/platform/database/audit.ts';
 import { fetchRegistry } from '../../subgraphs/merchants/reconciliation/jobs.ts';
@@ -330,18 +327,4 @@ test('a registry has what was captured of a payment that was held, and nothing o
   assert.equal(Number(after.matched?.lines), Number(before.matched?.lines) + 1);
   assert.equal(Number(after.matched?.matched), Number(before.matched?.matched) + 1);
   assert.deepEqual(after.differences, before.differences);
-});
-
-test('the test bank reports the same where the tables are sharded', async () => {
-  const nobody = '00000000-0000-0000-0000-000000000000';
-  const { pool } = migrated.database;
-  const linesOf = (statement: typeof page, most: number) =>
-    run<{ kind: string }>(pool, statement, [day.since, day.until, nobody, nobody, most]);
-  const lines = await linesOf(page, 100);
-  assert.deepEqual(
-    new Set(lines.map(({ kind }) => kind)),
-    new Set(['payment', 'refund', 'payout']),
-  );
-  assert.deepEqual(await linesOf(pageWhereSpread, 100), lines);
-  assert.deepEqual(await linesOf(pageWhereSpread, 3), lines.slice(0, 3));
 });

@@ -3,7 +3,6 @@
  * operation's amount is read from its order. Tests plant mistakes, as a real acquirer's report has
  * them.
  */
-import { isSharded } from '../../platform/database/sharding.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { SettlementBank, ReportLine } from '../settlement-bank.ts';
 
@@ -20,36 +19,13 @@ export type PlantedMistake =
 
 const page_rows = 5_000;
 
-/** A page of the report, in one database. */
-export const page: Statement = {
-  name: 'simulator.settlement_report',
-  // A hold moves no money: its capture does.
-  text: `select done.merchant_id as "merchantId", done.operation_id as "operationId", done.reference, ordered.kind, coalesce(done.captured, ordered.amount) as amount, ordered.currency,
-      case when done.outcome = 'failed' then 'failed' else 'succeeded' end as status, done.answer_at as at, null::int8 as fee
-    from (select merchant_id, operation_id, reference, outcome, answer_at, null::int8 as captured from simulator_operation
-        where holds is not true or outcome = 'failed'
-      union all
-      select merchant_id, payment_id, 'sim_' || payment_id, 'succeeded', answer_at, amount from simulator_hold_order
-        where kind = 'capture' and failure_code is null) as done cross join lateral (
-      select 'payment' as kind, amount, currency from payment where merchant_id = done.merchant_id and id = done.operation_id
-        and not (verification and method = 'cards')
-      union all
-      select 'refund', refund.amount, payment.currency from refund join payment on payment.merchant_id = refund.merchant_id and payment.id = refund.payment_id
-        where refund.merchant_id = done.merchant_id and refund.id = done.operation_id
-      union all
-      select 'payout', amount, currency from payout where merchant_id = done.merchant_id and id = done.operation_id
-    ) as ordered
-    where done.answer_at >= $1 and done.answer_at < $2 and (done.merchant_id, done.operation_id) > ($3::uuid, $4::uuid) and done.outcome in ('succeeded', 'requires_action', 'failed')
-    order by done.merchant_id, done.operation_id limit $5`,
-};
-
 /** SQL: the test bank's operation belongs to the report and follows the previous page. */
 const ofPage = `done.answer_at >= $1 and done.answer_at < $2 and (done.merchant_id, done.operation_id) > ($3::uuid, $4::uuid)
           and done.outcome in ('succeeded', 'requires_action', 'failed')`;
 
-/** The same where the tables are sharded: Citus takes no lateral choice among kinds. */
-export const pageWhereSpread: Statement = {
-  name: 'simulator.settlement_report_spread',
+/** A page of the report. A hold moves no money: its capture does. */
+const page: Statement = {
+  name: 'simulator.settlement_report',
   text: `with done as not materialized (
       select merchant_id, operation_id, reference, outcome, answer_at, null::int8 as captured from simulator_operation
         where holds is not true or outcome = 'failed'
@@ -113,10 +89,9 @@ export const simulatorReport = (
   mode: 'test',
   async *settlementReport({ since, until }) {
     const nobody = '00000000-0000-0000-0000-000000000000';
-    const pages = (await isSharded(runner)) ? pageWhereSpread : page;
     let after = [nobody, nobody];
     for (;;) {
-      const lines = await run<PageLine>(runner, pages, [since, until, ...after, page_rows]);
+      const lines = await run<PageLine>(runner, page, [since, until, ...after, page_rows]);
       const last = lines.at(-1);
       if (last) yield lines.flatMap((line) => written(line, mistakes));
       if (!last || lines.length < page_rows) break;

@@ -5,7 +5,6 @@
  * time.
  */
 import { platformMerchantId } from '../../rules/ids.ts';
-import { isSharded } from '../../platform/database/sharding.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { countedKinds, countedStatuses } from '../entities.ts';
 
@@ -37,10 +36,10 @@ export const factColumns = {
     payout.status, payout.amount`,
 } as const;
 
-/** SQL around a row's merchant: the condition that a statement names it, or nothing. */
-type OfMerchant = (row: string) => string;
+/** SQL: a row is the merchant's: every table names it, so that one shard runs the statement. */
+const ofMerchant = (row: string): string => ` and ${row}.merchant_id = $1`;
 
-const presentOf = (ofMerchant: OfMerchant): string => `
+const present = `
   select ${factColumns.payment},
     case when ${hasMoney} then coalesce(payment.amount_captured, payment.amount) else 0 end as moved,
     case when ${hasMoney} then coalesce(payment.fee, 0) else 0 end as fee
@@ -89,21 +88,16 @@ const addTotals = (rows: string): string =>
       on conflict (merchant_id, shop_id, ${place.join(', ')}) do update set
         ${added.map(({ column }) => `${column} = total.${column} + excluded.${column}`).join(', ')}`;
 
-/**
- * SQL: counts the rows of `named`. It adds to the totals those that `isAdded` selects, and returns
- * `answer`, where `summed` has all.
- */
-const countText = (
-  named: string,
-  ofMerchant: OfMerchant,
-  { isAdded, answer }: { readonly isAdded: string; readonly answer: string },
-): string =>
-  `with named as materialized (${named}),
+// As a subquery the array tells the planner nothing, so the plan is made once.
+const countOfMerchant: Statement = {
+  name: 'totals.count_of_merchant',
+  text: `with named as materialized (select distinct $1::uuid as merchant_id, subject_id
+      from unnest((select $2::uuid[])) as each (subject_id)),
     touched as materialized (
       select merchant_id, subject_id as payment_id from named
       union select refund.merchant_id, refund.payment_id from named join refund
         on refund.merchant_id = named.merchant_id and refund.id = named.subject_id${ofMerchant('refund')}),
-    present as materialized (${presentOf(ofMerchant)}),
+    present as materialized (${present}),
     former as materialized (select counted_fact.* from present join counted_fact
       on ${same('counted_fact', 'present')} where counted_fact.kind in (${kinds})${ofMerchant('counted_fact')}),
     changed as materialized (select present.* from present left join former
@@ -131,31 +125,10 @@ const countText = (
       from parts cross join lateral (values (parts.merchant_id, parts.shop_id),
         (parts.merchant_id, ${nobody}), (${nobody}, ${nobody})) as whose (merchant_id, shop_id)
       group by whose.merchant_id, whose.shop_id, ${place.join(', ')}),
-    totalled as (${addTotals(`select * from summed where ${isAdded}`)})
-    select ${answer} from changed`;
-
-// As subqueries the arrays tell the planner nothing, so the plan is made once.
-const countNamed: Statement = {
-  name: 'totals.count',
-  text: countText(
-    `select distinct merchant_id, subject_id
-      from unnest((select $1::uuid[]), (select $2::uuid[])) as each (merchant_id, subject_id)`,
-    () => '',
-    { isAdded: 'true', answer: 'count(*)::int as count' },
-  ),
-};
-const countOfMerchant: Statement = {
-  name: 'totals.count_of_merchant',
-  text: countText(
-    `select distinct $1::uuid as merchant_id, subject_id
-      from unnest((select $2::uuid[])) as each (subject_id)`,
-    (row) => ` and ${row}.merchant_id = $1`,
-    {
-      isAdded: `merchant_id <> ${nobody}`,
-      answer: `count(*)::int as count,
-      (select jsonb_agg(to_jsonb(summed))::text from summed where merchant_id = ${nobody}) as "ofAll"`,
-    },
-  ),
+    totalled as (${addTotals(`select * from summed where merchant_id <> ${nobody}`)})
+    select count(*)::int as count,
+      (select jsonb_agg(to_jsonb(summed))::text from summed where merchant_id = ${nobody}) as "ofAll"
+    from changed`,
 };
 const addOfAll: Statement = {
   name: 'totals.add_of_all',
@@ -166,23 +139,11 @@ const addOfAll: Statement = {
 };
 
 /**
- * Counts the named facts, in the caller's transaction, which holds the consumer's row. Returns how
- * many facts were new or had changed.
+ * Counts the named facts merchant by merchant, with each merchant's sums added to the total, in the
+ * caller's transaction, which holds the consumer's row. Returns how many facts were new or had
+ * changed.
  */
 export const countFacts = async (runner: Runner, named: readonly Named[]): Promise<number> => {
-  if (await isSharded(runner)) return countFactsApart(runner, named);
-  const [row] = await run<{ count: number }>(runner, countNamed, [
-    named.map(({ merchantId }) => merchantId),
-    named.map(({ subjectId }) => subjectId),
-  ]);
-  return row?.count ?? 0;
-};
-
-/**
- * The same where the tables are sharded: merchant by merchant, with each merchant's sums added to
- * the total.
- */
-export const countFactsApart = async (runner: Runner, named: readonly Named[]): Promise<number> => {
   let count = 0;
   for (const [merchantId, own] of Map.groupBy(named, (one) => one.merchantId)) {
     const subjects = own.map(({ subjectId }) => subjectId);

@@ -24,7 +24,6 @@ import { platformMerchantId } from '../../rules/ids.ts';
 import { compareOwned, compareStrangers, type Step, addDifferences } from './compare-lines.ts';
 import { ReconciliationRunEntity, type ReconciliationRun, type MatchProgress } from './entities.ts';
 import { findOwners, ownersFrom, probeOwners } from './find-owners.ts';
-import { isSharded } from '../../platform/database/sharding.ts';
 
 /*
  * Finds operations that succeeded here but are in no settlement report. It reads the postings of
@@ -95,37 +94,20 @@ interface ActiveShop {
   readonly active: boolean;
 }
 
-/**
- * SQL: whether a shop had operations in a span; reads no more for a large shop than for a small
- * one.
- */
-const hadAny = (merchant: string, shop: string, [mode, since, until]: readonly string[]): string =>
-  reportedKinds
-    .map(
-      (
-        kind,
-      ) => `exists (select 1 from posting where posting.merchant_id = ${merchant} and posting.shop_id = ${shop} and posting.mode = ${mode}
-        and posting.type = '${kind}' and posting.created_at >= ${since} and posting.created_at < ${until})`,
-    )
-    .join(' or ');
-
-const activeShops: Statement = {
-  name: 'reconciliation.active_shops',
-  text: `select owner.merchant_id as "merchantId", owner.id,
-      ${hadAny('owner.merchant_id', 'owner.id', ['$3', '$4', '$5'])} as active
-    from (select merchant_id, id from shop where (merchant_id, id) > ($1::uuid, $2::uuid) order by merchant_id, id limit $6) as owner
-    order by owner.merchant_id, owner.id`,
-};
-
-/** The same with sharded tables: the shops, each on its own. */
 const someShops: Statement = {
   name: 'reconciliation.some_shops',
   text: `select merchant_id as "merchantId", id from shop where (merchant_id, id) > ($1::uuid, $2::uuid)
     order by merchant_id, id limit $3`,
 };
+/** Whether a shop had operations in a span; reads no more for a large shop than for a small one. */
 const isActive: Statement = {
   name: 'reconciliation.is_active',
-  text: `select ${hadAny('$1', '$2', ['$3', '$4', '$5'])} as active`,
+  text: `select ${reportedKinds
+    .map(
+      (kind) => `exists (select 1 from posting where merchant_id = $1 and shop_id = $2 and mode = $3
+        and type = '${kind}' and created_at >= $4 and created_at < $5)`,
+    )
+    .join(' or ')} as active`,
 };
 
 interface Succeeded {
@@ -250,12 +232,9 @@ const findShops = async (
   { client, ready: { mode }, gap: { since, until } }: Look,
   { merchantId, id }: Shop,
 ): Promise<readonly ActiveShop[]> => {
-  const span = [mode, since, until];
-  if (!(await isSharded(client)))
-    return run<ActiveShop>(client, activeShops, [merchantId, id, ...span, shops_max]);
   const shops: ActiveShop[] = [];
   for (const shop of await run<Shop>(client, someShops, [merchantId, id, shops_max])) {
-    const values = [shop.merchantId, shop.id, ...span];
+    const values = [shop.merchantId, shop.id, mode, since, until];
     const [row] = await run<{ active: boolean }>(client, isActive, values);
     shops.push({ ...shop, active: row?.active === true });
   }

@@ -5,7 +5,6 @@ import { anyMerchantOf, orThrow } from '../../platform/access/access.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { isSharded } from '../../platform/database/sharding.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 
 /*
@@ -14,8 +13,7 @@ import { run, type Runner, type Statement } from '../../platform/database/statem
  */
 
 /*
- * The search of `find-failures` for sharded tables. A statement cannot step over shards, so the
- * program does. One query finds the merchants; each step reads one merchant.
+ * One query finds the merchants; each step reads the next address of one merchant.
  */
 
 /** What is looked for, and how far. */
@@ -27,11 +25,6 @@ interface FailuresWalk {
   /** Null: of all merchants. */
   readonly merchantId: string | null;
   readonly shopId: string | null;
-  readonly merchants_max: number;
-  /** Addresses that are listed: those with the oldest failures. */
-  readonly listed_max: number;
-  /** Addresses of each merchant. */
-  readonly addresses_max: number;
 }
 
 /** An address with failures since the moment that was asked for. */
@@ -54,6 +47,13 @@ interface FoundFailures {
 
 /** Failed deliveries that are counted at each address. */
 const counted_max = 1_000;
+/** Merchants that are looked at when none is named, and addresses of each. */
+const merchants_max = 500;
+const addressesOfEach_max = 5;
+/** Addresses of a merchant that is named. */
+const addressesOfNamed_max = 200;
+/** Addresses that are listed: those with the oldest failures. */
+const listed_max = 100;
 /** Merchants searched concurrently. */
 const walkers = 4;
 const beforeAll = { shopId: '00000000-0000-0000-0000-000000000000', lane: '' };
@@ -88,8 +88,9 @@ interface Step extends Omit<FailingAddress, 'merchantId' | 'oldestAt'> {
 const walkMerchant = async (
   runner: Runner,
   merchantId: string,
-  { from, since, mode, shopId, addresses_max }: FailuresWalk,
+  { from, since, mode, shopId, merchantId: named }: FailuresWalk,
 ) => {
+  const addresses_max = named === null ? addressesOfEach_max : addressesOfNamed_max;
   const found: FailingAddress[] = [];
   let last: Pick<Step, 'shopId' | 'lane'> = beforeAll;
   for (let steps = 0; steps <= addresses_max; steps += 1) {
@@ -108,8 +109,8 @@ const byOldest = (one: FailingAddress, other: FailingAddress): number =>
   (one.merchantId < other.merchantId ? -1 : 1);
 
 /** Searches the merchants' addresses, several merchants at a time. */
-export const walkFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFailures> => {
-  const { from, mode, merchantId, merchants_max, listed_max } = walk;
+const walkFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFailures> => {
+  const { from, mode, merchantId } = walk;
   const ids =
     merchantId === null
       ? (await run<{ id: string }>(runner, owners, [from, merchants_max + 1, mode])).map(
@@ -131,13 +132,6 @@ export const walkFailures = async (runner: Runner, walk: FailuresWalk): Promise<
   return { listed, hasMore: hasMore || found.length > listed.length };
 };
 
-/** Merchants that are looked at when none is named, and addresses of each. */
-const merchants_max = 500;
-const addressesOfEach_max = 5;
-/** Addresses of a merchant that is named. */
-const addresses_max = 200;
-/** Addresses that are listed: those with the oldest failures. */
-const listed_max = 100;
 /** How far back it may be asked for, and how far when nothing is asked. */
 const since_max_days = 31;
 const since_days = 7;
@@ -159,66 +153,8 @@ interface FailuresQuery {
   readonly since?: Temporal.Instant | null | undefined;
 }
 
-/** One result; without results there is one row of nulls with the examined span. */
-type Row = { readonly isCut: boolean } & (
-  | (FailingAddress & { readonly found: number })
-  | { readonly merchantId: null }
-);
-
-// Every step is the next entry of `webhook_delivery_by_lane`. Steps bound the moment by the month,
-// by which partitions are cut: within one, the bound is every entry's, and none is passed over.
-const failed = `webhook_delivery where status = 'failed' and mode = $6 and created_at >= $1`;
-const lanesOf = (merchant: string): string => `
-      (select shop_id, lane, 1 as step from ${failed} and merchant_id = ${merchant} and ($5::uuid is null or shop_id = $5)
-        order by shop_id, lane limit 1)
-      union all
-      select next.shop_id, next.lane, lane.step + 1 from lane cross join lateral (
-        select shop_id, lane from ${failed} and merchant_id = ${merchant} and ($5::uuid is null or shop_id = $5)
-          and (shop_id, lane) > (lane.shop_id, lane.lane) order by shop_id, lane limit 1) as next
-      where lane.step <= $4`;
-
-const failures: Statement = {
-  name: 'webhook.failures',
-  text: `
-    with recursive merchant as (
-      (select merchant_id, 1 as step from ${failed} and ($3::uuid is null or merchant_id = $3) order by merchant_id limit 1)
-      union all
-      select next.merchant_id, merchant.step + 1 from merchant cross join lateral (
-        select merchant_id from ${failed} and merchant_id > merchant.merchant_id order by merchant_id limit 1) as next
-      where $3::uuid is null and merchant.step <= ${merchants_max}
-    ), walked as (
-      select merchant.merchant_id, of.shop_id, of.lane, merchant.step > ${merchants_max} or of.step > $4 as beyond
-      from merchant cross join lateral (with recursive lane as (${lanesOf('merchant.merchant_id')}) select * from lane) as of
-    ), listed as (
-      select walked.merchant_id, walked.shop_id, walked.lane, oldest.*, count(*) over ()::int as found
-      from walked cross join lateral (
-        select endpoint_id, url, created_at from webhook_delivery as delivery
-        where status = 'failed' and mode = $6 and delivery.merchant_id = walked.merchant_id and delivery.shop_id = walked.shop_id
-          and delivery.lane = walked.lane and created_at >= $2 order by created_at limit 1) as oldest
-      where not walked.beyond order by oldest.created_at, walked.merchant_id, walked.lane limit ${listed_max}
-    )
-    select "isCut", listed.merchant_id as "merchantId", listed.shop_id as "shopId", listed.endpoint_id as "endpointId", listed.url,
-      listed.created_at as "oldestAt", listed.found, counted.count as counted
-    from (select coalesce(bool_or(beyond), false) as "isCut" from walked) as looked left join listed on true
-    left join lateral (select count(*)::int from (
-      select from webhook_delivery as delivery
-      where status = 'failed' and mode = $6 and delivery.merchant_id = listed.merchant_id and delivery.shop_id = listed.shop_id
-        and delivery.lane = listed.lane and created_at >= $2 limit ${counted_max + 1}) as entry) as counted on true
-    order by listed.created_at, listed.merchant_id, listed.lane`,
-};
-
 const startOfMonth = (at: Temporal.Instant): Temporal.Instant =>
   at.toZonedDateTimeISO('UTC').with({ day: 1 }).startOfDay().toInstant();
-
-/** The addresses with the oldest failures, and whether there are others. */
-const readFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFailures> => {
-  if (await isSharded(runner)) return walkFailures(runner, walk);
-  const { from, since, mode, merchantId, shopId, addresses_max: ofEach } = walk;
-  const rows = await run<Row>(runner, failures, [from, since, merchantId, ofEach, shopId, mode]);
-  const listed = rows.flatMap((row) => (row.merchantId === null ? [] : [row]));
-  const isMore = listed.some(({ found }) => found > listed.length);
-  return { listed, hasMore: isMore || rows.some(({ isCut }) => isCut) };
-};
 
 /**
  * Failed deliveries by shop and address, the oldest failure first. `bad_request` for a wrong id and
@@ -234,16 +170,12 @@ const findFailures = async (
   const since = asked ?? now.subtract({ hours: since_days * day_h });
   if (Temporal.Instant.compare(since, now.subtract({ hours: since_max_days * day_h })) < 0)
     return refuse('bad_request', `since: at most ${since_max_days} days ago`);
-  const isOfAll = merchantId === null;
-  const { listed, hasMore } = await readFailures(runner, {
+  const { listed, hasMore } = await walkFailures(runner, {
     from: startOfMonth(since),
     since,
     mode,
     merchantId,
     shopId,
-    merchants_max,
-    listed_max,
-    addresses_max: isOfAll ? addressesOfEach_max : addresses_max,
   });
   return {
     nodes: listed.map(({ counted, ...address }) => ({

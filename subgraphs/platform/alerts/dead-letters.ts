@@ -72,35 +72,6 @@ const put: Statement = {
       due_at = ($4::timestamptz[])[least(dead_letter.tries + 1, ${pauses_s.length})]`,
 };
 
-const forgettable: Statement = {
-  name: 'dead_letter.forgettable',
-  text: `select distinct merchant_id as "merchantId" from
-      (select merchant_id from dead_letter where due_at < $1 order by due_at limit $2) as oldest`,
-};
-const forget: Statement = {
-  name: 'dead_letter.forget',
-  text: `with forgotten as (delete from dead_letter where merchant_id = $3 and ctid = any (array(
-      select ctid from dead_letter where merchant_id = $3 and due_at < $1 order by due_at limit $2 for update skip locked)) returning 1)
-    select count(*)::int as count from forgotten`,
-};
-
-/**
- * Removes up to `limit` rows that were due before `cutoff` and have not failed again. Gives how
- * many.
- */
-export const forgetDeadLetters = async (
-  runner: Runner,
-  cutoff: Temporal.Instant,
-  limit: number,
-): Promise<number> => {
-  let forgotten = 0;
-  for (const { merchantId } of await run<Subject>(runner, forgettable, [cutoff, limit])) {
-    const [row] = await run<{ count: number }>(runner, forget, [cutoff, limit, merchantId]);
-    forgotten += row?.count ?? 0;
-  }
-  return forgotten;
-};
-
 /**
  * PostgreSQL's deadlock, failed serialization, lock that was not to be had, and cancelled
  * statement: the next try may succeed.

@@ -13,30 +13,22 @@ import {
   type Subject,
 } from '../alerts/dead-letters.ts';
 import { inRealTime, type Owner } from '../clock/due.ts';
-import { isSharded } from '../database/sharding.ts';
 import { type Statement, inTransaction, run } from '../database/statement.ts';
-
-/** Removing where the tables are sharded: the merchants first, then each one's rows. */
-interface ForgottenSharded {
-  /** Whose the `$2` oldest are, and how many. Null: they are the platform's. */
-  readonly owners: Statement | null;
-  /**
-   * `remove` for the merchant `$3`, and for events the numbers `$4` and `$5` that everybody has
-   * passed; for the platform's rows, with the names `$3` of those that were set aside.
-   */
-  readonly remove: Statement;
-  /** Whether `$4` and `$5` are taken. */
-  readonly isByNumbers: boolean;
-}
 
 export interface Forgotten {
   readonly name: string;
   /** The task under which a row is set aside that cannot be removed. */
   readonly task: string;
-  /** Removes up to `$2` rows that are older than `$1`; gives their `count`. For one database. */
+  /** Whose the `$2` oldest are, and how many. Null: they are the platform's. */
+  readonly owners: Statement | null;
+  /**
+   * Removes up to `$2` rows that are older than `$1`; gives their `count`. Of the merchant `$3`, and
+   * for events up to the numbers `$4` and `$5` that everybody has passed; of the platform's rows
+   * those without the names `$3` that were set aside.
+   */
   readonly remove: Statement;
-  /** How it is done where the tables are sharded. */
-  readonly perMerchant: ForgottenSharded;
+  /** Whether `$4` and `$5` are taken. */
+  readonly isByNumbers: boolean;
   /** The oldest row that is older than `$1`, as it would be set aside. */
   readonly first: Statement;
 }
@@ -48,7 +40,7 @@ interface OldRows {
   readonly from?: string;
   readonly age: string;
   readonly fits?: string;
-  /** The same where the tables are sharded, with numbers of the coordinator in `$4` and `$5`. */
+  /** The same for the rows of one merchant, with numbers of the coordinator in `$4` and `$5`. */
   readonly fitsMerchant?: string;
   /** A row's name within its merchant. */
   readonly subject: string;
@@ -80,32 +72,29 @@ const forgotten = (
   const rowsWhere = (where: string): string =>
     `from ${from} where ${age} < $1 and ${where} order by ${age}`;
   const rows = rowsWhere(`${fits} and ${notDead}`);
-  const removing = (whose: string, found: string): string =>
-    `with forgotten as (delete from ${table} where ${whose}ctid = any (array(select old.ctid ${found} limit $2 for update of old skip locked)) returning 1)
-        select count(*)::int as count from forgotten`;
   // Within an `or` Citus does not find the merchant of one table by that of another.
   const fitsOne = (fitsMerchant ?? fits).replaceAll('old.merchant_id', '$3');
-  const ofMerchant = `old.merchant_id = $3 and ${fitsOne} and ${notDeadLetter(task, '$3', subject)}`;
-  const ofPlatform = `${fits} and not (array[${subject}, '*'] && $3::text[])`;
+  const [whose, removed] = isPlatforms
+    ? ['', `${fits} and not (array[${subject}, '*'] && $3::text[])`]
+    : [
+        'merchant_id = $3 and ',
+        `old.merchant_id = $3 and ${fitsOne} and ${notDeadLetter(task, '$3', subject)}`,
+      ];
   return {
     name,
     task,
-    remove: { name: `retention.${name}`, text: removing('', rows) },
-    perMerchant: {
-      owners: isPlatforms
-        ? null
-        : {
-            name: `retention.${name}_owners`,
-            text: `select merchant_id as "merchantId", count(*)::int as count from (select old.merchant_id ${rows} limit $2) as oldest group by merchant_id`,
-          },
-      remove: {
-        name: `retention.${name}_of_merchant`,
-        text: isPlatforms
-          ? removing('', rowsWhere(ofPlatform))
-          : removing('merchant_id = $3 and ', rowsWhere(ofMerchant)),
-      },
-      isByNumbers: fitsMerchant !== undefined,
+    owners: isPlatforms
+      ? null
+      : {
+          name: `retention.${name}_owners`,
+          text: `select merchant_id as "merchantId", count(*)::int as count from (select old.merchant_id ${rows} limit $2) as oldest group by merchant_id`,
+        },
+    remove: {
+      name: `retention.${name}`,
+      text: `with forgotten as (delete from ${table} where ${whose}ctid = any (array(select old.ctid ${rowsWhere(removed)} limit $2 for update of old skip locked)) returning 1)
+        select count(*)::int as count from forgotten`,
     },
+    isByNumbers: fitsMerchant !== undefined,
     first: {
       name: `retention.${name}_first`,
       text: `select ${merchant} as "merchantId", ${subject} as "subjectId" ${rows} limit 1`,
@@ -227,6 +216,12 @@ export const forgetKeys = forgotten('idempotency_key', {
   subject: `old.mode || '/' || md5(old.key)`,
 });
 
+/** Rows that were set aside and have not failed again since they were due. */
+export const forgetDeadLetters = forgotten('dead_letter', {
+  age: 'old.due_at',
+  subject: `old.task || '/' || old.subject_id`,
+});
+
 export const forgetTraces = forgotten('subject_trace', {
   age: 'old.created_at',
   subject: 'old.subject_id::text',
@@ -253,10 +248,10 @@ const passedNumbers: Statement = {
     from consumer_offset`,
 };
 
-/** The same where the tables are sharded, in a transaction for each merchant. */
-const removeSharded = async (
+/** Removes up to `limit` rows, in a transaction for each merchant. */
+const removeOldest = async (
   pool: pg.Pool,
-  { task, perMerchant: { owners, remove, isByNumbers } }: Pick<Forgotten, 'task' | 'perMerchant'>,
+  { task, owners, remove, isByNumbers }: Forgotten,
   cutoff: Temporal.Instant,
   limit: number,
 ): Promise<number> => {
@@ -276,23 +271,18 @@ const removeSharded = async (
  * Removes up to `limit` rows that are older than `cutoff`, and sets aside what cannot be removed;
  * gives how many went, and how many it could have been.
  */
-export const forgetBatch = async (
+export const forgetBatch = (
   pool: pg.Pool,
-  { task, remove, perMerchant, first }: Forgotten,
+  rows: Forgotten,
   cutoff: Temporal.Instant,
   limit: number,
-): Promise<{ result: number; limit: number }> => {
-  const sharded = await isSharded(pool);
-  return workBatch(pool, {
-    task,
+): Promise<{ result: number; limit: number }> =>
+  workBatch(pool, {
+    task: rows.task,
     limit,
-    work: (some) =>
-      sharded
-        ? removeSharded(pool, { task, perMerchant }, cutoff, some)
-        : removeRows(pool, remove, [cutoff, some]),
-    first: async () => (await run<Subject>(pool, first, [cutoff]))[0] ?? null,
+    work: (some) => removeOldest(pool, rows, cutoff, some),
+    first: async () => (await run<Subject>(pool, rows.first, [cutoff]))[0] ?? null,
   });
-};
 
 /** Removes what is older than `cutoff`, a batch at a time; gives how many rows went. */
 export const forgetOlder = async (

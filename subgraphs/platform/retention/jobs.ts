@@ -5,7 +5,6 @@
  */
 import type pg from 'pg';
 import { Counter } from 'prom-client';
-import { forgetDeadLetters } from '../alerts/dead-letters.ts';
 import { analyzeGrown, makePartitions, partitionedTables } from '../database/maintain-tables.ts';
 import { periodic, type Job } from '../queue/run-job.ts';
 import {
@@ -23,6 +22,7 @@ import {
   forgetOlder,
   forgetAlerts,
   forgetBankHealth,
+  forgetDeadLetters,
   forgetDifferences,
   forgetHoldOrders,
   forgetKeys,
@@ -98,21 +98,6 @@ export const forgetReports = async (deps: Batches): Promise<void> => {
   await forgetTable(deps, forgetBankHealth, bankHealthKept_days);
 };
 
-/** Small enough that a batch is over in milliseconds and never in the way of a payment. */
-const deadLetters_max_rows = 1_000;
-
-const forgetAllDeadLetters = async ({ pool, now, stopping }: Batches): Promise<void> => {
-  let count = deadLetters_max_rows;
-  while (!stopping.aborted && count === deadLetters_max_rows) {
-    count = await forgetDeadLetters(
-      pool,
-      before(now(), deadLettersKept_days),
-      deadLetters_max_rows,
-    );
-    removedRows.inc({ table: 'dead_letter' }, count);
-  }
-};
-
 export const retentionJobs = (deps: RetentionJobs): readonly Job[] => [
   periodic('analyze-grown-tables', 5_000, () => analyzeGrown(deps.pool)),
   periodic('keep-events', 60_000, () => keepEvents(deps)),
@@ -121,7 +106,9 @@ export const retentionJobs = (deps: RetentionJobs): readonly Job[] => [
   }),
   periodic('forget-reports', 3_600_000, () => forgetReports(deps)),
   periodic('forget-idempotency-keys', 60_000, () => forgetTable(deps, forgetKeys, keysKept_days)),
-  periodic('forget-dead-letters', 3_600_000, () => forgetAllDeadLetters(deps)),
+  periodic('forget-dead-letters', 3_600_000, () =>
+    forgetTable(deps, forgetDeadLetters, deadLettersKept_days),
+  ),
   periodic('forget-subject-traces', 3_600_000, () =>
     forgetTable(deps, forgetTraces, tracesKept_days),
   ),
