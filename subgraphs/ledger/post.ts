@@ -4,7 +4,7 @@
  * statement writes money and state.
  */
 import { newRowId } from '../platform/database/new-id.ts';
-import { rfc3339 } from '../../schema/rfc3339.ts';
+import { asRow } from '../platform/database/statement.ts';
 import type { Account, Posting } from '../rules/postings.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { SourceKind } from './entities.ts';
@@ -25,26 +25,12 @@ export interface PostingSource {
 
 /** Rows of `posting` for `insertPostings`. */
 export const postingRows = (
-  source: PostingSource,
+  { at: createdAt, ...source }: PostingSource,
   postings: readonly Posting[],
 ): readonly object[] =>
-  postings.map((posting) => ({
-    merchant_id: source.merchantId,
-    id: newRowId(),
-    shop_id: source.shopId,
-    mode: source.mode,
-    currency: source.currency,
-    type: posting.type,
-    from_account: posting.from,
-    to_account: posting.to,
-    amount: posting.amount.toString(),
-    description: source.description,
-    source_kind: source.sourceKind,
-    source_id: source.sourceId,
-    payment_id: source.paymentId,
-    payout_id: source.payoutId,
-    created_at: rfc3339(source.at),
-  }));
+  postings.map(({ type, from: fromAccount, to: toAccount, amount }) =>
+    asRow({ ...source, id: newRowId(), type, fromAccount, toAccount, amount, createdAt }),
+  );
 
 /** The accounts with a stored balance: those that a merchant is paid from. */
 const balanced: readonly Account[] = ['merchant', 'merchant_reserved'];
@@ -75,19 +61,17 @@ export const deltaRows = (
     const moved = [...movedIn(account, postings)];
     if (moved.length === 0) return [];
     const { merchantId, shopId, mode, currency, at } = source;
-    return [
-      {
-        merchant_id: merchantId,
-        id: newRowId(),
-        shop_id: shopId,
-        mode,
-        currency,
-        account,
-        amount: moved.reduce((sum, [, amount]) => sum + amount, 0n).toString(),
-        hour: rfc3339(hourOf(at)),
-        moved: Object.fromEntries(moved.map(([type, amount]) => [type, amount.toString()])),
-      },
-    ];
+    return asRow({
+      merchantId,
+      id: newRowId(),
+      shopId,
+      mode,
+      currency,
+      account,
+      amount: moved.reduce((sum, [, amount]) => sum + amount, 0n),
+      hour: hourOf(at),
+      moved: Object.fromEntries(moved.map(([type, amount]) => [type, amount.toString()])),
+    });
   });
 
 /** SQL: inserts the JSON array in `parameter` when `condition` (a query) returns a row. */

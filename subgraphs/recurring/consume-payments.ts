@@ -6,16 +6,12 @@
  */
 import type pg from 'pg';
 import {
-  consumeRetry,
-  consumeBatch,
+  consumeNext,
+  consumeRetries,
   isWaiting,
-  readRetries,
   readBatch,
-  retryLater,
   type ConsumedEvent,
-  type ConsumerBatch,
 } from '../platform/events/consume.ts';
-import { isPassing, reportDeadLetter } from '../platform/alerts/dead-letters.ts';
 import { WakeSignal } from '../platform/queue/run-job.ts';
 import type { Logger } from '../platform/tracing/telemetry.ts';
 import type { Payments, RecurringPayment } from './ask-payments.ts';
@@ -61,68 +57,26 @@ const effectsOf = async (
   };
 };
 
-/** Consumes only the first event; if its handlers fail, it is stored for a retry. */
-const consumeFirst = async (
-  deps: ConsumerDeps,
-  batch: ConsumerBatch,
-  first: ConsumedEvent,
-): Promise<void> => {
-  try {
-    await consumeBatch(deps.pool, { ...batch, events: [first] }, await effectsOf(deps, [first]));
-  } catch (error) {
-    if (isPassing(error)) throw error;
-    deps.log.error(
-      { err: error, merchantId: first.merchantId, paymentId: first.subjectId },
-      'could not consume a payment event; it will be retried later',
-    );
-    if (await retryLater(deps.pool, batch, first))
-      await reportDeadLetter(deps.pool, task, first, error);
-  }
-};
+const consumingOf = (deps: ConsumerDeps) =>
+  ({
+    pool: deps.pool,
+    consumer: 'recurring',
+    task: 'follow-payments',
+    effectsOf: (events: readonly ConsumedEvent[]) => effectsOf(deps, events),
+    failed: ({ merchantId, subjectId: paymentId }: ConsumedEvent, error: unknown) =>
+      deps.log.error(
+        { err: error, merchantId, paymentId },
+        'could not consume a payment event; it will be retried later',
+      ),
+  }) as const;
 
-/** The task that an alert names. */
-const task = 'follow-payments';
-
-/**
- * Consumes pending events, up to a batch; returns their number. A failing batch is reduced until
- * its first event is consumed alone. An event that fails alone is stored for a retry, and blocks no
- * other. Rejects when payments or the database are unavailable; nothing is lost.
- */
-export const consumePayments = async (deps: ConsumerDeps): Promise<number> => {
-  const batch = await readBatch(deps.pool, 'recurring', batch_max);
-  const [first] = batch.events;
-  if (!first) return 0;
-  for (let size = batch.events.length; size > 1; size = Math.floor(size / 4)) {
-    const events = batch.events.slice(0, size);
-    try {
-      await consumeBatch(deps.pool, { ...batch, events }, await effectsOf(deps, events));
-      return size;
-    } catch (error) {
-      if (isPassing(error)) throw error;
-    }
-  }
-  await consumeFirst(deps, batch, first);
-  return 1;
-};
+/** Consumes pending events, up to a batch; returns their number. */
+export const consumePayments = async (deps: ConsumerDeps): Promise<number> =>
+  consumeNext(consumingOf(deps), await readBatch(deps.pool, 'recurring', batch_max));
 
 /** Retries the events that are due; gives how many were consumed. */
-export const retryPayments = async (deps: ConsumerDeps): Promise<number> => {
-  let consumed = 0;
-  for (const event of await readRetries(deps.pool, 'recurring', batch_max)) {
-    try {
-      await consumeRetry(deps.pool, 'recurring', event, async (client) =>
-        (await effectsOf(deps, [event]))(client),
-      );
-      consumed += 1;
-    } catch (error) {
-      deps.log.error(
-        { err: error, merchantId: event.merchantId, paymentId: event.subjectId },
-        'a payment event failed again',
-      );
-    }
-  }
-  return consumed;
-};
+export const retryPayments = (deps: ConsumerDeps): Promise<number> =>
+  consumeRetries(consumingOf(deps), batch_max);
 
 export interface RunningConsumer {
   /** Notifies it of newly numbered events. */

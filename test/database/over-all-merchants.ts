@@ -6,7 +6,6 @@
 const byReason: Readonly<Record<string, readonly string[]>> = {
   "the test bank's own report of a day, as an acquirer would have it": [
     'simulator.settlement_report',
-    'simulator.settlement_report_spread',
   ],
   'finds the merchants that have something due': [
     'alert.owners_of_unpublished',
@@ -23,6 +22,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'retention.simulator_hold_order_owners',
     'retention.simulator_operation_owners',
     'retention.subject_trace_owners',
+    'retention.dead_letter_owners',
     'payment_asks.next_owner',
     'payment_asks.owners',
     'payment_holds.next_owner',
@@ -43,7 +43,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'receipt_asks.owners',
     'refund_asks.next_owner',
     'refund_asks.owners',
-    'dead_letter.forgettable',
     'simulator_callbacks.next_owner',
     'simulator_callbacks.owners',
     'subscription_asks.next_owner',
@@ -131,6 +130,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'retention.simulator_operation_first',
     'retention.page_opening_first',
     'retention.subject_trace_first',
+    'retention.dead_letter_first',
     'retention.webhook_attempt_first',
     'retention.webhook_delivery_first',
     'simulator_callbacks.first',
@@ -176,25 +176,7 @@ export const overAll: Readonly<Record<string, string>> = Object.fromEntries(
  */
 export const inOneDatabase: Readonly<Record<string, string>> = {
   'sweeps.due': 'sweeps.due_check-books_0',
-  'balance.fold': 'balance.fold_merchant',
-  'totals.count': 'totals.count_of_merchant',
-  'webhook.failures': 'webhook.failing_step',
-  'retention.reconciliation_line': 'retention.reconciliation_line_of_merchant',
-  'retention.reconciliation_part': 'retention.reconciliation_part_of_merchant',
-  'retention.bank_health': 'retention.bank_health_of_merchant',
-  'retention.event': 'retention.event_of_merchant',
-  'retention.webhook_delivery': 'retention.webhook_delivery_of_merchant',
-  'retention.webhook_attempt': 'retention.webhook_attempt_of_merchant',
-  'retention.bank_call': 'retention.bank_call_of_merchant',
-  'retention.page_opening': 'retention.page_opening_of_merchant',
-  'retention.alert': 'retention.alert_of_merchant',
-  'retention.idempotency_key': 'retention.idempotency_key_of_merchant',
-  'retention.reconciliation_difference': 'retention.reconciliation_difference_of_merchant',
-  'retention.simulator_hold_order': 'retention.simulator_hold_order_of_merchant',
-  'retention.simulator_operation': 'retention.simulator_operation_of_merchant',
-  'retention.subject_trace': 'retention.subject_trace_of_merchant',
   'relay.number_oldest': 'relay.number_shard',
-  'reconciliation.active_shops': 'reconciliation.is_active',
 };
 
 /**

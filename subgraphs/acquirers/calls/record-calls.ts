@@ -4,10 +4,9 @@
  * record is for people, and no money depends on it.
  */
 import { Counter } from 'prom-client';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { bufferRows } from '../../platform/database/batch-calls.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
-import type { Runner, Statement } from '../../platform/database/statement.ts';
+import { asRow, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { metrics } from '../../platform/tracing/telemetry.ts';
 import { openCallCounter, type CallCounter } from './count-calls.ts';
 import type { BankCall } from '../entities.ts';
@@ -32,29 +31,13 @@ export interface CallRecorder extends Pick<CallCounter, 'count'> {
   readonly close: () => Promise<void>;
 }
 
-const asColumns = (call: NewCall) => ({
-  merchant_id: call.merchantId,
-  subject_id: call.subjectId,
-  id: newRowId(),
-  connector: call.connector,
-  call: call.call,
-  amount: call.amount?.toString() ?? null,
-  currency: call.currency,
-  answer: call.answer,
-  reference: call.reference,
-  failure_code: call.failureCode,
-  bank_code: call.bankCode,
-  duration_ms: call.duration_ms,
-  created_at: rfc3339(call.createdAt),
-});
-
 /** A recorder of this process. */
 export const openCallRecorder = (runner: Runner): CallRecorder => {
   const counter = openCallCounter(runner);
   const rows = bufferRows(runner, insert, (lost) => dropped.inc(lost));
   return {
     count: counter.count,
-    note: (call) => rows.add(asColumns(call)),
+    note: (call) => rows.add(asRow({ ...call, id: newRowId() })),
     close: async () => {
       await Promise.all([rows.close(), counter.close()]);
     },

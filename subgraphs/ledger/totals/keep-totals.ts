@@ -5,21 +5,13 @@
  * batches of events.
  */
 import type pg from 'pg';
-import { isPassing, reportDeadLetter } from '../../platform/alerts/dead-letters.ts';
 import {
   inTransaction,
   run,
   type Runner,
   type Statement,
 } from '../../platform/database/statement.ts';
-import {
-  consumeBatch,
-  consumeRetry,
-  readRetries,
-  retryLater,
-  type ConsumedEvent,
-  type ConsumerBatch,
-} from '../../platform/events/consume.ts';
+import { consumeNext, consumeRetries, type ConsumedEvent } from '../../platform/events/consume.ts';
 import { sweep, type Job } from '../../platform/queue/run-job.ts';
 import { countFacts } from './count-facts.ts';
 
@@ -50,62 +42,25 @@ const hold: Statement = {
   text: `select sequence from consumer_offset where consumer = '${consumer}' for update`,
 };
 
-/** Counts events one by one; stores the first that cannot be counted for later. */
-const countFirst = async (pool: pg.Pool, batch: ConsumerBatch): Promise<void> => {
-  const [first] = batch.events;
-  if (!first) return;
-  try {
-    await consumeBatch(pool, { ...batch, events: [first] }, async (client) => {
-      await countFacts(client, [first]);
-    });
-  } catch (error) {
-    if (isPassing(error)) throw error;
-    await retryLater(pool, batch, first);
-    await reportDeadLetter(pool, 'count-totals', first, error);
-  }
-};
+const countingOn = (pool: pg.Pool) =>
+  ({
+    pool,
+    consumer,
+    task: 'count-totals',
+    effectsOf: async (events: readonly ConsumedEvent[]) => async (client: pg.PoolClient) => {
+      await run(client, hold, []);
+      await countFacts(client, events);
+    },
+  }) as const;
 
-/**
- * Counts the next events of the log, at most so many; returns how many it passed. A batch that
- * cannot be counted is made smaller until the failing event is alone, which is stored for later.
- */
+/** Counts the next events of the log, at most so many; returns how many it passed. */
 export const followEvents = async (
   pool: pg.Pool,
   max: number = batch_max_events,
 ): Promise<number> => {
   type Waiting = ConsumedEvent & { readonly offset: bigint };
-  const waiting = await run<Waiting>(pool, readWaiting, [max]);
-  const [first] = waiting;
-  if (!first) return 0;
-  const batch = { consumer, offset: first.offset } as const;
-  for (let size = waiting.length; size > 1; size = Math.floor(size / 4)) {
-    const events = waiting.slice(0, size);
-    try {
-      await consumeBatch(pool, { ...batch, events }, async (client) => {
-        await countFacts(client, events);
-      });
-      return size;
-    } catch (error) {
-      if (isPassing(error)) throw error;
-    }
-  }
-  await countFirst(pool, { ...batch, events: [first] });
-  return 1;
-};
-
-/** Counts what could not be counted before and is due again. */
-const countAgain = async (pool: pg.Pool): Promise<void> => {
-  for (const event of await readRetries(pool, consumer, batch_max_events)) {
-    try {
-      await consumeRetry(pool, consumer, event, async (client) => {
-        await run(client, hold, []);
-        await countFacts(client, [event]);
-      });
-    } catch (error) {
-      if (isPassing(error)) throw error;
-      await reportDeadLetter(pool, 'count-totals', event, error);
-    }
-  }
+  const events = await run<Waiting>(pool, readWaiting, [max]);
+  return consumeNext(countingOn(pool), { consumer, offset: events[0]?.offset ?? 0n, events });
 };
 
 interface Walk {
@@ -165,7 +120,7 @@ const due = [
 /** The background's part of the totals. Events come first: a long walk does not delay them. */
 export const totalsJobs = ({ pool, stopping }: TotalsDeps): readonly Job[] => [
   sweep('count-totals', due, async () => {
-    await countAgain(pool);
+    await consumeRetries(countingOn(pool), batch_max_events);
     for (let round = 0; round < rounds_max && !stopping.aborted; round += 1) {
       const passed = await followEvents(pool);
       if (passed < batch_max_events && !(await walkOlder(pool))) break;

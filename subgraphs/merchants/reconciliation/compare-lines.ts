@@ -5,14 +5,22 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { reportedKinds, type ReportedKind } from '../../acquirers/settlement-bank.ts';
-import { run, type Statement } from '../../platform/database/statement.ts';
+import { sentJson } from '../../platform/database/sql-file.ts';
+import {
+  columnNames,
+  propertyNames,
+  rowJson,
+  run,
+  type Statement,
+} from '../../platform/database/statement.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
-import type {
-  DifferenceKind,
-  LinePlace,
-  MatchProgress,
-  OperationSide,
-  ReconciliationRun,
+import {
+  ReconciliationDifferenceEntity,
+  type DifferenceKind,
+  type LinePlace,
+  type MatchProgress,
+  type OperationSide,
+  type ReconciliationRun,
 } from './entities.ts';
 import { firstLine } from './find-owners.ts';
 
@@ -149,12 +157,11 @@ const clear: Statement = {
     where merchant_id = $1 and operation_id = any ($2::uuid[]) and kind = 'missing_at_bank' and resolved_at is null`,
 };
 
+const names = propertyNames(ReconciliationDifferenceEntity);
 const insert: Statement = {
   name: 'reconciliation.add_differences',
-  text: `insert into reconciliation_difference (merchant_id, id, run_id, mode, kind, operation, operation_id, reference, at_bank, here, detail, found_at)
-    select $1, found.id, $2, $12, found.kind, found.operation, found.operation_id, found.reference, found.at_bank, found.here, found.detail, $3
-    from unnest($4::uuid[], $5::text[], $6::text[], $7::uuid[], $8::text[], $9::jsonb[], $10::jsonb[], $11::text[])
-      as found (id, kind, operation, operation_id, reference, at_bank, here, detail)`,
+  text: `insert into reconciliation_difference (${columnNames(names)})
+    select ${columnNames(names)} from jsonb_populate_recordset(null::reconciliation_difference, $1::jsonb)`,
 };
 
 /** A difference, ready to store. */
@@ -169,12 +176,9 @@ interface FoundDifference {
   readonly detail: string;
 }
 
-/** A side of a difference as JSON. */
-const sideJson = (side: OurOperation | null): string | null => {
-  if (!side) return null;
-  const { amount, currency, status } = side;
-  return JSON.stringify({ amount: String(amount), currency, status } satisfies OperationSide);
-};
+/** A side of a difference as it is stored. */
+const sideOf = (side: OurOperation | null): OperationSide | null =>
+  side && { amount: String(side.amount), currency: side.currency, status: side.status };
 
 /** Stores a merchant's differences; returns their number. */
 export const addDifferences = async (
@@ -184,23 +188,20 @@ export const addDifferences = async (
   now: Temporal.Instant,
   found: readonly FoundDifference[],
 ): Promise<number> => {
-  if (found.length === 0) return 0;
-  const of = <Value>(value: (difference: FoundDifference) => Value): Value[] => found.map(value);
-  await run(client, insert, [
-    merchantId,
-    runId,
-    now,
-    of(() => randomUUID()),
-    of(({ kind }) => kind),
-    of(({ operation }) => operation),
-    of(({ operationId }) => operationId),
-    of(({ reference }) => reference),
-    of(({ atBank }) => sideJson(atBank)),
-    of(({ here }) => sideJson(here)),
-    of(({ detail }) => detail),
-    mode,
-  ]);
-  return found.length;
+  const rows = found.map((difference) =>
+    rowJson(names, {
+      ...difference,
+      atBank: sideOf(difference.atBank),
+      here: sideOf(difference.here),
+      merchantId,
+      id: randomUUID(),
+      runId,
+      mode,
+      foundAt: now,
+    }),
+  );
+  if (rows.length > 0) await run(client, insert, [sentJson(rows)]);
+  return rows.length;
 };
 
 type Ours = OurOperation & { readonly id: string };

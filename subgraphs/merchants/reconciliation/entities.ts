@@ -101,7 +101,7 @@ export const ReconciliationPartEntity = defineEntity({
   },
 });
 
-const ReconciliationLineEntity = defineEntity({
+export const ReconciliationLineEntity = defineEntity({
   name: 'ReconciliationLine',
   tableName: 'reconciliation_line',
   properties: {

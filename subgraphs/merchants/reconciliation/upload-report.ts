@@ -19,7 +19,14 @@ import {
 } from '../../platform/database/audit.ts';
 import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { run, type Statement } from '../../platform/database/statement.ts';
+import { sentJson } from '../../platform/database/sql-file.ts';
+import {
+  columnNames,
+  propertyNames,
+  rowJson,
+  run,
+  type Statement,
+} from '../../platform/database/statement.ts';
 import type { AuditAction } from '../../rules/audit-action.ts';
 import { isPlainText } from '../../rules/block.ts';
 import { isUuid } from '../../rules/ids.ts';
@@ -28,6 +35,7 @@ import { largestAmount } from '../../rules/money.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { charactersOf } from '../../rules/texts.ts';
 import {
+  ReconciliationLineEntity,
   ReconciliationPartEntity,
   ReconciliationRunEntity,
   type ReconciliationRun,
@@ -46,10 +54,11 @@ export interface RegistryName {
   readonly until: Temporal.Instant;
 }
 
+const names = propertyNames(ReconciliationLineEntity);
 const addLines: Statement = {
   name: 'reconciliation.add_lines',
-  text: `insert into reconciliation_line (run_id, part, line, reference, operation_id, kind, amount, currency, status, at, fee)
-    select $1, $2, row.* from unnest($3::int[], $4::text[], $5::uuid[], $6::text[], $7::int8[], $8::text[], $9::text[], $10::timestamptz[], $11::int8[]) as row`,
+  text: `insert into reconciliation_line (${columnNames(names)})
+    select ${columnNames(names)} from jsonb_populate_recordset(null::reconciliation_line, $1::jsonb)`,
 };
 
 const nameMistake = ({ connector, reference, since, until }: RegistryName): Refusal | null => {
@@ -103,19 +112,10 @@ export const storePart = async (
   em.create(ReconciliationPartEntity, { runId: opened.id, part, digest });
   opened.lines += lines.length;
   await em.flush();
-  const of = <Value>(value: (line: ReportLine) => Value): Value[] => lines.map(value);
-  const values = [
-    lines.map((_, index) => index + 1),
-    of(({ reference }) => reference),
-    of(({ operationId }) => operationId),
-    of(({ kind }) => kind),
-    of(({ amount }) => amount.toString()),
-    of(({ currency }) => currency),
-    of(({ status }) => status),
-    of(({ at }) => at.toString()),
-    of(({ fee }) => fee?.toString() ?? null),
-  ];
-  await run(await clientOf(em), addLines, [opened.id, part, ...values]);
+  const rows = lines.map((line, index) =>
+    rowJson(names, { ...line, runId: opened.id, part, line: index + 1 }),
+  );
+  await run(await clientOf(em), addLines, [sentJson(rows)]);
 };
 
 type Uploading = Pick<Database, 'emOf'>;

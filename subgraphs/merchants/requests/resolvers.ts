@@ -20,6 +20,7 @@ import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { eachMerchant } from '../../platform/database/sharding.ts';
 import {
+  asRow,
   columns,
   propertyNames,
   run,
@@ -148,23 +149,8 @@ const trim: Statement = {
     ) as oldest where merchant_id = $1 and (api_request.created_at, api_request.id) <= (oldest.created_at, oldest.id)`,
 };
 
-const columnsOf = (note: ApiRequestNote) => ({
-  merchant_id: note.merchantId,
-  id: newRowId(),
-  shop_id: note.shopId,
-  mode: note.mode,
-  request_id: note.requestId,
-  method: note.method,
-  path: note.path,
-  status: note.status,
-  code: note.code ?? null,
-  key_prefix: note.keyPrefix,
-  idempotency_key: note.idempotencyKey ?? null,
-  duration_ms: note.durationMs,
-  request_body: note.requestBody ?? null,
-  response_body: note.responseBody ?? null,
-  created_at: note.at.toString(),
-});
+const rowOf = ({ at: createdAt, durationMs: duration_ms, ...note }: ApiRequestNote): object =>
+  asRow({ ...note, id: newRowId(), createdAt, duration_ms });
 
 /**
  * Opens the writer, which returns the number of rows stored and keeps `kept_max` for each merchant.
@@ -173,7 +159,7 @@ export const openRequestStore = (runner: Runner, kept_max: number = requestsOfMe
   const written = new LRUCache<string, number>({ max: merchants_max });
   return async (notes: readonly ApiRequestNote[]): Promise<number> => {
     await eachMerchant(notes, async (own, merchantId) => {
-      await run(runner, insert, [merchantId, JSON.stringify(own.map(columnsOf))]);
+      await run(runner, insert, [merchantId, JSON.stringify(own.map(rowOf))]);
       const sum = (written.get(merchantId) ?? 0) + own.length;
       written.set(merchantId, sum < looked_rows ? sum : 0);
       if (sum >= looked_rows) await run(runner, trim, [merchantId, kept_max]);

@@ -5,7 +5,7 @@
  * had no use for, was taken and goes back: both movements have their receipts.
  */
 import { newRowId } from '../../platform/database/new-id.ts';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { asRow } from '../../platform/database/statement.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { receiptDelay_ms, type ReceiptType } from '../../rules/receipt.ts';
 import { capturedOf, type Capturing } from '../holds/rules.ts';
@@ -40,22 +40,19 @@ interface MadeReceipt {
 /** A row for `insertReceiptsFrom`: what it does not have comes from its terms. */
 export const receiptRow = (
   { merchantId, id: paymentId, shopId, mode, currency }: ReceiptedPayment,
-  { id, type, refundId, termsId, amount }: MadeReceipt,
+  made: MadeReceipt,
   now: Temporal.Instant,
-): object => ({
-  merchant_id: merchantId,
-  id,
-  shop_id: shopId,
-  mode,
-  payment_id: paymentId,
-  refund_id: refundId,
-  type,
-  amount: amount.toString(),
-  currency,
-  terms_id: termsId,
-  ask_at: rfc3339(now.add({ milliseconds: receiptDelay_ms })),
-  created_at: rfc3339(now),
-});
+): object =>
+  asRow({
+    ...made,
+    merchantId,
+    shopId,
+    mode,
+    paymentId,
+    currency,
+    askAt: now.add({ milliseconds: receiptDelay_ms }),
+    createdAt: now,
+  });
 
 /** The rows of the receipts that a change makes; none for a payment without a receipt. */
 export const receiptsMade = (

@@ -14,7 +14,7 @@ import {
   type FirstUse,
   type IdempotencyClaim,
 } from './idempotency.ts';
-import { run, type Runner, type Statement } from './statement.ts';
+import { asRow, run, type Runner, type Statement } from './statement.ts';
 
 /** A key to claim, for what is about to be made. */
 interface PageClaim extends Omit<IdempotencyClaim, 'asksLater'> {
@@ -70,22 +70,8 @@ export const tryClaims = async (
   calls: readonly CallClaim[],
 ): Promise<ReadonlySet<string>> => {
   const free = calls.filter(({ claim }) => !claim).map(({ resourceId }) => resourceId);
-  const rows = calls.flatMap(({ caller, claim, resourceId, at }) =>
-    claim
-      ? [
-          {
-            merchant_id: caller.merchantId,
-            mode: caller.mode,
-            key: claim.key,
-            fingerprint: claim.fingerprint,
-            shop_id: caller.shopId,
-            resource_id: resourceId,
-            at: at.toString(),
-            request: claim.request,
-            asks_later: claim.asksLater,
-          },
-        ]
-      : [],
+  const rows = calls.flatMap(({ caller: { merchantId, mode, shopId }, claim, resourceId, at }) =>
+    claim ? [asRow({ ...claim, merchantId, mode, shopId, resourceId, at })] : [],
   );
   if (rows.length === 0) return new Set(free);
   const claimed = await run<{ resourceId: string }>(client, tryAll, [JSON.stringify(rows)]);

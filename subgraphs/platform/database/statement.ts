@@ -199,9 +199,15 @@ export const propertyNames = (entity: {
 }): readonly string[] => Object.keys(entity.meta.properties);
 
 /**
- * A row as JSON for `jsonb_populate_recordset`: the named properties under their columns, with
- * bigint and moments as PostgreSQL reads them.
+ * A row as JSON for `jsonb_populate_recordset`: its properties under their columns, with bigint and
+ * moments as PostgreSQL reads them.
  */
+export const asRow = (properties: object): object =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, value]) => [snake(name), parameter(value)]),
+  );
+
+/** The same of the named properties; null where the row has none. */
 export const rowJson = (names: readonly string[], row: object): object => {
   const values = new Map<string, unknown>(Object.entries(row));
   return Object.fromEntries(

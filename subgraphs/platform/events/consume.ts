@@ -4,6 +4,7 @@
  * (`platform/events/relay`), so that no smaller number appears behind one that was seen.
  */
 import type pg from 'pg';
+import { isPassing, reportDeadLetter } from '../alerts/dead-letters.ts';
 import { inTransaction, run, type Runner, type Statement } from '../database/statement.ts';
 import type { Consumer } from '../../rules/event.ts';
 
@@ -68,6 +69,20 @@ export const readBatch = async (
   return { consumer, offset, events };
 };
 
+/** How a consumer processes its events. */
+interface Consuming {
+  readonly pool: pg.Pool;
+  readonly consumer: Consumer;
+  /** The task that an alert names. */
+  readonly task: string;
+  /** Prepares the effects, which take place in the transaction that moves the offset. */
+  readonly effectsOf: (
+    events: readonly ConsumedEvent[],
+  ) => Promise<(client: pg.PoolClient) => Promise<void>>;
+  /** Is told of an event that failed alone. */
+  readonly failed?: (event: ConsumedEvent, error: unknown) => void;
+}
+
 /**
  * Carries out the effects of events and moves the offset past them, in one transaction. False, with
  * no effect, when another process has consumed them meanwhile.
@@ -97,15 +112,37 @@ const insertRetry: Statement = {
  * Stores an event whose effects failed for a retry, and moves the offset past it. False when
  * another process has consumed it meanwhile.
  */
-export const retryLater = (
-  pool: pg.Pool,
-  batch: ConsumerBatch,
-  event: ConsumedEvent,
-): Promise<boolean> =>
+const retryLater = (pool: pg.Pool, batch: ConsumerBatch, event: ConsumedEvent): Promise<boolean> =>
   consumeBatch(pool, { ...batch, events: [event] }, async (client) => {
     const { merchantId, sequence, subjectId } = event;
     await run(client, insertRetry, [merchantId, batch.consumer, sequence, subjectId]);
   });
+
+/**
+ * Consumes a batch; returns the number of events. A failing batch is reduced until its first event
+ * is consumed alone. An event that fails alone is stored for a retry, and blocks no other. Rejects
+ * when the database or what the effects need is unavailable; nothing is lost.
+ */
+export const consumeNext = async (
+  { pool, task, effectsOf, failed }: Consuming,
+  batch: ConsumerBatch,
+): Promise<number> => {
+  const [first] = batch.events;
+  if (!first) return 0;
+  for (let size = batch.events.length; ; size = Math.max(1, Math.floor(size / 4))) {
+    const events = batch.events.slice(0, size);
+    try {
+      await consumeBatch(pool, { ...batch, events }, await effectsOf(events));
+      return size;
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      if (size > 1) continue;
+      failed?.(first, error);
+      if (await retryLater(pool, batch, first)) await reportDeadLetter(pool, task, first, error);
+      return 1;
+    }
+  }
+};
 
 const readDue: Statement = {
   name: 'consumer_retry.due',
@@ -134,18 +171,11 @@ const postponeRetry: Statement = {
     where merchant_id = $1 and consumer = $2 and sequence = $3`,
 };
 
-/** Events whose retry is due, longest due first, up to `max`. */
-export const readRetries = (
-  runner: Runner,
-  consumer: Consumer,
-  max: number,
-): Promise<ConsumedEvent[]> => run(runner, readDue, [consumer, max]);
-
 /**
  * Carries out the effects of an event that waits for a retry, once. When they fail again, it
  * postpones the retry and rejects.
  */
-export const consumeRetry = async (
+const consumeRetry = async (
   pool: pg.Pool,
   consumer: Consumer,
   { merchantId, sequence }: ConsumedEvent,
@@ -163,4 +193,25 @@ export const consumeRetry = async (
     await run(pool, postponeRetry, [...key, moments]);
     throw error;
   }
+};
+
+/** Retries the events that are due, longest due first, up to `max`; gives how many were consumed. */
+export const consumeRetries = async (
+  { pool, consumer, task, effectsOf, failed }: Consuming,
+  max: number,
+): Promise<number> => {
+  let consumed = 0;
+  for (const event of await run<ConsumedEvent>(pool, readDue, [consumer, max])) {
+    try {
+      await consumeRetry(pool, consumer, event, async (client) =>
+        (await effectsOf([event]))(client),
+      );
+      consumed += 1;
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      failed?.(event, error);
+      await reportDeadLetter(pool, task, event, error);
+    }
+  }
+  return consumed;
 };

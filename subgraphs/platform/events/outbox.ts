@@ -4,6 +4,7 @@
  */
 import { newRowId } from '../database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
+import { asRow } from '../database/statement.ts';
 import {
   namedWebhookEvents,
   type LiveKind,
@@ -38,29 +39,28 @@ export interface OutboxEvent {
  */
 export const eventRow = (event: OutboxEvent): object => {
   const id = newRowId();
-  const createdAt = rfc3339(event.at);
-  const { stream, webhook } = event;
-  return {
-    merchant_id: event.merchantId,
+  const { merchantId, shopId, mode, subjectId, stream, webhook, consumer = null, at } = event;
+  return asRow({
+    merchantId,
     id,
-    shop_id: event.shopId,
-    mode: event.mode,
-    subject_id: event.subjectId,
-    stream_kind: stream?.kind ?? null,
+    shopId,
+    mode,
+    subjectId,
+    streamKind: stream?.kind ?? null,
     payload: stream?.payload ?? null,
-    webhook_event: webhook?.event ?? null,
-    webhook_body: webhook
+    webhookEvent: webhook?.event ?? null,
+    webhookBody: webhook
       ? JSON.stringify({
           id: `evt_${id}`,
           event: webhook.event,
-          created_at: createdAt,
+          created_at: rfc3339(at),
           data: webhook.data,
         })
       : null,
-    webhook_url: webhook?.url ?? null,
-    follower: event.consumer ?? null,
-    created_at: createdAt,
-  };
+    webhookUrl: webhook?.url ?? null,
+    follower: consumer,
+    createdAt: at,
+  });
 };
 
 const named = namedWebhookEvents.map((name) => `'${name}'`).join(', ');

@@ -232,40 +232,32 @@ const batch_max_rows = 1_000;
 /** And so many batches in one run: the next one continues. */
 const batches_max = 200;
 
-const removeRows = (
-  pool: pg.Pool,
-  remove: Statement,
-  values: readonly unknown[],
-): Promise<number> =>
-  inTransaction(
-    pool,
-    async (client) => (await run<{ count: number }>(client, remove, values))[0]?.count ?? 0,
-  );
-
 const passedNumbers: Statement = {
   name: 'retention.passed_numbers',
   text: `select min(sequence) as consumed, max(sequence) filter (where consumer = 'totals') as counted
     from consumer_offset`,
 };
 
-/** Removes up to `limit` rows, in a transaction for each merchant. */
-const removeOldest = async (
+/** Removes up to `limit` rows, each merchant's by a statement of its own: all of them or none. */
+const removeOldest = (
   pool: pg.Pool,
   { task, owners, remove, isByNumbers }: Forgotten,
   cutoff: Temporal.Instant,
   limit: number,
-): Promise<number> => {
-  if (!owners)
-    return removeRows(pool, remove, [cutoff, limit, await deadLettersOfPlatform(pool, task)]);
-  const [numbers] = isByNumbers
-    ? await run<{ consumed: bigint | null; counted: bigint | null }>(pool, passedNumbers, [])
-    : [];
-  const passed = numbers ? [numbers.consumed, numbers.counted] : [];
-  let removed = 0;
-  for (const { merchantId, count } of await run<Owner>(pool, owners, [cutoff, limit]))
-    removed += await removeRows(pool, remove, [cutoff, count, merchantId, ...passed]);
-  return removed;
-};
+): Promise<number> =>
+  inTransaction(pool, async (client) => {
+    const removeRows = async (most: number, ...values: readonly unknown[]): Promise<number> =>
+      (await run<{ count: number }>(client, remove, [cutoff, most, ...values]))[0]?.count ?? 0;
+    if (!owners) return removeRows(limit, await deadLettersOfPlatform(client, task));
+    const [numbers] = isByNumbers
+      ? await run<{ consumed: bigint | null; counted: bigint | null }>(client, passedNumbers, [])
+      : [];
+    const passed = numbers ? [numbers.consumed, numbers.counted] : [];
+    let removed = 0;
+    for (const { merchantId, count } of await run<Owner>(client, owners, [cutoff, limit]))
+      removed += await removeRows(count, merchantId, ...passed);
+    return removed;
+  });
 
 /**
  * Removes up to `limit` rows that are older than `cutoff`, and sets aside what cannot be removed;

@@ -146,12 +146,13 @@ export const changeSubscription = async (
   );
 };
 
-const note: Statement = {
-  name: 'subscription_charge.note',
-  text: `update subscription_charge set ask_at = null
-    from unnest($2::uuid[], $3::int[], $4::int[]) as noted(subscription_id, period, attempt)
-    where subscription_charge.merchant_id = $1 and subscription_charge.subscription_id = noted.subscription_id
-      and subscription_charge.period = noted.period and subscription_charge.attempt = noted.attempt and ask_at is not null`,
+// Null: it is not asked for any more.
+const askAt: Statement = {
+  name: 'subscription_charge.ask_at',
+  text: `update subscription_charge set ask_at = $5
+    from unnest($2::uuid[], $3::int[], $4::int[]) as asked(subscription_id, period, attempt)
+    where subscription_charge.merchant_id = $1 and subscription_charge.subscription_id = asked.subscription_id
+      and subscription_charge.period = asked.period and subscription_charge.attempt = asked.attempt and ask_at is not null`,
 };
 
 /**
@@ -162,7 +163,9 @@ export const noteAsked = async (
   runner: Runner,
   charges: readonly SubscriptionCharge[],
 ): Promise<void> => {
-  await eachMerchant(charges, (own, merchantId) => run(runner, note, keysOf(own, merchantId)));
+  await eachMerchant(charges, (own, merchantId) =>
+    run(runner, askAt, [...keysOf(own, merchantId), null]),
+  );
 };
 
 /** The merchant, and the keys of its charges as the parameters of `unnest`. */
@@ -197,14 +200,6 @@ export const dueAsks = dueOn<SubscriptionCharge>({
   locked: true,
 });
 
-const lease: Statement = {
-  name: 'subscription_charge.lease',
-  text: `update subscription_charge set ask_at = $5
-    from unnest($2::uuid[], $3::int[], $4::int[]) as leased(subscription_id, period, attempt)
-    where subscription_charge.merchant_id = $1 and subscription_charge.subscription_id = leased.subscription_id
-      and subscription_charge.period = leased.period and subscription_charge.attempt = leased.attempt`,
-};
-
 /**
  * Takes up to `limit` charges whose payments are to be asked for, in the caller's transaction: they
  * are found again at `until`.
@@ -220,7 +215,7 @@ export const takeAsks = async (
 ): Promise<readonly SubscriptionCharge[]> => {
   const taken = await dueAsks.due(client, timeline, now, limit);
   await eachMerchant(taken, (own, merchantId) =>
-    run(client, lease, [...keysOf(own, merchantId), until]),
+    run(client, askAt, [...keysOf(own, merchantId), until]),
   );
   return taken;
 };
