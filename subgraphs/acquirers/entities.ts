@@ -3,7 +3,7 @@
  * calls to banks, and the terms of receipts.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../platform/database/instant.ts';
+import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { BankOperation, RouteMethod, BreakerState } from '../rules/banks.ts';
 import type { PlannedOutcome } from '../rules/buyer.ts';
@@ -11,8 +11,6 @@ import type { FailureCode } from '../rules/failure-code.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { KeptItem, ReceiptCustomer } from '../rules/receipt.ts';
 import type { AccountPurpose } from './bank-accounts.ts';
-
-const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 const SimulatorOperationEntity = defineEntity({
   name: 'SimulatorOperation',
@@ -185,7 +183,7 @@ export const BankCallEntity = defineEntity({
     bankCode: p.text().strictNullable(),
     duration_ms: p.integer(),
     /** When it was made, by the operation's time. Its partition. */
-    createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
+    createdAt: instant().primary(),
   },
 });
 export type BankCall = Row<InferEntity<typeof BankCallEntity>>;
@@ -199,7 +197,7 @@ const BankHealthEntity = defineEntity({
   tableName: 'bank_health',
   properties: {
     /** When the five minutes began, in real time. */
-    at: p.type(InstantType).$type<Temporal.Instant>().primary(),
+    at: instant().primary(),
     connector: p.text().primary(),
     mode: p.text().$type<Mode>().primary(),
     operation: p.text().$type<BankOperation>().primary(),
@@ -215,8 +213,8 @@ const BankHealthEntity = defineEntity({
     /** The breaker of the process when the row was written; null: the bank has none. */
     breaker: p.text().$type<BreakerState>().strictNullable(),
     /** Since when it is not closed. */
-    breakerSince: p.type(InstantType).$type<Temporal.Instant>().strictNullable(),
-    flushedAt: p.type(InstantType).$type<Temporal.Instant>(),
+    breakerSince: instant().strictNullable(),
+    flushedAt: instant(),
   },
 });
 

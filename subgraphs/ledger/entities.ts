@@ -4,7 +4,7 @@
  * the row plus its unfolded deltas.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../platform/database/instant.ts';
+import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { Account, PostingType } from '../rules/postings.ts';
@@ -31,7 +31,7 @@ const PostingEntry = defineEntity({
     sourceId: p.uuid(),
     paymentId: p.uuid().strictNullable(),
     payoutId: p.uuid().strictNullable(),
-    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+    createdAt: instant(),
   },
 });
 
@@ -49,7 +49,7 @@ const BalanceDelta = defineEntity({
     /** Signed. */
     amount: p.bigint(),
     /** The hour of the fact, in UTC. */
-    hour: p.type(InstantType).$type<Temporal.Instant>(),
+    hour: instant(),
     /** What `amount` consists of, by the type of the postings. */
     moved: p.json<Partial<Record<PostingType, string>>>().columnType('jsonb'),
   },
@@ -90,7 +90,7 @@ const LedgerHour = defineEntity({
     mode: p.text().$type<Mode>().primary(),
     currency: p.text().primary(),
     /** When the hour began, in UTC. */
-    hour: p.type(InstantType).$type<Temporal.Instant>().primary(),
+    hour: instant().primary(),
     shopId: p.uuid().primary(),
     account: p.text().$type<Account>().primary(),
     type: p.text().$type<PostingType>().primary(),
@@ -106,10 +106,10 @@ export const BooksCheckEntity = defineEntity({
   properties: {
     merchantId: p.uuid().primary(),
     /** Everything older has been checked. */
-    checkedAt: p.type(InstantType).$type<Temporal.Instant>(),
+    checkedAt: instant(),
     /** When the check under way began. */
-    beganAt: p.type(InstantType).$type<Temporal.Instant>().nullable(),
-    dueAt: p.type(InstantType).$type<Temporal.Instant>(),
+    beganAt: instant().nullable(),
+    dueAt: instant(),
     step: p.text().default('payment'),
     at: p.text().default('00000000-0000-0000-0000-000000000000'),
     sums: p.json<object>().columnType('jsonb').defaultRaw(`'[]'`),
@@ -132,7 +132,7 @@ export const RateEntity = defineEntity({
     /** Basis points. */
     rateBps: p.integer().groups('audit'),
     /** It holds from this moment on. */
-    since: p.type(InstantType).$type<Temporal.Instant>().groups('audit'),
+    since: instant().groups('audit'),
   },
 });
 
@@ -167,7 +167,6 @@ export const countedStatuses = [
 ] as const;
 export type CountedStatus = (typeof countedStatuses)[number];
 
-const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 const count = () => p.bigint();
 /** A thousand payments of the largest amount are more than a bigint holds. */
 const sum = () => p.decimal().columnType('numeric');

@@ -2,14 +2,12 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { Scope, Role } from '../platform/access/principal.ts';
 import type { AuditTexts } from '../platform/database/audit.ts';
-import { InstantType } from '../platform/database/instant.ts';
+import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { WebhookEvent } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
 import { defaultRateLimit } from './rules/merchant.ts';
 import type { WebhookFault } from './webhooks/faults.ts';
-
-const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const MerchantEntity = defineEntity({
   name: 'Merchant',
@@ -244,7 +242,7 @@ export const ApiRequestEntity = defineEntity({
     requestBody: p.text().strictNullable(),
     responseBody: p.text().strictNullable(),
     /** When it arrived; selects the partition of the day. */
-    createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
+    createdAt: instant().primary(),
   },
 });
 export type ApiRequest = Row<InferEntity<typeof ApiRequestEntity>>;
@@ -263,7 +261,7 @@ export const SavedViewEntity = defineEntity({
     section: p.text().groups('audit'),
     name: p.text().groups('audit'),
     search: p.text().groups('audit'),
-    savedAt: p.type(InstantType).$type<Temporal.Instant>(),
+    savedAt: instant(),
   },
 });
 export type SavedView = Row<InferEntity<typeof SavedViewEntity>>;

@@ -55,7 +55,7 @@ import { profileOf, rateLimitOf } from './rules/merchant.ts';
 import { searchFields, searchQueries } from './search/resolvers.ts';
 import { sessionFields, sessionMutations, sessionQueries } from './sessions/resolvers.ts';
 import { bankAccountMutations, bankAccountQueries } from './shops/set-bank-account.ts';
-import { timelineOf, timelineFields } from './timeline/read-timeline.ts';
+import { timelineOf } from './timeline/read-timeline.ts';
 import { totalsQueries } from './totals/resolvers.ts';
 import { viewerFields, viewerQueries } from './viewer/resolvers.ts';
 import { viewMutations, viewQueries } from './views/resolvers.ts';
@@ -119,7 +119,6 @@ const consoleQueries = (deps: ConsoleDeps) =>
 const consoleFields = (deps: ConsoleDeps) => ({
   ...viewerFields(deps),
   ...searchFields,
-  ...timelineFields,
 });
 
 /** The mutations of a console. */

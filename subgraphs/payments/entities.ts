@@ -1,7 +1,7 @@
 /** Tables of the payments subgraph. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { ReceiptTermsEntity } from '../acquirers/entities.ts';
-import { InstantType } from '../platform/database/instant.ts';
+import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { DraftStatus } from '../platform/drafts/rules.ts';
 import { draftColumns } from '../platform/drafts/store-drafts.ts';
@@ -15,8 +15,6 @@ import type { LinkStatus } from './links/rules.ts';
 import { ReceiptEntity } from './receipts/entities.ts';
 import type { RefundStatus } from './refunds/rules.ts';
 import type { PaymentMethod, PaymentStatus } from './rules/payment.ts';
-
-const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const PaymentEntity = defineEntity({
   name: 'Payment',
@@ -124,7 +122,7 @@ const PageOpeningEntity = defineEntity({
     merchantId: p.uuid().primary(),
     paymentId: p.uuid().primary(),
     /** By the payment's time. Its partition. */
-    createdAt: p.type(InstantType).$type<Temporal.Instant>().primary(),
+    createdAt: instant().primary(),
   },
 });
 
@@ -141,7 +139,7 @@ export const PaymentNoteEntity = defineEntity({
     id: p.uuid(),
     /** The writer's subject. */
     author: p.text(),
-    createdAt: p.type(InstantType).$type<Temporal.Instant>(),
+    createdAt: instant(),
     text: p.text(),
   },
 });

@@ -12,7 +12,7 @@ import {
   type PageRange,
   type Span,
 } from '../platform/database/keyset.ts';
-import { readList } from '../platform/database/lists.ts';
+import { readSearch } from '../platform/database/lists.ts';
 import type { RowFilter } from '../platform/database/list-statements.ts';
 import type { Reach } from '../platform/database/registry.ts';
 import { columns, run, type Runner } from '../platform/database/statement.ts';
@@ -74,7 +74,7 @@ const overIndex = (where: Conditions, reach: Reach): string => {
 };
 
 /** The criteria over days of the registry: in bounded steps where no index helps with them. */
-const inDays = async (
+const inDays = (
   runner: Runner,
   reach: Reach,
   search: PaymentSearch,
@@ -85,7 +85,7 @@ const inDays = async (
     { sql: (digits) => `right(payment.customer_card_mask, 4) = ${digits}`, value: cardMask },
     { sql: (value) => `payment.amount = ${value}::int8`, value: amount },
   ];
-  const list = await readList<Payment>(
+  return readSearch<Payment>(
     runner,
     { table: paymentTable, columns: columns(paymentNames) },
     {
@@ -93,13 +93,10 @@ const inDays = async (
       reach,
       span,
       columns: { status },
-      rows: rows.filter(({ value }) => value !== null && value !== undefined),
+      rows,
       asked: ['search', span, status ?? null, cardMask ?? null, amount?.toString() ?? null],
     },
   );
-  if (isRefusal(list)) return list;
-  const { total: _, ...uncounted } = list;
-  return uncounted;
 };
 
 /**

@@ -4,7 +4,7 @@
  * Newest first, by keyset.
  */
 import { isUuid } from '../rules/ids.ts';
-import { readList } from '../platform/database/lists.ts';
+import { readSearch } from '../platform/database/lists.ts';
 import {
   spanOf,
   type Span,
@@ -54,7 +54,7 @@ const byId = pagedList(
 );
 
 /** The registry's criteria over days: in bounded steps where no index helps. */
-const inDays = async (
+const inDays = (
   runner: Runner,
   reach: Reach,
   search: PayoutSearch,
@@ -73,8 +73,7 @@ const inDays = async (
     { sql: (parameter) => `payout.amount = ${parameter}::int8`, value: amount },
   ];
   const asked = [bankRef, phone, accountNumber, cardMask, amount?.toString(), status];
-  const given = rows.filter(({ value }) => value !== null && value !== undefined);
-  const list = await readList<Payout>(
+  return readSearch<Payout>(
     runner,
     { table: payoutTable, columns: columns(payoutNames) },
     {
@@ -82,13 +81,10 @@ const inDays = async (
       reach,
       span,
       columns: { status },
-      rows: given,
+      rows,
       asked: ['search', span, ...asked.map((part) => part ?? null)],
     },
   );
-  if (isRefusal(list)) return list;
-  const { total: _, ...uncounted } = list;
-  return uncounted;
 };
 
 /**

@@ -3,7 +3,7 @@
  * in the payments subgraph.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../platform/database/instant.ts';
+import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { Mode } from '../rules/mode.ts';
@@ -11,8 +11,6 @@ import type { SavableMethod } from '../rules/recurring.ts';
 import type { SchedulePeriod } from './rules/schedule.ts';
 import type { SubscriptionStatus } from './rules/subscription.ts';
 import type { TokenStatus } from './rules/token.ts';
-
-const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const SubscriptionEntity = defineEntity({
   name: 'Subscription',

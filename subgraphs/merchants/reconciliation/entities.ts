@@ -5,11 +5,9 @@
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { ReportedKind, ReportedStatus } from '../../acquirers/settlement-bank.ts';
-import { InstantType } from '../../platform/database/instant.ts';
+import { instant } from '../../platform/database/instant.ts';
 import type { Row } from '../../platform/database/statement.ts';
 import type { Mode } from '../../rules/mode.ts';
-
-const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 /** `open` accepts lines, `ready` is queued for matching, `matched` is done. */
 type RunStatus = 'open' | 'ready' | 'matched';

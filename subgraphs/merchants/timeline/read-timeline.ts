@@ -42,7 +42,10 @@ type CreatedRow = Entry<
 >;
 type OpenedRow = Entry<'TimelinePageOpened', object>;
 export type StatusRow = Entry<'TimelineStatus', { readonly status: PaymentStatus }>;
-export type BankCallRow = Entry<'TimelineBankCall', { readonly row: BankCall }>;
+export type BankCallRow = Entry<
+  'TimelineBankCall',
+  BankCall & { readonly operationId: string; readonly durationMs: number }
+>;
 export type RefundRow = Entry<
   'TimelineRefund',
   { readonly refund: EntityReference; readonly status: RefundStatus; readonly amount: bigint }
@@ -221,7 +224,13 @@ const readTimeline = async (
     ...statusesOf(life),
     ...openedOf(life),
     ...refundsOf(merchantId, refunds),
-    ...calls.map((row) => ({ __typename: 'TimelineBankCall' as const, at: row.createdAt, row })),
+    ...calls.map((call) => ({
+      ...call,
+      __typename: 'TimelineBankCall' as const,
+      at: call.createdAt,
+      operationId: call.subjectId,
+      durationMs: call.duration_ms,
+    })),
     ...attempts,
     ...postings.map((entry) => ({
       __typename: 'TimelinePosting' as const,
@@ -253,20 +262,4 @@ export const timelineOf = ({
   });
   return (payment: EntityReference, _: object, context: SubgraphContext) =>
     loader(context).load(payment);
-};
-
-/** Fields of an entry that are shown differently from how they are read. */
-export const timelineFields = {
-  TimelineBankCall: {
-    operationId: ({ row }: BankCallRow) => row.subjectId,
-    connector: ({ row }: BankCallRow) => row.connector,
-    call: ({ row }: BankCallRow) => row.call,
-    amount: ({ row }: BankCallRow) => row.amount,
-    currency: ({ row }: BankCallRow) => row.currency,
-    answer: ({ row }: BankCallRow) => row.answer,
-    reference: ({ row }: BankCallRow) => row.reference,
-    failureCode: ({ row }: BankCallRow) => row.failureCode,
-    bankCode: ({ row }: BankCallRow) => row.bankCode,
-    durationMs: ({ row }: BankCallRow) => row.duration_ms,
-  },
 };

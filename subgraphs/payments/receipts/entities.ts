@@ -1,11 +1,9 @@
 /** Tables of receipts. Additions, section 2. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import { InstantType } from '../../platform/database/instant.ts';
+import { instant } from '../../platform/database/instant.ts';
 import type { Row } from '../../platform/database/statement.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { KeptItem, ReceiptCustomer, ReceiptStatus, ReceiptType } from '../../rules/receipt.ts';
-
-const instant = () => p.type(InstantType).$type<Temporal.Instant>();
 
 export const ReceiptEntity = defineEntity({
   name: 'Receipt',

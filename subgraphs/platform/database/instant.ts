@@ -6,7 +6,7 @@ import { p, Type } from '@mikro-orm/core';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 
 /** The type of a column that holds such a moment; null stays null. */
-export class InstantType extends Type<Temporal.Instant | null, string | null> {
+class InstantType extends Type<Temporal.Instant | null, string | null> {
   override convertToDatabaseValue(value: Temporal.Instant | string | null): string | null {
     return value instanceof Temporal.Instant ? rfc3339(value) : value;
   }
@@ -35,4 +35,5 @@ export class InstantType extends Type<Temporal.Instant | null, string | null> {
   }
 }
 
+/** A column that holds a moment. */
 export const instant = () => p.type(InstantType).$type<Temporal.Instant>();

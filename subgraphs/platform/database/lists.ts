@@ -155,6 +155,19 @@ export const readList = async <Row extends Position>(
   return { ...page, total: () => listTotal(runner, listed, query) };
 };
 
+/** A list that is a search: narrowed by the rows that have a value, and not counted. */
+export const readSearch = async <Row extends Position>(
+  runner: Runner,
+  listed: ListedTable,
+  query: ListQuery,
+): Promise<Page<Row> | Refusal> => {
+  const rows = query.rows.filter(({ value }) => value !== null && value !== undefined);
+  const list = await readList<Row>(runner, listed, { ...query, rows });
+  if (isRefusal(list)) return list;
+  const { total: _, ...uncounted } = list;
+  return uncounted;
+};
+
 type Given<Value> = Value | null | undefined;
 
 /** What every filter of a list has; null or absent matches all. */

@@ -181,18 +181,8 @@ const splitAt = (text: string, place: number): readonly [string, string] => [
 ];
 
 /** No topic has a listener yet. */
-const noListeners = (): Listeners => ({
-  events: new Set(),
-  outbox: new Set(),
-  webhooks: new Set(),
-  keys: new Set(),
-  policies: new Set(),
-  clocks: new Set(),
-  streams: new Set(),
-  sessions: new Set(),
-  alerts: new Set(),
-  lists: new Set(),
-});
+const noListeners = (): Listeners =>
+  Object.fromEntries(topicNames.map((topic) => [topic, new Set()])) as Listeners;
 
 /** Also begins the name after LISTEN. */
 const channelPrefix = 'payments_bus_';
