@@ -161,9 +161,7 @@ export const list =
       send({ method: 'GET', path, query: { ...query, ...more }, options }, readJson<PageIn<P>>),
     );
 
-/**
- * Routes for which an absent amount, 0 and null mean everything; JSON writes NaN as null.
- */
+/** Routes for which an absent amount, 0 and null mean everything; JSON writes NaN as null. */
 const ofParts: readonly string[] = [
   '/v1/public/payments/{id}/capture',
   '/v1/public/payments/{id}/refund',

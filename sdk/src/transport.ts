@@ -118,16 +118,10 @@ const targetOf = ({ path, query }: Call): string => {
 };
 
 /** An attempt that brought no result, and whether another one may. */
-class FailedAttempt {
+interface FailedAttempt {
   readonly again: boolean;
   readonly retryAfter_s: number | null;
   readonly error: (attempts: number) => Error;
-
-  constructor(again: boolean, retryAfter_s: number | null, error: (attempts: number) => Error) {
-    this.again = again;
-    this.retryAfter_s = retryAfter_s;
-    this.error = error;
-  }
 }
 
 /** What a refusal says; null when something else than the service answered. */
@@ -191,16 +185,20 @@ const refusedAttempt = async (response: Response, key: string | null): Promise<F
   const refusal = readRefusal(await response.text());
   const retryAfter_s = readRetryAfter(headers.get('retry-after'));
   if (!refusal)
-    return new FailedAttempt(status >= 500 || status === 429, retryAfter_s, (attempts) => {
-      const message = `the answer ${status} is not the service's: something between answered`;
-      return new ConnectionError(message, { attempts, idempotencyKey: key });
-    });
+    return {
+      again: status >= 500 || status === 429,
+      retryAfter_s,
+      error: (attempts) => {
+        const message = `the answer ${status} is not the service's: something between answered`;
+        return new ConnectionError(message, { attempts, idempotencyKey: key });
+      },
+    };
   const answer = { ...refusal, status, requestId: headers.get('x-request-id'), retryAfter_s };
-  return new FailedAttempt(
-    isTryAgain(status, refusal.code),
+  return {
+    again: isTryAgain(status, refusal.code),
     retryAfter_s,
-    (attempts) => new ApiError(answer, { attempts, idempotencyKey: key }),
-  );
+    error: (attempts) => new ApiError(answer, { attempts, idempotencyKey: key }),
+  };
 };
 
 /** What `fetch` is given, apart from where. */
@@ -241,11 +239,11 @@ const attemptOnce = async <Answer>(
     const message = ending.signal.aborted
       ? `no answer within ${timeout_ms} ms`
       : `the connection to ${new URL(url).origin} was refused or lost`;
-    return new FailedAttempt(
-      true,
-      null,
-      (attempts) => new ConnectionError(message, { attempts, idempotencyKey: key }, error),
-    );
+    return {
+      again: true,
+      retryAfter_s: null,
+      error: (attempts) => new ConnectionError(message, { attempts, idempotencyKey: key }, error),
+    };
   } finally {
     clearTimeout(timer);
   }

@@ -128,6 +128,12 @@ export const readAmount = (text: string, name = '--amount'): number => {
   return amount;
 };
 
+/** The same where it may be left out. */
+export const readAnyAmount = (given: Given): number | undefined => {
+  const text = given.text('amount');
+  return text === undefined ? undefined : readAmount(text);
+};
+
 /** An integer from 1. */
 export const readCount = (text: string | undefined, fallback: number, name: string): number => {
   if (text === undefined) return fallback;
@@ -243,9 +249,7 @@ export const completionsOf = (
   const before = words.slice(0, -1).filter((word) => !word.startsWith('-'));
   const last = words.at(-1) ?? '';
   const previous = words.at(-2) ?? '';
-  const command = commands.find(({ name }) =>
-    name.split(' ').every((word, i) => before[i] === word),
-  );
+  const command = commands.find(({ name }) => sameWords(name, before));
   const options = { ...command?.options, ...everywhere };
   const choices = options[previous.replace(/^--/, '')]?.choices;
   const next = choices ?? [

@@ -161,11 +161,10 @@ const secretOf = ({ env }: Context): string => {
 const report =
   ({ output }: Context, { id, event }: LoggedText) =>
   ({ status, took_ms, attempt }: Forwarded): void => {
-    const good = status !== null && status >= 200 && status < 300;
     const answer = status === null ? 'no answer' : String(status);
     const text = row(
       output.dim(new Date().toISOString().slice(11, 19)),
-      good ? output.good(answer) : output.bad(answer),
+      isTaken(status) ? output.good(answer) : output.bad(answer),
       event.padEnd(18),
       id,
       output.dim(`${took_ms} ms${attempt > 1 ? `, attempt ${attempt}` : ''}`),

@@ -7,6 +7,7 @@ import {
   creating,
   present,
   readAmount,
+  readAnyAmount,
   readChoice,
   readPairs,
   readCount,
@@ -138,13 +139,9 @@ export const payments: readonly Command[] = [
     options: { amount, ...creating },
     run: async (context) => {
       const { given, client, output } = context;
-      const part = given.text('amount');
-      const body = part === undefined ? {} : { amount: readAmount(part) };
-      const { payment } = await client().payments.capture(
-        await paymentIdOf(client(), idOf(context)),
-        body,
-        callOptionsOf(given),
-      );
+      const body = present({ amount: readAnyAmount(given) });
+      const id = await paymentIdOf(client(), idOf(context));
+      const { payment } = await client().payments.capture(id, body, callOptionsOf(given));
       output.result(payment, row(...paymentLine(payment)));
     },
   },
@@ -160,19 +157,13 @@ export const payments: readonly Command[] = [
     },
     run: async (context) => {
       const { given, client, output } = context;
-      const part = given.text('amount');
       const body = present({
-        amount: part === undefined ? undefined : readAmount(part),
+        amount: readAnyAmount(given),
         reason: given.text('reason'),
         metadata: readPairs(given.all('metadata')),
       });
-      output.result(
-        await client().payments.refund(
-          await paymentIdOf(client(), idOf(context)),
-          body,
-          callOptionsOf(given),
-        ),
-      );
+      const id = await paymentIdOf(client(), idOf(context));
+      output.result(await client().payments.refund(id, body, callOptionsOf(given)));
     },
   },
   {
@@ -231,10 +222,10 @@ export const links: readonly Command[] = [
       ...creating,
     },
     run: async ({ given, client, output }) => {
-      const [fixed, uses] = [given.text('amount'), given.text('uses')];
+      const uses = given.text('uses');
       const limit = uses === undefined ? undefined : readCount(uses, 1, '--uses');
       const body = present({
-        amount: fixed === undefined ? undefined : readAmount(fixed),
+        amount: readAnyAmount(given),
         uses: given.has('unlimited') ? null : limit,
         description: given.text('description'),
       });

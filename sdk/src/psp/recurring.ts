@@ -7,6 +7,7 @@ import {
   creating,
   present,
   readAmount,
+  readAnyAmount,
   readChoice,
   readPairs,
   readCount,
@@ -126,11 +127,10 @@ export const tokens: readonly Command[] = [
       ...creating,
     },
     run: async ({ given, client, output }) => {
-      const first = given.text('amount');
       const body = present({
         customer_ref: given.need('customer'),
         method: readChoice(given.text('method'), methods, '--method'),
-        amount: first === undefined ? undefined : readAmount(first),
+        amount: readAnyAmount(given),
         return_url: given.text('return-url'),
         metadata: readPairs(given.all('metadata')),
       });

@@ -11,7 +11,6 @@ export const amount: Option = { says: 'in minor units, as 10000 for 100.00', val
 /** The same where there is nothing to do without one. */
 export const neededAmount: Option = { ...amount, required: true };
 
-/** The option that names a customer of the shop, for what is made. */
 export const neededCustomer: Option = {
   says: 'your name of the customer',
   value: 'ref',
@@ -39,7 +38,6 @@ export const moments: Options = {
   'created-to': { says: 'made before this moment', value: 'moment' },
 };
 
-/** The option that narrows a list down to statuses. */
 export const statusOption = (choices: readonly string[]): Option => ({
   says: 'of this status; may be repeated',
   value: 'status',
@@ -47,7 +45,6 @@ export const statusOption = (choices: readonly string[]): Option => ({
   many: true,
 });
 
-/** The option that narrows a list down to a payment. */
 export const paymentOption: Option = { says: 'of this payment', value: 'id' };
 
 export const idOf = ({ given }: Context): string => given.args[0] ?? '';

@@ -11,17 +11,12 @@ import { Failure } from './failure.ts';
 import { operatorGraphOf, frozenSays, liveUntil } from './operator-graph.ts';
 import { readAmount } from './command-line.ts';
 
-/** What was made, and the event to wait for. */
-interface Made {
-  readonly id: string;
-  readonly event: WebhookEventName;
-}
+/** Makes it happen; gives the id of the object that the event is about. */
+type Trigger = (context: Context, client: PaymentClient, amount: number) => Promise<string>;
 
-type Trigger = (context: Context, client: PaymentClient, amount: number) => Promise<Made>;
-
-const to = { phone: '+79161234567', bank_id: '100000000111' };
+const phone = '+79161234567';
 /** The simulated bank's number of a person without SBP. */
-const nobody = { ...to, phone: '+79000000001' };
+const phoneOfNobody = '+79000000001';
 
 /** Longer than the slowest of them takes at a busy service; Ctrl-C ends it sooner. */
 const patience_ms = 300_000;
@@ -147,7 +142,7 @@ const paid = async (
 
 const planned = (outcome: 'succeeded' | 'failed') => ({ simulator_outcome: outcome });
 
-const succeeded = (context: Context, client: PaymentClient, amount: number): Promise<string> =>
+const succeeded: Trigger = (context, client, amount) =>
   paid(context, client, { amount, method: 'sbp', metadata: planned('succeeded') });
 
 /** Takes care that a payout can be made: pays in what is missing. */
@@ -157,27 +152,25 @@ const fund = async (context: Context, client: PaymentClient, amount: number): Pr
   if (available < needed) await succeeded(context, client, needed * 2);
 };
 
-const payOut = async (
-  context: Context,
-  client: PaymentClient,
-  body: Schemas['PayoutCreateSbp'],
-): Promise<string> => {
-  await fund(context, client, body.amount);
-  return (await client.payouts.create(body)).payout.id;
-};
+const payOut =
+  (to: string): Trigger =>
+  async (context, client, amount) => {
+    await fund(context, client, amount);
+    const body = { amount, phone: to, bank_id: '100000000111' };
+    return (await client.payouts.create(body)).payout.id;
+  };
 
 /** Pays a payment with a receipt; gives the receipt once the cash register has answered. */
 const receiptOf = async (
   context: Context,
   client: PaymentClient,
   amount: number,
-  event: 'receipt.registered' | 'receipt.failed',
-): Promise<Made> => {
-  const failed = event === 'receipt.failed' ? { simulator_receipt: 'failed' } : {};
+  outcome: { readonly simulator_receipt?: 'failed' } = {},
+): Promise<string> => {
   const id = await paid(context, client, {
     amount,
     method: 'sbp',
-    metadata: { ...planned('succeeded'), ...failed },
+    metadata: { ...planned('succeeded'), ...outcome },
     receipt: {
       customer: { email: 'buyer@example.com' },
       items: [{ description: 'psp trigger', quantity: '1', price: amount, vat_code: 1 }],
@@ -187,7 +180,7 @@ const receiptOf = async (
     const [found] = await client.receipts.list({ payment_id: id }).first(1);
     return found?.status === 'pending' ? null : found;
   });
-  return { id: receipt.id, event };
+  return receipt.id;
 };
 
 const pastDue: Trigger = async (context, client, amount) => {
@@ -212,15 +205,11 @@ const pastDue: Trigger = async (context, client, amount) => {
     const { status } = await client.subscriptions.get(id);
     return status === 'past_due' ? status : null;
   });
-  return { id, event: 'subscription.past_due' };
+  return id;
 };
 
 /** A subscription whose method is bound. */
-const subscribed = async (
-  context: Context,
-  client: PaymentClient,
-  amount: number,
-): Promise<string> => {
+const subscribed: Trigger = async (context, client, amount) => {
   const { subscription, pay_url } = await client.subscriptions.create({
     amount,
     customer_ref: `psp-trigger-${Date.now()}`,
@@ -234,7 +223,7 @@ const subscribed = async (
 };
 
 /** A token that may be charged. */
-const bound = async (context: Context, client: PaymentClient, amount: number): Promise<string> => {
+const bound: Trigger = async (context, client, amount) => {
   const customer_ref = `psp-trigger-${Date.now()}`;
   const { card, pay_url } = await client.tokens.create({ customer_ref, method: 'sbp', amount });
   await pay(pay_url, 'sbp', context.stopped);
@@ -244,33 +233,27 @@ const bound = async (context: Context, client: PaymentClient, amount: number): P
   });
 };
 
-const triggers: Readonly<Record<string, Trigger>> = {
-  'payment.succeeded': async (context, client, amount) => ({
-    id: await succeeded(context, client, amount),
-    event: 'payment.succeeded',
-  }),
-  'payment.failed': async (context, client, amount) => ({
-    id: await paid(context, client, { amount, method: 'sbp', metadata: planned('failed') }),
-    event: 'payment.failed',
-  }),
-  'payment.authorized': async (context, client, amount) => ({
-    id: await paid(context, client, { amount, method: 'cards', capture: 'manual' }),
-    event: 'payment.authorized',
-  }),
+/** What can be made to happen: webhook events, and a refund that is through. */
+const triggers = {
+  'payment.succeeded': succeeded,
+  'payment.failed': (context, client, amount) =>
+    paid(context, client, { amount, method: 'sbp', metadata: planned('failed') }),
+  'payment.authorized': (context, client, amount) =>
+    paid(context, client, { amount, method: 'cards', capture: 'manual' }),
   'payment.cancelled': async (_, client, amount) => {
     const { payment } = await client.payments.create({ amount });
     await client.payments.cancel(payment.id);
-    return { id: payment.id, event: 'payment.cancelled' };
+    return payment.id;
   },
   'payment.expired': async (context, client, amount) => {
     const { payment } = await client.payments.create({ amount, ttl_minutes: 1 });
     context.output.remark('its link ends in a minute');
-    return { id: payment.id, event: 'payment.expired' };
+    return payment.id;
   },
   'payment.refunded': async (context, client, amount) => {
     const id = await succeeded(context, client, amount);
     await client.payments.refund(id, { reason: 'psp trigger' });
-    return { id, event: 'payment.refunded' };
+    return id;
   },
   'refund.succeeded': async (context, client, amount) => {
     const id = await succeeded(context, client, amount);
@@ -279,67 +262,42 @@ const triggers: Readonly<Record<string, Trigger>> = {
       const { refunds } = await client.payments.get(id);
       return refunds.find((one) => one.id === refund.id && one.status === 'succeeded');
     });
-    return { id, event: 'payment.refunded' };
+    return id;
   },
   'refund.failed': async (context, client, amount) => {
     // The last two digits decide: 01 is declined.
     const declined = Math.ceil(amount / 100) * 100 + 1;
     const id = await succeeded(context, client, declined * 2);
-    const refund = await client.payments.refund(id, { amount: declined });
-    return { id: refund.id, event: 'refund.failed' };
+    return (await client.payments.refund(id, { amount: declined })).id;
   },
-  'payout.created': async (context, client, amount) => ({
-    id: await payOut(context, client, { amount, ...to }),
-    event: 'payout.created',
-  }),
-  'payout.succeeded': async (context, client, amount) => ({
-    id: await payOut(context, client, { amount, ...to }),
-    event: 'payout.succeeded',
-  }),
-  'payout.failed': async (context, client, amount) => ({
-    id: await payOut(context, client, { amount, ...nobody }),
-    event: 'payout.failed',
-  }),
+  'payout.created': payOut(phone),
+  'payout.succeeded': payOut(phone),
+  'payout.failed': payOut(phoneOfNobody),
   'link.paid': async ({ stopped }, client, amount) => {
     const { link } = await client.links.create({ amount, description: 'psp trigger' });
     await chooseAndPay(await useLink(link.url, stopped), stopped);
-    return { id: link.id, event: 'link.paid' };
+    return link.id;
   },
-  'receipt.registered': (context, client, amount) =>
-    receiptOf(context, client, amount, 'receipt.registered'),
+  'receipt.registered': (context, client, amount) => receiptOf(context, client, amount),
   'receipt.failed': (context, client, amount) =>
-    receiptOf(context, client, amount, 'receipt.failed'),
-  'subscription.activated': async (context, client, amount) => ({
-    id: await subscribed(context, client, amount),
-    event: 'subscription.activated',
-  }),
+    receiptOf(context, client, amount, { simulator_receipt: 'failed' }),
+  'subscription.activated': subscribed,
   'subscription.cancelled': async (context, client, amount) => {
     const id = await subscribed(context, client, amount);
     await client.subscriptions.cancel(id);
-    return { id, event: 'subscription.cancelled' };
+    return id;
   },
   'subscription.past_due': pastDue,
-  'token.activated': async (context, client, amount) => ({
-    id: await bound(context, client, amount),
-    event: 'token.activated',
-  }),
+  'token.activated': bound,
   'token.cancelled': async (context, client, amount) => {
     const id = await bound(context, client, amount);
     await client.tokens.cancel(id);
-    return { id, event: 'token.cancelled' };
+    return id;
   },
-};
+} satisfies Readonly<Partial<Record<WebhookEventName | 'refund.succeeded', Trigger>>>;
 
-/** What can be made to happen. */
 const names = Object.keys(triggers);
-
-/** The logged event of an object, once it is there. */
-const awaitEvent = (context: Context, client: PaymentClient, { id, event }: Made) =>
-  until(context, `the event ${event}`, async () => {
-    const list = client.eventLog.list({ event: [event], subject_id: id });
-    const [found] = await list.first(1);
-    return found;
-  });
+const isKnown = (name: string): name is keyof typeof triggers => names.includes(name);
 
 export const trigger: Command = {
   name: 'trigger',
@@ -354,16 +312,18 @@ export const trigger: Command = {
   run: async (context) => {
     const { given, output, settings } = context;
     const [name = ''] = given.args;
-    const run = triggers[name];
-    if (!run)
+    if (!isKnown(name))
       throw new Failure('usage', `there is no event ${name}; there are ${names.join(', ')}`);
     if (!settings.apiKey?.startsWith('sk_test_'))
       throw new Failure('usage', 'events are made in test mode alone: take an sk_test_ key');
     const client = context.client();
-    const made = await run(context, client, readAmount(given.text('amount') ?? '10000'));
-    const logged = await awaitEvent(context, client, made);
-    const { id, event, created_at } = logged;
-    const text = `${event}  ${id}  of ${made.id}`;
-    output.result({ id, event, created_at, subject_id: made.id }, text);
+    const amount = readAmount(given.text('amount') ?? '10000');
+    const subject_id = await triggers[name](context, client, amount);
+    const expected = name === 'refund.succeeded' ? 'payment.refunded' : name;
+    const { id, event, created_at } = await until(context, `the event ${expected}`, async () => {
+      const [found] = await client.eventLog.list({ event: [expected], subject_id }).first(1);
+      return found;
+    });
+    output.result({ id, event, created_at, subject_id }, `${event}  ${id}  of ${subject_id}`);
   },
 };

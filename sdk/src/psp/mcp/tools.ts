@@ -72,10 +72,37 @@ const queryOf = (given: Arguments): Record<string, unknown> => {
   return { ...rest, ...(status === undefined ? {} : { status: [status] }), limit: countOf(given) };
 };
 
-const listed = async (
-  list: { first(count: number): Promise<object[]> },
-  given: Arguments,
-): Promise<object> => ({ items: await list.first(countOf(given)) });
+/** A tool that reads one object by its id. */
+const reading = (
+  name: string,
+  says: string,
+  call: (client: PaymentClient, id: string) => Promise<object>,
+  named: object = id,
+): ReadTool => ({
+  name,
+  says,
+  takes: { id: named },
+  needs: ['id'],
+  call: (client, given) => call(client, idOf(given)),
+});
+
+/** A tool that lists objects; it also takes how many. */
+const listing = (
+  name: string,
+  says: string,
+  takes: Tool['takes'],
+  list: (
+    client: PaymentClient,
+    query: Record<string, unknown>,
+  ) => { first(count: number): Promise<object[]> },
+): ReadTool => ({
+  name,
+  says,
+  takes: { ...takes, limit },
+  call: async (client, given) => ({
+    items: await list(client, queryOf(given)).first(countOf(given)),
+  }),
+});
 
 export const readTools: readonly ReadTool[] = [
   {
@@ -93,17 +120,16 @@ export const readTools: readonly ReadTool[] = [
     takes: {},
     call: (client) => client.rates.list(),
   },
-  {
-    name: 'payments_get',
-    says: 'One payment with its status and its refunds.',
-    takes: { id: text("the payment's id, or its public number, as P-100063") },
-    needs: ['id'],
-    call: (client, given) => client.payments.get(idOf(given)),
-  },
-  {
-    name: 'payments_list',
-    says: 'Payments of the shop, newest first.',
-    takes: {
+  reading(
+    'payments_get',
+    'One payment with its status and its refunds.',
+    (client, one) => client.payments.get(one),
+    text("the payment's id, or its public number, as P-100063"),
+  ),
+  listing(
+    'payments_list',
+    'Payments of the shop, newest first.',
+    {
       status: oneOf(
         ['pending', 'processing', 'authorized', 'succeeded', 'failed', 'expired', 'cancelled'],
         'of one status',
@@ -112,112 +138,81 @@ export const readTools: readonly ReadTool[] = [
       customer_id: text('of this customer, by exactly this customer_id'),
       ...period,
       ...moments,
-      limit,
     },
-    call: (client, given) => listed(client.payments.list(queryOf(given)), given),
-  },
-  {
-    name: 'refunds_list',
-    says: 'Refunds of the shop, newest first.',
-    takes: {
-      payment_id: { ...id, description: 'of this payment' },
-      ...period,
-      ...moments,
-      limit,
-    },
-    call: (client, given) => listed(client.refunds.list(queryOf(given)), given),
-  },
-  {
-    name: 'payouts_get',
-    says: 'One payout.',
-    takes: { id },
-    needs: ['id'],
-    call: (client, given) => client.payouts.get(idOf(given)),
-  },
-  {
-    name: 'payouts_list',
-    says: 'Payouts of the shop, newest first.',
-    takes: {
+    (client, query) => client.payments.list(query),
+  ),
+  listing(
+    'refunds_list',
+    'Refunds of the shop, newest first.',
+    { payment_id: { ...id, description: 'of this payment' }, ...period, ...moments },
+    (client, query) => client.refunds.list(query),
+  ),
+  reading('payouts_get', 'One payout.', (client, one) => client.payouts.get(one)),
+  listing(
+    'payouts_list',
+    'Payouts of the shop, newest first.',
+    {
       status: oneOf(['pending', 'succeeded', 'failed'], 'of one status'),
       order_id: text('of this order, by exactly this number'),
       ...period,
       ...moments,
-      limit,
     },
-    call: (client, given) => listed(client.payouts.list(queryOf(given)), given),
-  },
-  {
-    name: 'ledger_list',
-    says: 'Movements of the shop with fees, refunds and adjustments, newest first.',
-    takes: { ...period, limit },
-    call: (client, given) => listed(client.ledger.list(queryOf(given)), given),
-  },
-  {
-    name: 'subscriptions_get',
-    says: 'One subscription.',
-    takes: { id },
-    needs: ['id'],
-    call: (client, given) => client.subscriptions.get(idOf(given)),
-  },
-  {
-    name: 'subscriptions_schedule',
-    says: 'The charges of a subscription that were made, and the next dates.',
-    takes: { id },
-    needs: ['id'],
-    call: (client, given) => client.subscriptions.schedule(idOf(given)),
-  },
-  {
-    name: 'subscriptions_list',
-    says: 'Subscriptions of the merchant, newest first.',
-    takes: {
+    (client, query) => client.payouts.list(query),
+  ),
+  listing(
+    'ledger_list',
+    'Movements of the shop with fees, refunds and adjustments, newest first.',
+    period,
+    (client, query) => client.ledger.list(query),
+  ),
+  reading('subscriptions_get', 'One subscription.', (client, one) => client.subscriptions.get(one)),
+  reading(
+    'subscriptions_schedule',
+    'The charges of a subscription that were made, and the next dates.',
+    (client, one) => client.subscriptions.schedule(one),
+  ),
+  listing(
+    'subscriptions_list',
+    'Subscriptions of the merchant, newest first.',
+    {
       customer_ref,
       status: oneOf(['pending', 'active', 'past_due', 'paused', 'cancelled'], 'of one status'),
-      limit,
     },
-    call: (client, given) => listed(client.subscriptions.list(queryOf(given)), given),
-  },
-  {
-    name: 'tokens_list',
-    says: 'Saved methods of the merchant, newest first.',
-    takes: {
-      customer_ref,
-      status: oneOf(['pending', 'active', 'cancelled'], 'of one status'),
-      limit,
-    },
-    call: (client, given) => listed(client.tokens.list(queryOf(given)), given),
-  },
-  {
-    name: 'links_list',
-    says: 'Payment links of the shop, newest first.',
-    takes: { ...period, limit },
-    call: (client, given) => listed(client.links.list(queryOf(given)), given),
-  },
-  {
-    name: 'events_list',
-    says: 'Webhook events of the shop, oldest first, as endpoints get them.',
-    takes: { subject_id: { ...id, description: 'about this payment or payout' }, ...period, limit },
-    call: (client, given) => listed(client.eventLog.list(queryOf(given)), given),
-  },
-  {
-    name: 'event_deliveries',
-    says: 'One webhook event with its deliveries and what the receivers answered.',
-    takes: { id: text('evt_...') },
-    needs: ['id'],
-    call: (client, given) => client.eventLog.get(idOf(given)),
-  },
-  {
-    name: 'requests_list',
-    says: 'Calls with keys of the shop that were refused, failed or created something, newest first.',
-    takes: { status: text('an HTTP status such as 400'), ...period, limit },
-    call: (client, given) => listed(client.requests.list(queryOf(given)), given),
-  },
-  {
-    name: 'requests_get',
-    says: 'One of these calls with its masked bodies.',
-    takes: { id: text('its X-Request-Id') },
-    needs: ['id'],
-    call: (client, given) => client.requests.get(idOf(given)),
-  },
+    (client, query) => client.subscriptions.list(query),
+  ),
+  listing(
+    'tokens_list',
+    'Saved methods of the merchant, newest first.',
+    { customer_ref, status: oneOf(['pending', 'active', 'cancelled'], 'of one status') },
+    (client, query) => client.tokens.list(query),
+  ),
+  listing('links_list', 'Payment links of the shop, newest first.', period, (client, query) =>
+    client.links.list(query),
+  ),
+  listing(
+    'events_list',
+    'Webhook events of the shop, oldest first, as endpoints get them.',
+    { subject_id: { ...id, description: 'about this payment or payout' }, ...period },
+    (client, query) => client.eventLog.list(query),
+  ),
+  reading(
+    'event_deliveries',
+    'One webhook event with its deliveries and what the receivers answered.',
+    (client, one) => client.eventLog.get(one),
+    text('evt_...'),
+  ),
+  listing(
+    'requests_list',
+    'Calls with keys of the shop that were refused, failed or created something, newest first.',
+    { status: text('an HTTP status such as 400'), ...period },
+    (client, query) => client.requests.list(query),
+  ),
+  reading(
+    'requests_get',
+    'One of these calls with its masked bodies.',
+    (client, one) => client.requests.get(one),
+    text('its X-Request-Id'),
+  ),
 ];
 
 /** Tools that name no currency move rubles. */
