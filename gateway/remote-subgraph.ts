@@ -41,6 +41,7 @@ import { laneHeader, measuredInLane } from '../subgraphs/platform/access/lane.ts
 import type { SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import { currentSpan, spanned, type SpanStart } from '../subgraphs/platform/tracing/tracing.ts';
+import { codedError } from './graphql/errors.ts';
 import {
   AnsweredOtherwise,
   isLost,
@@ -120,11 +121,7 @@ export const remoteExecutor = (
 
 const unavailable = (): ExecutionResult => ({
   data: null,
-  errors: [
-    new GraphQLError('a part of the service did not answer', {
-      extensions: { code: 'unavailable' },
-    }),
-  ],
+  errors: [codedError('unavailable', 'a part of the service did not answer')],
 });
 
 /**

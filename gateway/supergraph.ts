@@ -111,7 +111,6 @@ interface NamedOperationsDeps {
   readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
   readonly log: Logger;
   readonly execute: ExecuteGraphRequest;
-  /** The plan of each operation, by its name. */
   readonly plans: Readonly<Record<string, QueryPlan>>;
 }
 
@@ -222,7 +221,6 @@ const isForKeys = (type: string, { name }: FieldDefinitionNode): boolean => {
   return row === undefined || row.key !== undefined;
 };
 
-/** The names of the types that a definition mentions. */
 const mentioned = (definition: TypeDefinitionNode): readonly string[] => {
   const names: string[] = [];
   visit(definition, { NamedType: ({ name }) => void names.push(name.value) });

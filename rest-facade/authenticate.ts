@@ -9,15 +9,13 @@ import type { ApiKeyHolder } from '../gateway/callers/caller.ts';
 import type { RateLimit } from '../gateway/callers/limits.ts';
 import {
   addressHeaders,
-  blockedMessage,
   costsAddress,
   rateHeaders,
-  rateMessage,
   type RateLimiter,
 } from '../gateway/callers/rate-limit.ts';
 import type { KeyPrincipal } from '../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
-import { refuse, type Refusal, rateLimited, sendRefusal } from './refusal-http.ts';
+import { addressBlocked, rateExceeded, refuse, type Refusal, sendRefusal } from './refusal-http.ts';
 
 /** A merchant's key, recognised. */
 export interface Caller {
@@ -71,7 +69,7 @@ export const refuseAddress = (
   const blocked_s = limiter.blocked_s(request.raw);
   return blocked_s === 0 || authenticator.isKnown(authorizationOf(request.raw), request.raw)
     ? null
-    : rateLimited(blockedMessage(blocked_s), blocked_s);
+    : addressBlocked(blocked_s);
 };
 
 /** Refuses a known key from an address that failed too often to prove that it may use it. */
@@ -81,7 +79,7 @@ export const refuseKeyFromAddress = (
   { limiter }: LimitDeps,
 ): Refusal | null => {
   const blocked_s = limiter.blocked_s(request.raw, principal.keyId);
-  return blocked_s === 0 ? null : rateLimited(blockedMessage(blocked_s), blocked_s);
+  return blocked_s === 0 ? null : addressBlocked(blocked_s);
 };
 
 /**
@@ -97,8 +95,7 @@ export const refuseReply = (
 ): FastifyReply => {
   const keyId = caller?.principal.keyId;
   const nowBlocked_s = costsAddress(refusal) ? limiter.countFailure(request.raw, keyId) : 0;
-  const refused =
-    nowBlocked_s === 0 ? refusal : rateLimited(blockedMessage(nowBlocked_s), nowBlocked_s);
+  const refused = nowBlocked_s === 0 ? refusal : addressBlocked(nowBlocked_s);
   return sendRefusal(reply.headers(addressHeaders(limiter, request.raw, keyId)), refused);
 };
 
@@ -113,5 +110,5 @@ export const limitMerchant = async (
 ): Promise<Refusal | null> => {
   const taken = await limiter.take({ merchantId: principal.merchantId, rateLimit });
   reply.headers(rateHeaders(rateLimit, taken));
-  return taken.granted ? null : rateLimited(rateMessage(taken.retryAfter_s), taken.retryAfter_s);
+  return taken.granted ? null : rateExceeded(taken.retryAfter_s);
 };

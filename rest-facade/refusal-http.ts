@@ -1,5 +1,6 @@
 /** HTTP meets the domain: a row for each code of docs/contract.md#errors. */
 import type { FastifyReply } from 'fastify';
+import { blockedMessage, rateMessage } from '../gateway/callers/rate-limit.ts';
 import { refusalJson, type FirstUse } from '../schema/wire.ts';
 import {
   fieldMistakes_max,
@@ -95,6 +96,10 @@ export const rateLimited = (message: string, retryAfter_s: number): Refusal => (
   ...refuse('rate_limited', message),
   retryAfter_s,
 });
+
+export const addressBlocked = (wait_s: number): Refusal =>
+  rateLimited(blockedMessage(wait_s), wait_s);
+export const rateExceeded = (wait_s: number): Refusal => rateLimited(rateMessage(wait_s), wait_s);
 
 export const sendRefusal = (
   reply: FastifyReply,

@@ -21,7 +21,6 @@ export interface AdmissionDeps {
  */
 export type NotAdmitted = Refusal | { readonly blocked_s: number } | null;
 
-/** The credentials of a connection or request. */
 interface AdmissionRequest extends WatchedConnection {
   /** The raw bytes that the signature covers. */
   readonly body: Uint8Array;

@@ -21,13 +21,11 @@ import { readAs } from '../../subgraphs/platform/graph/process-messages.ts';
 const buckets_max = 100_000;
 
 /** Opens the buckets. `now_us` is a monotonic clock in microseconds. */
-export const openBucketsInMemory = (
-  now_us: () => number = () => performance.now() * 1_000,
-): Buckets => {
+export const openBucketsInMemory = (now_us: () => number = () => performance.now() * 1_000) => {
   // Bounded by size: `max` would take the room of all of them at once.
   const fullAt = new LRUCache<string, number>({ maxSize: buckets_max, sizeCalculation: () => 1 });
   return {
-    take: (name, limit, tokens = 1) => {
+    take: (name: string, limit: RateLimit, tokens = 1): TakeResult => {
       const now = now_us();
       const token = token_us(limit);
       const capacity = token * limit.burst;
@@ -381,9 +379,7 @@ export const addressHeaders = (
 ): Readonly<Record<string, string>> =>
   rateHeaders(failedAuthentication, limiter.remainingFor(request, keyId));
 
-/** The message for a caller over its limit. */
 export const rateMessage = (retryAfter_s: number): string =>
   `too many requests; try again in ${retryAfter_s} second${retryAfter_s === 1 ? '' : 's'}`;
-/** The message for an address that failed to authenticate too often. */
 export const blockedMessage = (retryAfter_s: number): string =>
   `too many calls without a valid key from this address; try again in ${retryAfter_s} second${retryAfter_s === 1 ? '' : 's'}`;

@@ -218,7 +218,6 @@ const cookiesOf = ({
 
 const form = /^[A-Za-z0-9_.-]{16,4096}$/;
 
-/** Opens a cookie called `name`, for the service at `publicUrl`. */
 const openCookie = (name: string, publicUrl: string): SessionCookie => {
   const secure = publicUrl.startsWith('https://');
   const full = secure ? `__Host-${name}` : name;
@@ -262,7 +261,6 @@ export const openCookies = (name: string, publicUrl: string): CookieFamily => {
   };
 };
 
-/** The console's own. */
 export const openSessionCookie = (publicUrl: string): SessionCookie =>
   openCookie('console', publicUrl);
 

@@ -24,7 +24,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { valueSize, type AnswerMeter } from '../../subgraphs/platform/access/answer-meter.ts';
-import type { Fragments } from '../graphql/fragments.ts';
+import { fragmentBehind, type Fragments } from '../graphql/fragments.ts';
 import { shortScalars } from '../../subgraphs/platform/graph/measure-answers.ts';
 
 /* The fields that an operation selects on a type, in the order of the answer. */
@@ -80,10 +80,7 @@ const collect = (
       addField(type, selection, fields);
       continue;
     }
-    const fragment =
-      selection.kind === Kind.INLINE_FRAGMENT
-        ? selection
-        : deps.fragments.get(selection.name.value);
+    const fragment = fragmentBehind(selection, deps.fragments);
     if (!fragment) throw new CannotCompile('a fragment that is not there');
     const condition = fragment.typeCondition?.name.value;
     if (condition === undefined || applies(deps.schema, condition, type))

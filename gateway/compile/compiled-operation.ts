@@ -22,7 +22,7 @@ import type {
   PreparedDocument,
   SubgraphExecutor,
 } from '../../subgraphs/platform/graph/subgraph.ts';
-import { fragmentsOf, type Fragments } from '../graphql/fragments.ts';
+import { fragmentBehind, fragmentsOf, type Fragments } from '../graphql/fragments.ts';
 import { writeAnswerShape, type AnswerShape, CannotCompile } from './answer-shape.ts';
 import {
   compileStep,
@@ -185,8 +185,7 @@ const noteTypeNames = (
       if (selection.selectionSet) noteTypeNames(selection.selectionSet, inner, fragments, paths);
       continue;
     }
-    const fragment =
-      selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+    const fragment = fragmentBehind(selection, fragments);
     if (fragment) noteTypeNames(fragment.selectionSet, path, fragments, paths);
   }
 };

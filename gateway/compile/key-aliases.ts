@@ -15,7 +15,8 @@ import {
   type ExecutionResult,
   type SelectionSetNode,
 } from 'graphql';
-import { fragmentsOf } from '../graphql/fragments.ts';
+import { codedError } from '../graphql/errors.ts';
+import { fragmentBehind, fragmentsOf } from '../graphql/fragments.ts';
 import type { GatewayExecutor } from '../graphql/run-documents.ts';
 
 /**
@@ -103,9 +104,7 @@ const examine = (
     },
   });
   if (usesKeysVariable)
-    return new GraphQLError(`A variable cannot be called $${keysVariable} here.`, {
-      extensions: { code: 'bad_request' },
-    });
+    return codedError('bad_request', `A variable cannot be called $${keysVariable} here.`);
   if (!collides) return null;
   const prefix = freePrefix(names);
   const renamed = renameAmbiguous(document, keyNames, prefix);
@@ -184,8 +183,7 @@ const namesIn = (document: DocumentNode, prefix: string): Names['below'] => {
         if (selection.selectionSet) collect(selection.selectionSet, names.below);
         continue;
       }
-      const fragment =
-        selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+      const fragment = fragmentBehind(selection, fragments);
       if (fragment) collect(fragment.selectionSet, into);
     }
   };

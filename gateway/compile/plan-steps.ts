@@ -16,6 +16,7 @@ import type {
   PreparedDocument,
   SubgraphExecutor,
 } from '../../subgraphs/platform/graph/subgraph.ts';
+import { errorOf } from '../graphql/errors.ts';
 import { CannotCompile } from './answer-shape.ts';
 
 // An entity fetch of a compiled plan. Each distinct object at a path is requested once (the stock
@@ -248,13 +249,7 @@ const collectErrors =
     try {
       await step(state);
     } catch (thrown) {
-      state.errors.push(
-        thrown instanceof GraphQLError
-          ? thrown
-          : new GraphQLError('internal error', {
-              originalError: thrown instanceof Error ? thrown : null,
-            }),
-      );
+      state.errors.push(errorOf(thrown));
     }
   };
 

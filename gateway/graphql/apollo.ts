@@ -5,14 +5,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApolloServer, HeaderMap, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import { GraphQLError, OperationTypeNode } from 'graphql';
+import { type GraphQLError, OperationTypeNode } from 'graphql';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { refusePastEvents } from '../live/subscriptions.ts';
 import type { Supergraph } from '../supergraph.ts';
 import { costOf } from './document-cost.ts';
 import { documentTokens_max, tooDeep } from './document-limits.ts';
-import { presentError } from './errors.ts';
+import { codedError, presentError } from './errors.ts';
 import type { DocumentReader } from './read-document.ts';
 
 export interface PayingCall extends Call {
@@ -137,16 +137,12 @@ const refuseSubscriptions: ApolloServerPlugin<PayingCall> = {
     didResolveOperation: async ({ operation }) => {
       // None of several operations was named; the gateway's executor would answer that with an
       // internal error.
-      if (!operation)
-        throw new GraphQLError('Name the operation to run.', {
-          extensions: { code: 'bad_request', http: { status: 400 } },
-        });
+      if (!operation) throw codedError('bad_request', 'Name the operation to run.', 400);
       if (operation.operation !== OperationTypeNode.SUBSCRIPTION) return;
-      throw new GraphQLError(
+      throw codedError(
+        'bad_request',
         'Subscriptions run over a WebSocket on this address, by the protocol graphql-transport-ws.',
-        {
-          extensions: { code: 'bad_request', http: { status: 400 } },
-        },
+        400,
       );
     },
   }),

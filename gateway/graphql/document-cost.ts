@@ -12,7 +12,6 @@ import {
   isListType,
   isIntrospectionType,
   OperationTypeNode,
-  visit,
 } from 'graphql';
 import type {
   DocumentNode,
@@ -24,7 +23,7 @@ import type {
 } from 'graphql';
 import { getComplexity, type ComplexityEstimator } from 'graphql-query-complexity';
 import { exceeded } from './document-limits.ts';
-import { fieldsIn, fragmentsOf } from './fragments.ts';
+import { fieldsIn, fragmentsOf, hasField } from './fragments.ts';
 
 /**
  * A page of 200 payments, each with its shop, merchant, refunds, and deliveries with their
@@ -117,23 +116,14 @@ export const costOf = (schema: GraphQLSchema, run: OperationToRun): Cost => {
       ? fieldsIn(operation.selectionSet, fragmentsOf(run.document)).length
       : 0;
   const tokens = Math.max(1, mutations, Math.ceil((objects + introspection) / objectsPerToken));
-  if (objects > operationCost_max)
-    return {
-      tokens,
-      refused: exceeded('an estimated cost', objects, operationCost_max, operation),
-    };
-  if (introspection > introspectionCost_max) {
-    return {
-      tokens,
-      refused: exceeded(
-        'an estimated cost of introspection',
-        introspection,
-        introspectionCost_max,
-        operation,
-      ),
-    };
-  }
-  return { tokens, refused: null };
+  const over = (what: string, actual: number, max: number): GraphQLError | null =>
+    actual > max ? exceeded(what, actual, max, operation) : null;
+  return {
+    tokens,
+    refused:
+      over('an estimated cost', objects, operationCost_max) ??
+      over('an estimated cost of introspection', introspection, introspectionCost_max),
+  };
 };
 
 const estimateOf = (
@@ -157,10 +147,5 @@ const estimateOf = (
   };
 };
 
-const usesIntrospection = (document: DocumentNode): boolean => {
-  let found = false;
-  visit(document, {
-    Field: ({ name }) => void (found ||= name.value === '__schema' || name.value === '__type'),
-  });
-  return found;
-};
+const usesIntrospection = (document: DocumentNode): boolean =>
+  hasField(document, ({ name }) => name.value === '__schema' || name.value === '__type');

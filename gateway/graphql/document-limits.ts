@@ -12,6 +12,7 @@ import {
   type ValidationRule,
   type ValueNode,
 } from 'graphql';
+import { codedError } from './errors.ts';
 
 /** For a request's body, or one message over a socket. */
 export const document_bytes_max = 262_144;
@@ -49,12 +50,8 @@ export const tooDeep = (variables: Readonly<Record<string, unknown>>): GraphQLEr
   let level: readonly object[] = Object.values(variables).filter(isComposite);
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > variableDepth_max) {
-      return new GraphQLError(
-        `A variable nests lists and objects more than ${variableDepth_max} levels deep.`,
-        {
-          extensions: { code: 'bad_request', http: { status: 400 } },
-        },
-      );
+      const message = `A variable nests lists and objects more than ${variableDepth_max} levels deep.`;
+      return codedError('bad_request', message, 400);
     }
     level = level.flatMap((value): readonly object[] => Object.values(value).filter(isComposite));
   }

@@ -62,6 +62,19 @@ export const presentError = ({
   return { message: 'internal error', ...where, extensions: { code: 'internal_error' } };
 };
 
-/** An error of a document as its caller sees it: a code, and a message for a person. */
-export const codedError = (code: string, message: string): GraphQLError =>
-  new GraphQLError(message, { extensions: { code } });
+/**
+ * An error of a document as its caller sees it: a code, and a message for a person. `status` is that
+ * of the answer over HTTP, where it is not 200.
+ */
+export const codedError = (code: string, message: string, status?: number): GraphQLError =>
+  new GraphQLError(message, {
+    extensions: { code, ...(status === undefined ? {} : { http: { status } }) },
+  });
+
+/** What was thrown, as an error of the answer: one that is not meant for clients says nothing. */
+export const errorOf = (thrown: unknown): GraphQLError =>
+  thrown instanceof GraphQLError
+    ? thrown
+    : new GraphQLError('internal error', {
+        originalError: thrown instanceof Error ? thrown : null,
+      });

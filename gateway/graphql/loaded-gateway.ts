@@ -10,7 +10,7 @@ import { getOperationAST, GraphQLError, type GraphQLSchema, type ExecutionResult
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import type { PreparedDocument } from '../../subgraphs/platform/graph/subgraph.ts';
 import { type Logger, internalErrors } from '../../subgraphs/platform/tracing/telemetry.ts';
-import { isForClients } from './errors.ts';
+import { codedError, isForClients } from './errors.ts';
 import type { ExecuteGraphRequest, GatewayExecutor } from './run-documents.ts';
 
 /** The executor without Apollo Server, for documents that have been read. Never rejects. */
@@ -41,11 +41,7 @@ export const executeWithoutServer =
       return await executor(context as unknown as GatewayGraphQLRequestContext);
     } catch (thrown) {
       logger.error({ err: thrown, requestId: call.requestId }, 'the gateway failed');
-      return {
-        errors: [
-          new GraphQLError('internal error', { extensions: { code: 'INTERNAL_SERVER_ERROR' } }),
-        ],
-      };
+      return { errors: [codedError('INTERNAL_SERVER_ERROR', 'internal error')] };
     }
   };
 

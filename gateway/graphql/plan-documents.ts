@@ -6,6 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import type { QueryPlan } from '@apollo/query-planner';
 import { GraphQLError, Source } from 'graphql';
+import { codedError } from './errors.ts';
 import type { Mistake, PlanningAnswer, PlanningTask } from './planning-thread.ts';
 
 /** Queued documents of one caller. */
@@ -39,12 +40,10 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-const refusal = (code: string, message: string, status: number): GraphQLError =>
-  new GraphQLError(message, { extensions: { code, http: { status } } });
 const tooMany = (): GraphQLError =>
-  refusal('rate_limited', 'Too many documents to plan; try again in a second.', 429);
+  codedError('rate_limited', 'Too many documents to plan; try again in a second.', 429);
 const tooLong = (): GraphQLError =>
-  refusal(
+  codedError(
     'query_too_complex',
     'The operation takes too long to plan; request less at a time.',
     400,

@@ -192,7 +192,6 @@ export const openJsonParser = (
   };
 };
 
-/** The bytes of a request's body. */
 export const bytesOf = ({ body }: Pick<FastifyRequest, 'body'>): Uint8Array =>
   Buffer.isBuffer(body) ? body : emptyBody;
 

@@ -10,7 +10,6 @@ import {
   execute,
   getOperationAST,
   getVariableValues,
-  GraphQLError,
   print,
   type DocumentNode,
   type ExecutionResult,
@@ -36,6 +35,7 @@ import { presentInputError } from '../../subgraphs/platform/graph/present-errors
 import type { PreparedDocument } from '../../subgraphs/platform/graph/subgraph.ts';
 import { rateOwner } from '../callers/limits.ts';
 import { CannotCompile } from '../compile/answer-shape.ts';
+import { errorOf } from './errors.ts';
 import { fieldsIn, fragmentsOf } from './fragments.ts';
 import type { DocumentPlanner } from './plan-documents.ts';
 
@@ -62,7 +62,6 @@ interface ResolvedDocument {
 const isCondition = (name: string): boolean =>
   name === GraphQLSkipDirective.name || name === GraphQLIncludeDirective.name;
 
-/** The variables of `@skip` and `@include`. */
 const conditionVariables = (document: DocumentNode): readonly string[] => {
   const names = new Set<string>();
   visit(document, {
@@ -225,13 +224,7 @@ export const runDocuments = (deps: DocumentDeps): GatewayExecutor => {
       const run = await prepared(key, document, context, coerced);
       return await run(context);
     } catch (thrown) {
-      const error =
-        thrown instanceof GraphQLError
-          ? thrown
-          : new GraphQLError('internal error', {
-              originalError: thrown instanceof Error ? thrown : null,
-            });
-      return { data: null, errors: [error] };
+      return { data: null, errors: [errorOf(thrown)] };
     }
   };
 };

@@ -109,6 +109,9 @@ const sendError = (
     .type('application/json; charset=utf-8')
     .send({ errors: [presentError({ message, extensions: { code } })] });
 
+const sendRateLimited = (reply: FastifyReply, wait_s: number, message: string): FastifyReply =>
+  sendError(reply.header('retry-after', String(wait_s)), 429, 'rate_limited', message);
+
 /** The error of an unreadable request, by the status that the server gives it. */
 const unreadable: ReadonlyMap<number | undefined, readonly [code: string, message: string]> =
   new Map([
@@ -150,12 +153,7 @@ const sendNotAdmitted = (reply: FastifyReply, why: NotAdmitted): FastifyReply =>
       'The service cannot check keys right now; try again.',
     );
   if ('blocked_s' in why)
-    return sendError(
-      reply.header('retry-after', String(why.blocked_s)),
-      429,
-      'rate_limited',
-      blockedMessage(why.blocked_s),
-    );
+    return sendRateLimited(reply, why.blocked_s, blockedMessage(why.blocked_s));
   if (why.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
   return sendError(reply, notAdmittedStatus[why.code] ?? 403, why.code, why.message);
 };
@@ -235,9 +233,7 @@ const named = object({
 /** The body that a session's request stands for: its operation is one of the console's. */
 const namedBody = ({ method }: FastifyRequest, sent: unknown): object | GraphQLError => {
   if (method !== 'POST' || !is(named, sent))
-    return new GraphQLError('A session sends its operations by POST.', {
-      extensions: { code: 'bad_request' },
-    });
+    return codedError('bad_request', 'A session sends its operations by POST.');
   const query = consoleDocument(sent);
   if (typeof query !== 'string') return query;
   return { query, operationName: sent.operationName, variables: sent.variables ?? {} };
@@ -287,12 +283,8 @@ const takeFurther = async (
   reply.headers(rateHeaders(limit, taken));
   if (taken.granted) return null;
   reply.header('retry-after', String(taken.retryAfter_s));
-  return new GraphQLError(
-    `The operation costs ${tokens} tokens: ${rateMessage(taken.retryAfter_s)}`,
-    {
-      extensions: { code: 'rate_limited', http: { status: 429 } },
-    },
-  );
+  const message = `The operation costs ${tokens} tokens: ${rateMessage(taken.retryAfter_s)}`;
+  return codedError('rate_limited', message, 429);
 };
 
 /**
@@ -302,9 +294,7 @@ const takeFurther = async (
 const wantsPage = ({ method, headers }: FastifyRequest): boolean =>
   method !== 'POST' && (headers.accept ?? '').includes('text/html');
 
-/**
- * The recognised caller, whose first token has been taken; null when the refusal has been sent.
- */
+/** The recognised caller, whose first token has been taken; null when the refusal has been sent. */
 const admit = async (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -330,12 +320,7 @@ const admit = async (
   const { limit, taken } = token;
   reply.headers(rateHeaders(limit, taken));
   if (taken.granted) return caller;
-  sendError(
-    reply.header('retry-after', String(taken.retryAfter_s)),
-    429,
-    'rate_limited',
-    rateMessage(taken.retryAfter_s),
-  );
+  sendRateLimited(reply, taken.retryAfter_s, rateMessage(taken.retryAfter_s));
   return null;
 };
 

@@ -21,7 +21,7 @@ import { codedError } from '../graphql/errors.ts';
 import type { Supergraph } from '../supergraph.ts';
 import { audienceOf } from './reader.ts';
 import { readSelection } from './selection.ts';
-import type { LiveResults, LiveSubscriptions } from './subscriptions.ts';
+import { refuseSubscription, type LiveResults, type LiveSubscriptions } from './subscriptions.ts';
 
 /**
  * Alerts that are buffered for a slow client. Beyond this the oldest are dropped, and the client
@@ -54,9 +54,8 @@ const withHints = (
     const selection = readSelection(schema, request);
     if (!('query' in selection) || selection.field !== field)
       return others.subscribe(request, call);
-    const lack = accessRefusal(`Subscription.${field}`, call.principal);
-    if (lack !== null)
-      return [codedError(call.principal.kind === 'key' ? 'scope_required' : 'forbidden', lack)];
+    const refused = refuseSubscription(field, call.principal);
+    if (refused) return [refused];
     const { document, variables, operationName } = request;
     return open(call, selection.arguments, (rootValue) =>
       execute({

@@ -21,7 +21,7 @@ import {
   type SelectionSetNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import { fragmentsOf, type Fragments } from '../graphql/fragments.ts';
+import { fragmentBehind, fragmentsOf, hasField, type Fragments } from '../graphql/fragments.ts';
 import type { GraphRequest } from '../graphql/run-documents.ts';
 import { codedError } from '../graphql/errors.ts';
 
@@ -96,23 +96,17 @@ const rootFields = (
   const found: FieldNode[] = [];
   for (const selection of selections) {
     if (selection.directives?.length) return null;
-    const inside =
-      selection.kind === Kind.FIELD
-        ? [selection]
-        : rootFields(
-            selection.kind === Kind.INLINE_FRAGMENT
-              ? selection.selectionSet
-              : selectionOf(selection.name.value, fragments),
-            fragments,
-          );
+    if (selection.kind === Kind.FIELD) {
+      found.push(selection);
+      continue;
+    }
+    const fragment = fragmentBehind(selection, fragments);
+    const inside = fragment ? rootFields(fragment.selectionSet, fragments) : [];
     if (!inside) return null;
     found.push(...inside);
   }
   return found;
 };
-
-const selectionOf = (fragment: string, fragments: Fragments): SelectionSetNode =>
-  fragments.get(fragment)?.selectionSet ?? { kind: Kind.SELECTION_SET, selections: [] };
 
 const argumentsOf = (
   root: GraphQLObjectType,
@@ -155,7 +149,10 @@ const queryForEvent = (
     query,
     idVariable,
     variables,
-    isSelfContained: !hasNestedFields([selectionSet, ...used]),
+    // An event's own fields are scalars; a field with a selection is an entity that must be read.
+    isSelfContained: ![selectionSet, ...used].some((node) =>
+      hasField(node, (field) => field.selectionSet !== undefined),
+    ),
   };
 };
 
@@ -220,12 +217,4 @@ const variablesIn = (nodes: readonly ASTNode[]): ReadonlySet<string> => {
   for (const node of nodes)
     visit(node, { Variable: (variable) => void names.add(variable.name.value) });
   return names;
-};
-
-/** An event's own fields are scalars; a field with a selection is an entity that must be read. */
-const hasNestedFields = (nodes: readonly ASTNode[]): boolean => {
-  let found = false;
-  for (const node of nodes)
-    visit(node, { Field: (field) => void (found ||= field.selectionSet !== undefined) });
-  return found;
 };

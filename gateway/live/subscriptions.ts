@@ -3,14 +3,7 @@
  * results.
  */
 import { createHash } from 'node:crypto';
-import {
-  GraphQLError,
-  type ExecutionResult,
-  execute,
-  print,
-  visit,
-  type DocumentNode,
-} from 'graphql';
+import { GraphQLError, type ExecutionResult, execute, print, type DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
 import { laneOf } from '../../subgraphs/platform/access/lane.ts';
@@ -27,6 +20,7 @@ import {
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { openNamedQuota, openTurns } from '../callers/limits.ts';
 import { codedError } from '../graphql/errors.ts';
+import { hasField } from '../graphql/fragments.ts';
 import type { GraphRequest } from '../graphql/run-documents.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { LiveEvents } from './events.ts';
@@ -213,22 +207,17 @@ interface LiveSubscriptionsDeps {
  */
 const refusePastObjects = (principal: Principal): GraphQLError | null => {
   const lack = principal.kind === 'key' ? accessRefusal('Query.payments', principal) : null;
-  return lack === null
-    ? null
-    : new GraphQLError(`past events: ${lack}`, {
-        extensions: { code: 'scope_required', http: { status: 403 } },
-      });
+  return lack === null ? null : codedError('scope_required', `past events: ${lack}`, 403);
 };
 
 /** The same check for a client's document that selects events by their ids. */
 export const refusePastEvents = (
   document: DocumentNode,
   principal: Principal,
-): GraphQLError | null => {
-  let asks = false;
-  visit(document, { Field: ({ name }) => void (asks ||= name.value === 'liveEvent') });
-  return asks ? refusePastObjects(principal) : null;
-};
+): GraphQLError | null =>
+  hasField(document, ({ name }) => name.value === 'liveEvent')
+    ? refusePastObjects(principal)
+    : null;
 
 export const openLiveSubscriptions = ({
   supergraph,
@@ -259,13 +248,19 @@ export const openLiveSubscriptions = ({
   };
 };
 
+/** Refuses a subscription to a caller who may not call it; null when the caller may. */
+export const refuseSubscription = (field: string, principal: Principal): GraphQLError | null => {
+  const lack = accessRefusal(`Subscription.${field}`, principal);
+  if (lack === null) return null;
+  return codedError(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);
+};
+
 const filterOf = (
   { field, arguments: { kinds: requested, merchantId } }: LiveSelection,
   { principal }: Call,
 ): LiveFilter | GraphQLError => {
-  const lack = accessRefusal(`Subscription.${field}`, principal);
-  if (lack !== null)
-    return codedError(principal.kind === 'key' ? 'scope_required' : 'forbidden', lack);
+  const refused = refuseSubscription(field, principal);
+  if (refused) return refused;
   const audience = audienceOf(principal, typeof merchantId === 'string' ? merchantId : null);
   if (isRefusal(audience)) return codedError(audience.code, audience.message);
   const kinds = Array.isArray(requested)

@@ -54,29 +54,6 @@ const payers_max = 100_000;
 /** Seconds after which a stream that was refused may be asked for again. */
 export const streamRetry_s = 15;
 
-export interface PageLimiter {
-  /**
-   * Counts one call, of the page of this name: of a payment, when its token is good, or a customer.
-   * Gives the seconds until it may come again, or 0 when it may now.
-   */
-  call(request: IncomingMessage, page: string | null): number;
-  /**
-   * Counts one call of the page of a link, by where it comes from. Gives the seconds until it may
-   * come again, or 0 when it may now.
-   */
-  link(request: IncomingMessage): number;
-  /**
-   * Counts one payment of the link with this address, by who makes it. Gives the seconds until it
-   * may be made, or 0 when it may now.
-   */
-  linkPayment(request: IncomingMessage, address: string): number;
-  /**
-   * Counts one stream of the page with this payment; calling the answer gives it back. Null when
-   * there are as many as allowed.
-   */
-  stream(request: IncomingMessage, paymentId: string): (() => void) | null;
-}
-
 /**
  * Opens the question whether a request's address has made no payment of a link lately; it has from
  * then on. Of IPv6 a network counts as one, since it has addresses without end.
@@ -117,25 +94,22 @@ const namesOf = (
 ];
 
 /** The counts of links' pages. */
-const openLinkLimiter = (
-  addressOf: AddressOf,
-  now_us?: () => number,
-): Pick<PageLimiter, 'link' | 'linkPayment'> => {
+const openLinkLimiter = (addressOf: AddressOf, now_us?: () => number) => {
   const buckets = openBucketsInMemory(now_us);
   const isNewcomer = openNewcomers(addressOf, now_us);
-  const take = (kind: keyof typeof linkLimits, name: string): number => {
-    const taken = buckets.take(`${kind} ${name}`, linkLimits[kind]);
-    return taken && !(taken instanceof Promise) && !taken.granted ? taken.retryAfter_s : 0;
-  };
+  const take = (kind: keyof typeof linkLimits, name: string): number =>
+    buckets.take(`${kind} ${name}`, linkLimits[kind]).retryAfter_s;
   return {
-    link: (request) => {
+    /** Counts one call of the page of a link, by where it comes from. */
+    link: (request: IncomingMessage): number => {
       for (const [kind, name] of namesOf(addressOf(request), null)) {
         const wait_s = kind === 'page' ? 0 : take(kind, name);
         if (wait_s > 0) return wait_s;
       }
       return 0;
     },
-    linkPayment: (request, address) => {
+    /** Counts one payment of the link with this address, by who makes it. */
+    linkPayment: (request: IncomingMessage, address: string): number => {
       const link = address.slice(0, 22);
       const isNew = isNewcomer(request, link);
       const wait_s = take('link', link);
@@ -144,22 +118,27 @@ const openLinkLimiter = (
   };
 };
 
-/** Opens the counts of one process. `now_us` is a clock that only goes forward, in microseconds. */
-export const openPageLimiter = (addressOf: AddressOf, now_us?: () => number): PageLimiter => {
+/**
+ * Opens the counts of one process. Each gives the seconds until the caller may come again, or 0 when
+ * it may now. `now_us` is a clock that only goes forward, in microseconds.
+ */
+export const openPageLimiter = (addressOf: AddressOf, now_us?: () => number) => {
   const buckets = Object.fromEntries(kinds.map((kind) => [kind, openBucketsInMemory(now_us)]));
   const open = Object.fromEntries(
     kinds.map((kind) => [kind, openNamedQuota(pageLimits[kind].streams)]),
   );
   return {
     ...openLinkLimiter(addressOf, now_us),
-    call: (request, page) => {
+    /** Counts one call, of the page of this name: of a payment, when its token is good, or a customer. */
+    call: (request: IncomingMessage, page: string | null): number => {
       for (const [kind, name] of namesOf(addressOf(request), page)) {
-        const taken = buckets[kind]?.take(name, pageLimits[kind].calls);
-        if (taken && !(taken instanceof Promise) && !taken.granted) return taken.retryAfter_s;
+        const wait_s = buckets[kind]?.take(name, pageLimits[kind].calls).retryAfter_s ?? 0;
+        if (wait_s > 0) return wait_s;
       }
       return 0;
     },
-    stream: (request, paymentId) => {
+    /** Counts one stream; the answer gives it back. Null when there are as many as allowed. */
+    stream: (request: IncomingMessage, paymentId: string): (() => void) | null => {
       const held: (() => void)[] = [];
       const giveBack = (): void => held.splice(0).forEach((one) => one());
       for (const [kind, name] of namesOf(addressOf(request), paymentId)) {
@@ -174,3 +153,4 @@ export const openPageLimiter = (addressOf: AddressOf, now_us?: () => number): Pa
     },
   };
 };
+export type PageLimiter = ReturnType<typeof openPageLimiter>;

@@ -13,7 +13,6 @@ import { authorizationOf, type Authenticator } from '../../gateway/callers/authe
 import type { Authenticated } from '../../gateway/callers/caller.ts';
 import { emptyBody, signaturesOf } from '../../gateway/callers/check-caller.ts';
 import { openNamedQuota, openTurns, personName } from '../../gateway/callers/limits.ts';
-import { blockedMessage, rateMessage } from '../../gateway/callers/rate-limit.ts';
 import { presentError } from '../../gateway/graphql/errors.ts';
 import { consoleOperation } from '../../gateway/graphql/read-document.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
@@ -21,7 +20,15 @@ import { decimalOf } from '../../schema/currencies.ts';
 import type { Call, OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { textOfFile, whenClosed } from '../long-answers.ts';
-import { isErrorCode, rateLimited, refuse, sendRefusal, type Refusal } from '../refusal-http.ts';
+import {
+  addressBlocked,
+  isErrorCode,
+  rateExceeded,
+  rateLimited,
+  refuse,
+  sendRefusal,
+  type Refusal,
+} from '../refusal-http.ts';
 import {
   pageOf,
   planExport,
@@ -116,14 +123,12 @@ const admit = async (
 ): Promise<(Authenticated & { principal: OperatorPrincipal }) | Refusal> => {
   const caller = await admitCaller(shownBy(request), deps, request.id);
   if (caller === null) return refuse('unavailable', 'the caller could not be looked up; try again');
-  if ('blocked_s' in caller) return rateLimited(blockedMessage(caller.blocked_s), caller.blocked_s);
+  if ('blocked_s' in caller) return addressBlocked(caller.blocked_s);
   if (isRefusal(caller)) return refuse(caller.code, caller.message);
   if (!isPerson(caller))
     return refuse('scope_required', 'exports are for people; with a key, use the lists of the API');
   const token = await takeToken(caller, deps.limiter);
-  if (!token || token.taken.granted) return caller;
-  const { retryAfter_s } = token.taken;
-  return rateLimited(rateMessage(retryAfter_s), retryAfter_s);
+  return !token || token.taken.granted ? caller : rateExceeded(token.taken.retryAfter_s);
 };
 
 const refusalOf = ({ errors }: ExecutionResult): Refusal => {

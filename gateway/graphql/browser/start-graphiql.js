@@ -10,9 +10,7 @@
  * @property {string | null} [operationName]
  * @property {Record<string, unknown>} [variables]
  */
-/**
- * @typedef {{ headers?: Record<string, string> }} Options
- */
+/** @typedef {{ headers?: Record<string, string> }} Options */
 /**
  * @typedef {{
  *   next(result: unknown): void, error(reason: unknown): void, complete(): void
@@ -40,14 +38,10 @@ const ask = async (asked, headers) => {
  * @param {Record<string, string>} headers
  */
 const follow = (asked, headers) => ({
-  /**
-   * @param {Observer} observer
-   */
+  /** @param {Observer} observer */
   subscribe: (observer) => {
     const socket = new WebSocket(address.href.replace(/^http/, 'ws'), 'graphql-transport-ws');
-    /**
-     * @param {object} message
-     */
+    /** @param {object} message */
     const say = (message) => socket.send(JSON.stringify(message));
     const [, authorization] =
       Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization') ?? [];
