@@ -3,6 +3,8 @@
  * to a client that has them. RFC 9110, 8.8.3 (entity tags) and 13.1.2 (If-None-Match).
  */
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -86,4 +88,23 @@ export const serveMade = (
   const addresses = path.endsWith('/') ? [path, path.slice(0, -1)] : [path];
   for (const address of addresses)
     app.get(address, async (request, reply) => sendAnswer(request, reply, await made()));
+};
+
+/** A file by its name, the files of this folder that it is made of, and its type. */
+type ServedFile = readonly [name: string, paths: readonly string[], type: string];
+
+/** Serves files below an address; each is read at the first look. */
+export const serveFiles = (
+  app: FastifyInstance,
+  below: string,
+  files: readonly ServedFile[],
+  cacheControl: string,
+): void => {
+  for (const [name, paths, type] of files)
+    serveMade(app, `${below}${name}`, () =>
+      prepareAnswer(
+        Buffer.concat(paths.map((path) => readFileSync(join(import.meta.dirname, path)))),
+        { 'content-type': type, 'cache-control': cacheControl },
+      ),
+    );
 };

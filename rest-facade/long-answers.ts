@@ -70,15 +70,11 @@ export const textOfFile = async function* <Part extends { readonly text: string 
 
 const isRefusal = (part: object): part is Refusal => 'code' in part && 'message' in part;
 
-export interface LongAnswers {
-  /** Takes a place; the returned function releases it. A refusal if the merchant has none left. */
-  take(merchantId: string): (() => void) | Refusal;
-}
-
-export const openLongAnswers = (): LongAnswers => {
+/** Opens the places of long answers: `take` takes one, and gives what releases it. */
+export const openLongAnswers = () => {
   const count = openNamedQuota(longAnswers_max);
   return {
-    take: (merchantId) =>
+    take: (merchantId: string): (() => void) | Refusal =>
       count.take(merchantId) ??
       rateLimited(
         `too many long answers at a time: at most ${longAnswers_max} of a merchant; let one end`,
@@ -86,6 +82,7 @@ export const openLongAnswers = (): LongAnswers => {
       ),
   };
 };
+export type LongAnswers = ReturnType<typeof openLongAnswers>;
 
 /**
  * Calls `act` once when the connection of an answer is closed, by either side. A caller may hang up

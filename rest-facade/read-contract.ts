@@ -6,27 +6,28 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The description of the API as its documentation reads it, with every reference in its place. */
-interface DescribedContent {
+interface Content {
+  readonly schema: Schema;
   readonly example?: unknown;
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
+type Contents = Readonly<Record<string, Content>>;
 
-interface DescribedParameter {
+export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
+  readonly schema: Schema;
   readonly description?: string;
   readonly example?: unknown;
 }
-
-type Contents = Readonly<Record<string, DescribedContent>>;
 
 export interface DescribedOperation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   readonly tags: readonly string[];
-  readonly parameters: readonly DescribedParameter[];
-  readonly requestBody?: { readonly content: Contents };
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: Contents };
   readonly responses: Readonly<
     Record<string, { readonly description: string; readonly content?: Contents }>
   >;
@@ -85,12 +86,6 @@ export interface Schema {
   readonly 'x-expected'?: string;
 }
 
-export interface Parameter {
-  readonly name: string;
-  readonly in: 'path' | 'query' | 'header';
-  readonly schema: Schema;
-}
-
 /** One operation, with every reference put in its place. */
 export interface ContractOperation {
   readonly operationId: string;
@@ -109,18 +104,6 @@ export interface Contract {
   /** The same, with every reference put in its place. */
   readonly described: Described;
   readonly operations: ReadonlyMap<string, ContractOperation>;
-}
-
-interface RawOperation {
-  readonly operationId: string;
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required?: boolean; readonly content: RawContent };
-  readonly responses: Readonly<Record<string, { readonly content?: RawContent }>>;
-}
-type RawContent = Readonly<Record<string, { readonly schema: Schema }>>;
-type RawItem = Readonly<Partial<Record<'get' | 'post', RawOperation>>>;
-interface RawDocument {
-  readonly paths: Readonly<Record<string, RawItem>>;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -150,20 +133,20 @@ const dereference = (document: unknown): unknown => {
   return walk(document);
 };
 
-const jsonSchema = (content: RawContent | undefined): Schema | null =>
+const jsonSchema = (content: Contents | undefined): Schema | null =>
   content?.['application/json']?.schema ?? null;
 
 const readOperation = (
   path: string,
   method: 'GET' | 'POST',
-  raw: RawOperation,
+  raw: DescribedOperation,
 ): ContractOperation => {
   const bodySchema = jsonSchema(raw.requestBody?.content);
   return {
     operationId: raw.operationId,
     method,
     path,
-    parameters: raw.parameters ?? [],
+    parameters: raw.parameters,
     body: bodySchema && { required: raw.requestBody?.required ?? false, schema: bodySchema },
     responses: Object.fromEntries(
       Object.entries(raw.responses).map(([status, { content }]) => [status, jsonSchema(content)]),
@@ -177,10 +160,10 @@ export const readContract = (): Contract => {
     readFileSync(join(import.meta.dirname, '../schema/generated/contract.json'), 'utf8'),
   );
   // The cast is safe: a test checks the committed file against the OpenAPI schema.
-  const described = dereference(document) as RawDocument & Described;
-  const operations = Object.entries<RawItem>(described.paths).flatMap(([path, item]) => [
-    ...(item.get ? [readOperation(path, 'GET', item.get)] : []),
-    ...(item.post ? [readOperation(path, 'POST', item.post)] : []),
+  const described = dereference(document) as Described;
+  const operations = Object.entries(described.paths).flatMap(([path, { get, post }]) => [
+    ...(get ? [readOperation(path, 'GET', get)] : []),
+    ...(post ? [readOperation(path, 'POST', post)] : []),
   ]);
   return {
     document: document as Contract['document'],

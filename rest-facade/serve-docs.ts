@@ -2,11 +2,10 @@
  * The documentation: the guides and pages under `/docs`, the reference, and
  * `/v1/public/openapi.json`. None needs a key, and nothing is loaded from another host.
  */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { html as markup, markupText } from './checkout/html.ts';
-import { prepareAnswer, sendAnswer, serveMade } from './fixed-answer.ts';
+import { contentPolicy } from './content-policy.ts';
+import { prepareAnswer, sendAnswer, serveFiles, serveMade } from './fixed-answer.ts';
 import { serveGuides, serveOtherPage } from './guides/serve-guides.ts';
 import {
   type Contract,
@@ -115,17 +114,10 @@ const cacheControl = 'public, max-age=300';
  * Scripts are files of this service and nothing else: the hosted page is on the same origin. The
  * reference writes styles as it goes.
  */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const contentSecurityPolicy = contentPolicy({
+  'style-src': "'self' 'unsafe-inline'",
+  'img-src': "'self' data:",
+});
 
 const page = `<!doctype html>
 <html lang="en">
@@ -176,7 +168,8 @@ const html = {
   'cache-control': cacheControl,
   'content-security-policy': contentSecurityPolicy,
 };
-const script = { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': cacheControl };
+const scriptType = 'text/javascript; charset=utf-8';
+const script = { 'content-type': scriptType, 'cache-control': cacheControl };
 
 /** Adds them. The reference is large and seldom looked at: it is loaded at the first look. */
 export const serveDocs = async (
@@ -199,8 +192,7 @@ export const serveDocs = async (
   );
   serveGuides(app, cacheControl);
   serveMade(app, '/docs/reference/', () => prepareAnswer(page, html));
-  serveMade(app, '/docs/js/start-reference.js', async () =>
-    prepareAnswer(await readFile(join(import.meta.dirname, 'browser/start-reference.js')), script),
-  );
+  const start = ['start-reference.js', ['browser/start-reference.js'], scriptType] as const;
+  serveFiles(app, '/docs/js/', [start], cacheControl);
   serveMade(app, '/docs/js/scalar.js', async () => prepareAnswer(await readReference(), script));
 };

@@ -1,6 +1,6 @@
 /**
- * The plain forms under /pay, which work without any script. POST /pay/:token is the page's form as a browser sends it by itself, without page.js. The answer
- * leads back to the page, so that loading it again sends nothing twice; a card is never shown again.
+ * The plain forms under /pay, which work without any script. POST /pay/:token is the page's form as
+ * a browser sends it by itself, without page.js. The answer leads back to the page, so that loading it again sends nothing twice; a card is never shown again.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CardInput } from '../../schema/generated/operations.ts';
@@ -12,7 +12,6 @@ import {
   numberFlaw,
   tidyExpiry,
 } from './browser/card-rules.js';
-import { messagePage } from './views/message.ts';
 import { payableMethod } from './views/pay-form.ts';
 import type { Words } from './words/en.ts';
 import { isRefusal, type Checkout } from './call-checkout.ts';
@@ -24,6 +23,7 @@ import {
   type TokenRoute,
   guardPage,
   isSameOrigin,
+  sendMessage,
 } from './page-context.ts';
 
 const cardOf = (form: URLSearchParams): CardInput => {
@@ -97,11 +97,7 @@ export const takePlainForm = (app: FastifyInstance, context: PageContext): void 
     guardPage(reply, 'own form');
     const { words, call } = visitOf(context, request);
     const checkout = call && isSameOrigin(request, true) ? await context.calls.read(call) : null;
-    if (!call || !checkout)
-      return reply
-        .code(404)
-        .type('text/html; charset=utf-8')
-        .send(messagePage('unknownPage', words, context.assets));
+    if (!call || !checkout) return sendMessage(reply, 404, 'unknownPage', words, context.assets);
     const page = pageAddress(request);
     const problem = await payByForm(context, call, checkout, formOf(request));
     if (problem !== null) {

@@ -7,10 +7,12 @@ import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 import type { BuyerPrincipal, Call } from '../../subgraphs/platform/access/principal.ts';
 import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
+import { contentPolicy } from '../content-policy.ts';
 import type { Words } from './words/en.ts';
 import type { Checkout, CheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage, wordsOf } from './language.ts';
 import type { Assets } from './serve-assets.ts';
+import { messagePage } from './views/message.ts';
 
 export interface PageContext {
   readonly calls: CheckoutCalls;
@@ -70,11 +72,6 @@ export const findCheckout = async (
 export const pageAddress = (request: FastifyRequest<TokenRoute>): string =>
   `/pay/${request.params.token}`;
 
-// The headers of every answer under /pay: never cached, never framed, never indexed,
-// nothing from elsewhere.
-
-/* Whether a request that changes something came from our own page. */
-
 /**
  * True for a request of our own page, and for a program that is no browser (it sends neither header
  * and carries no browser's rights). Sec-Fetch-Site decides where the browser sends it. Older ones send
@@ -93,25 +90,20 @@ export const isSameOrigin = (request: FastifyRequest, nullAllowed = false): bool
 /** Whether the answer is a page with a plain form. */
 type Forms = 'no forms' | 'own form';
 
-const policy = (forms: Forms): string =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "font-src 'self'",
-    "img-src 'self'",
-    "connect-src 'self'",
-    // Forms go nowhere else.
-    `form-action ${forms === 'own form' ? "'self'" : "'none'"}`,
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
+const policies: Readonly<Record<Forms, string>> = {
+  'no forms': contentPolicy(),
+  // Forms go nowhere else.
+  'own form': contentPolicy({ 'form-action': "'self'" }),
+};
 
-/** Sets the headers of a page or an answer of the hosted page. */
+/**
+ * Sets the headers of a page or an answer of the hosted page: never cached, never framed, never
+ * indexed, nothing from elsewhere.
+ */
 export const guardPage = (reply: FastifyReply, forms: Forms = 'no forms'): void => {
   void reply.headers({
     'cache-control': 'no-store',
-    'content-security-policy': policy(forms),
+    'content-security-policy': policies[forms],
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
@@ -121,3 +113,16 @@ export const guardPage = (reply: FastifyReply, forms: Forms = 'no forms'): void 
     'x-robots-tag': 'noindex, nofollow',
   });
 };
+
+/** Answers with a page that only says something. */
+export const sendMessage = (
+  reply: FastifyReply,
+  status: number,
+  message: Parameters<typeof messagePage>[0],
+  words: Words,
+  assets: Assets,
+): FastifyReply =>
+  reply
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .send(messagePage(message, words, assets));

@@ -13,9 +13,9 @@ import {
   type TokenRoute,
   guardPage,
   isSameOrigin,
+  sendMessage,
 } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
-import { messagePage } from './views/message.ts';
 import type { Words } from './words/en.ts';
 import { html, type Html } from './html.ts';
 import type { Assets } from './serve-assets.ts';
@@ -112,12 +112,6 @@ const wrongTestCode = '000000';
 const awaitsBuyer = (checkout: Checkout): boolean =>
   checkout.status === 'processing' && checkout.step !== null && checkout.step !== 'wait';
 
-const sendUnknown = (context: PageContext, reply: FastifyReply, words: Words): FastifyReply =>
-  reply
-    .code(404)
-    .type('text/html; charset=utf-8')
-    .send(messagePage('unknownPage', words, context.assets));
-
 const showBank = (
   context: PageContext,
   reply: FastifyReply,
@@ -141,7 +135,8 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
     guardPage(reply, 'own form');
     rememberSwitch(request, reply);
     const { words, found } = await findCheckout(context, request);
-    if (found?.checkout.mode !== 'test') return sendUnknown(context, reply, words);
+    if (found?.checkout.mode !== 'test')
+      return sendMessage(reply, 404, 'unknownPage', words, context.assets);
     if (!awaitsBuyer(found.checkout)) return reply.redirect(pageAddress(request), 303);
     return showBank(context, reply, found.checkout, words, false);
   });
@@ -149,7 +144,8 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
   app.post<TokenRoute>('/:token/bank', { bodyLimit: formLimit_bytes }, async (request, reply) => {
     guardPage(reply, 'own form');
     const { words, call } = visitOf(context, request);
-    if (!call || !isSameOrigin(request, true)) return sendUnknown(context, reply, words);
+    if (!call || !isSameOrigin(request, true))
+      return sendMessage(reply, 404, 'unknownPage', words, context.assets);
     const form = formOf(request);
     const code = (form.get('code') ?? '').trim();
     const approve = form.get('answer') !== 'decline' && code !== wrongTestCode;
@@ -157,7 +153,7 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
     const answer = await context.calls.confirm(call, { approve, coded });
     const refusedCheckout = isRefusal(answer) ? await context.calls.read(call) : null;
     if (isRefusal(answer) && refusedCheckout?.mode !== 'test')
-      return sendUnknown(context, reply, words);
+      return sendMessage(reply, 404, 'unknownPage', words, context.assets);
     if (refusedCheckout && awaitsBuyer(refusedCheckout))
       return showBank(context, reply, refusedCheckout, words, true);
     return reply.redirect(pageAddress(request), 303);

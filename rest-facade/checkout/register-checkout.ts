@@ -24,12 +24,12 @@ import {
   type TokenRoute,
   type BuyerCall,
   guardPage,
+  sendMessage,
 } from './page-context.ts';
 import { problemWords, takePlainForm } from './forms.ts';
 import { playBank } from './play-bank.ts';
 import { readAssets, serveAssets, type Assets, moduleNames } from './serve-assets.ts';
 import { showLink } from './show-link.ts';
-import { messagePage } from './views/message.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import { checkoutPage } from './views/page.ts';
@@ -167,8 +167,6 @@ const pushState = (
 
 /* GET /pay/:token: the hosted page. */
 
-const htmlType = 'text/html; charset=utf-8';
-
 /**
  * Adds the routes. An unknown token, and any other address under /pay, gets a page about it,
  * with 404: people type and shorten addresses.
@@ -180,8 +178,8 @@ const showPage = (app: FastifyInstance, context: PageContext): void => {
       guardPage(reply, 'own form');
       rememberSwitch(request, reply);
       const { words, found } = await findCheckout(context, request);
-      void reply.type(htmlType).header('content-language', words.language);
-      if (!found) return reply.code(404).send(messagePage('unknownPage', words, context.assets));
+      void reply.type('text/html; charset=utf-8').header('content-language', words.language);
+      if (!found) return sendMessage(reply, 404, 'unknownPage', words, context.assets);
       const { checkout } = found;
       const problem = problemWords(request.query.problem, words);
       const parts = { ...drawState(checkout, words), problem, assets: context.assets, moduleNames };
@@ -193,11 +191,8 @@ const showPage = (app: FastifyInstance, context: PageContext): void => {
     app.get(address, (request, reply) => {
       guardPage(reply);
       const words = wordsOf(chooseLanguage(request));
-      return reply
-        .code(404)
-        .type(htmlType)
-        .header('content-language', words.language)
-        .send(messagePage('unknownPage', words, context.assets));
+      void reply.header('content-language', words.language);
+      return sendMessage(reply, 404, 'unknownPage', words, context.assets);
     });
   }
 
@@ -239,10 +234,7 @@ const limitCalls = (
     const words = wordsOf(chooseLanguage(request));
     reply.header('retry-after', String(wait_s));
     if (!isPage(request)) return sendError(reply, 429, 'rate_limited', words);
-    return reply
-      .code(429)
-      .type('text/html; charset=utf-8')
-      .send(messagePage('busyPage', words, context.assets));
+    return sendMessage(reply, 429, 'busyPage', words, context.assets);
   });
 };
 
@@ -284,11 +276,7 @@ const sendFault =
         { requestId: request.id, error: error.name, message: error.message },
         'the hosted page could not answer',
       );
-    if (isPage(request))
-      return reply
-        .code(status)
-        .type('text/html; charset=utf-8')
-        .send(messagePage('brokenPage', words, assets));
+    if (isPage(request)) return sendMessage(reply, status, 'brokenPage', words, assets);
     // No page sends such a body: the message is for who wrote it.
     if (error instanceof BodyMistake)
       return reply.code(status).send(errorJson('bad_request', error.message));

@@ -6,11 +6,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import type { CustomerThing } from './call-checkout.ts';
 import { chooseLanguage, rememberSwitch, wordsOf } from './language.ts';
-import { type PageContext, guardPage, isSameOrigin } from './page-context.ts';
+import { type PageContext, guardPage, isSameOrigin, sendMessage } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import { customerPage } from './views/customer.ts';
 import { customerSubscriptionPage } from './views/customer-subscription.ts';
-import { messagePage } from './views/message.ts';
 import type { Words } from './words/en.ts';
 
 const things = ['token', 'subscription'] as const satisfies readonly CustomerThing[];
@@ -83,9 +82,7 @@ export const showCustomer = (app: FastifyInstance, context: PageContext): void =
     rememberSwitch(request, reply);
     const words = begin(request, reply);
     const document = await documentOf(context, request, words);
-    return document
-      ? reply.send(document)
-      : reply.code(404).send(messagePage('unknownPage', words, assets));
+    return document ? reply.send(document) : sendMessage(reply, 404, 'unknownPage', words, assets);
   });
 
   app.post<CustomerRoute>('/c/*', { bodyLimit: formLimit_bytes }, async (request, reply) => {
@@ -97,7 +94,7 @@ export const showCustomer = (app: FastifyInstance, context: PageContext): void =
       thing !== undefined &&
       isSameOrigin(request, true) &&
       (await calls.endOfCustomer[thing](callOf(request), address, form.get(thing) ?? ''));
-    if (!ended) return reply.code(404).send(messagePage('unknownPage', words, assets));
+    if (!ended) return sendMessage(reply, 404, 'unknownPage', words, assets);
     const page = id === null ? address : `${address}/${encodeURIComponent(id)}`;
     return reply.redirect(`/pay/c/${page}?done=${thing}`, 303);
   });

@@ -11,9 +11,8 @@ import { amountOf } from './browser/amount-rules.js';
 import { isRefusal, type LinkPage } from './call-checkout.ts';
 import { chooseLanguage, rememberSwitch, wordsOf, formatAmount } from './language.ts';
 import type { PageLimiter } from './limit-page.ts';
-import { type PageContext, guardPage, isSameOrigin } from './page-context.ts';
+import { type PageContext, guardPage, isSameOrigin, sendMessage } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
-import { messagePage } from './views/message.ts';
 import type { Words } from './words/en.ts';
 import { html, type Html, type Piece } from './html.ts';
 import type { Assets } from './serve-assets.ts';
@@ -203,10 +202,7 @@ const sendBusy = (
   words: Words,
   wait_s: number,
 ): FastifyReply =>
-  reply
-    .code(429)
-    .header('retry-after', String(wait_s))
-    .send(messagePage('busyPage', words, assets));
+  sendMessage(reply.header('retry-after', String(wait_s)), 429, 'busyPage', words, assets);
 
 const visit = async (
   context: PageContext,
@@ -226,7 +222,7 @@ const visit = async (
   if (link?.isOpen) return { link, words };
   await (link
     ? reply.code(410).send(endedLinkPage(link, words, context.assets))
-    : reply.code(404).send(messagePage('unknownPage', words, context.assets)));
+    : sendMessage(reply, 404, 'unknownPage', words, context.assets));
   return null;
 };
 
@@ -252,7 +248,7 @@ export const showLink = (
     if (!seen) return reply;
     const { link, words } = seen;
     if (!isSameOrigin(request, true))
-      return reply.code(404).send(messagePage('unknownPage', words, context.assets));
+      return sendMessage(reply, 404, 'unknownPage', words, context.assets);
     const form = formOf(request);
     const typed = (form.get('amount') ?? '').slice(0, 20);
     const key = form.get('idempotency_key') ?? '';

@@ -3,7 +3,6 @@
  * OpenID Connect Core 3.1). The state of each login is sealed in a cookie for ten minutes, so the
  * answer counts once, in the browser that asked.
  */
-import { readFileSync } from 'node:fs';
 import type * as Openid from 'openid-client';
 import { object, parse, string } from 'valibot';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -13,10 +12,10 @@ import { seal, unseal, type Keys } from '../../subgraphs/platform/access/keys.ts
 import type { ConsoleLogin, OidcConfig } from '../../subgraphs/platform/config/config.ts';
 import type { Refusal } from '../../subgraphs/rules/refusal.ts';
 import { preferredLanguage } from '../checkout/language.ts';
-import { html, markupText } from '../checkout/html.ts';
+import { html, markupText, type Html, type Piece } from '../checkout/html.ts';
 import { guardPage } from '../checkout/page-context.ts';
 import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
-import { prepareAnswer, serveMade } from '../fixed-answer.ts';
+import { serveFiles } from '../fixed-answer.ts';
 
 const issuerDeadline_s = 3;
 /** What the console requests from the issuer: the person's identity. */
@@ -123,17 +122,17 @@ export const openIssuerLogin = (deps: IssuerLoginDeps): IssuerLogin => {
 export type LoginWay = 'issuer' | 'link' | 'none';
 
 /**
- * Why a login is refused: without a role, by the issuer's fault or an answer that fits no login, by
- * the person's own wish, or since the login is over or was begun elsewhere.
+ * Why a login is refused, with its status and words: without a role, by the issuer's fault or an
+ * answer that fits no login, by the person's own wish, or since the login is over or was begun
+ * elsewhere.
  */
-export type LoginFault = 'refused' | 'failed' | 'cancelled' | 'over';
-
-const statusOf: Readonly<Record<LoginFault, number>> = {
-  refused: 403,
-  failed: 502,
-  cancelled: 200,
-  over: 400,
-};
+const faults = {
+  refused: { status: 403, words: 'loginRefused' },
+  failed: { status: 502, words: 'loginFailed' },
+  cancelled: { status: 200, words: 'loginCancelled' },
+  over: { status: 400, words: 'loginOver' },
+} as const;
+export type LoginFault = keyof typeof faults;
 
 const texts = {
   en: {
@@ -173,15 +172,35 @@ const texts = {
   },
 } as const;
 
-/** The words of each fault. */
-const wordsOf = {
-  refused: 'loginRefused',
-  failed: 'loginFailed',
-  cancelled: 'loginCancelled',
-  over: 'loginOver',
-} as const satisfies Readonly<Record<LoginFault, string>>;
-
 const command = html`<code>npm run console:link</code>`;
+
+/** A page beside the console: with its look, and without its program. */
+export const pageBeside = (
+  language: string,
+  title: string,
+  main: Html,
+  head: Piece = null,
+): string =>
+  markupText(
+    html`<!doctype html>
+      <html lang="${language}">
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width, initial-scale=1" />
+          <title>${title}</title>
+          <link rel="stylesheet" href="/console/enter/enter.css" />
+          <link rel="icon" href="/console/enter/icon.svg" type="image/svg+xml" />
+          ${head}
+        </head>
+        <body>
+          <main>
+            <img src="/console/enter/icon.svg" alt="" />
+            <h1>${title}</h1>
+            ${main}
+          </main>
+        </body>
+      </html>`,
+  );
 
 /** The page in the reader's language; `fault` is what the issuer's login came to. */
 export const sendEnterPage = (
@@ -193,61 +212,37 @@ export const sendEnterPage = (
   const language = preferredLanguage(request.headers['accept-language']);
   const words = texts[language];
   guardPage(reply);
-  const page = html`<!doctype html>
-    <html lang="${language}">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="robots" content="noindex, nofollow" />
-        <title>${words.title}</title>
-        <link rel="stylesheet" href="/console/enter/enter.css" />
-        <link rel="icon" href="/console/enter/icon.svg" type="image/svg+xml" />
-        <script src="/console/enter/enter.js" type="module"></script>
-      </head>
-      <body>
-        <main>
-          <img src="/console/enter/icon.svg" alt="" />
-          <h1>${words.title}</h1>
-          <div aria-live="polite">
-            <div data-when="waiting">
-              ${fault && html`<p class="bad">${words[wordsOf[fault]]}</p>`}
-              <p>${words[way]} ${way === 'link' && command}</p>
-              ${way === 'issuer' && html`<a class="go" href="/console/login">${words.go}</a>`}
-            </div>
-            <div data-when="asking" hidden>
-              <p>${words.replace} <strong data-who></strong></p>
-              <button class="go" type="button" data-go>${words.goOn}</button>
-              <a class="stay" href="/console/">${words.stay}</a>
-            </div>
-            <p data-when="opening" hidden>${words.opening}</p>
-            <p class="bad" data-when="over" hidden>${words.over} ${command}</p>
-            <p class="bad" data-when="failed" hidden>${words.failed}</p>
-          </div>
-        </main>
-      </body>
-    </html>`;
+  const head = html`<meta name="robots" content="noindex, nofollow" />
+    <script src="/console/enter/enter.js" type="module"></script>`;
+  const main = html`<div aria-live="polite">
+    <div data-when="waiting">
+      ${fault && html`<p class="bad">${words[faults[fault].words]}</p>`}
+      <p>${words[way]} ${way === 'link' && command}</p>
+      ${way === 'issuer' && html`<a class="go" href="/console/login">${words.go}</a>`}
+    </div>
+    <div data-when="asking" hidden>
+      <p>${words.replace} <strong data-who></strong></p>
+      <button class="go" type="button" data-go>${words.goOn}</button>
+      <a class="stay" href="/console/">${words.stay}</a>
+    </div>
+    <p data-when="opening" hidden>${words.opening}</p>
+    <p class="bad" data-when="over" hidden>${words.over} ${command}</p>
+    <p class="bad" data-when="failed" hidden>${words.failed}</p>
+  </div>`;
   return reply
-    .code(fault ? statusOf[fault] : 200)
+    .code(fault ? faults[fault].status : 200)
     .type('text/html; charset=utf-8')
-    .send(markupText(page));
+    .send(pageBeside(language, words.title, main, head));
 };
 
+const browser = 'checkout/browser';
 const files = [
-  ['enter.js', './browser/enter.js', 'text/javascript; charset=utf-8'],
-  ['enter.css', './browser/enter.css', 'text/css; charset=utf-8'],
-  ['icon.svg', '../checkout/browser/icon.svg', 'image/svg+xml'],
-  ['onest-latin.woff2', '../checkout/browser/fonts/onest-latin.woff2', 'font/woff2'],
-  ['onest-cyrillic.woff2', '../checkout/browser/fonts/onest-cyrillic.woff2', 'font/woff2'],
+  ['enter.js', ['console/browser/enter.js'], 'text/javascript; charset=utf-8'],
+  ['enter.css', [`${browser}/base.css`, 'console/browser/enter.css'], 'text/css; charset=utf-8'],
+  ['icon.svg', [`${browser}/icon.svg`], 'image/svg+xml'],
+  ['onest-latin.woff2', [`${browser}/fonts/onest-latin.woff2`], 'font/woff2'],
+  ['onest-cyrillic.woff2', [`${browser}/fonts/onest-cyrillic.woff2`], 'font/woff2'],
 ] as const;
 
-/** Serves the page's files; each is read on its first request. */
-export const serveEnterFiles = (app: FastifyInstance): void => {
-  for (const [name, path, type] of files) {
-    serveMade(app, `/console/enter/${name}`, () =>
-      prepareAnswer(readFileSync(new URL(path, import.meta.url)), {
-        'content-type': type,
-        'cache-control': 'public, max-age=300',
-      }),
-    );
-  }
-};
+export const serveEnterFiles = (app: FastifyInstance): void =>
+  serveFiles(app, '/console/enter/', files, 'public, max-age=300');

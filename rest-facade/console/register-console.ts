@@ -26,6 +26,7 @@ import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { readLinkPerson } from '../../subgraphs/platform/access/link-person.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import {
+  pageBeside,
   sendEnterPage,
   serveEnterFiles,
   type LoginFault,
@@ -33,7 +34,8 @@ import {
   type IssuerLogin,
 } from './login.ts';
 import { preferredLanguage } from '../checkout/language.ts';
-import { html, markupText } from '../checkout/html.ts';
+import { contentPolicy } from '../content-policy.ts';
+import { html } from '../checkout/html.ts';
 import { guardPage } from '../checkout/page-context.ts';
 import { prepareAnswer, sendAnswer, withBrotli, type FixedAnswer } from '../fixed-answer.ts';
 
@@ -50,20 +52,6 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
   '.svg': 'image/svg+xml',
 };
-
-const policy = (nonce: string): string =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    // The widgets add one sheet of their own, which names the page's nonce.
-    `style-src 'self' 'nonce-${nonce}'`,
-    "font-src 'self'",
-    "img-src 'self'",
-    "connect-src 'self'",
-    "form-action 'none'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 
 interface Program {
   /** The page, with a place for the nonce. */
@@ -97,7 +85,8 @@ const sendPage = (reply: FastifyReply, { page }: Program): FastifyReply => {
   return reply
     .headers({
       'cache-control': 'no-store',
-      'content-security-policy': policy(nonce),
+      // The widgets add one sheet of their own, which names the page's nonce.
+      'content-security-policy': contentPolicy({ 'style-src': `'self' 'nonce-${nonce}'` }),
       'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
       'x-robots-tag': 'noindex, nofollow',
     })
@@ -110,7 +99,7 @@ const isScreen = (path: string): boolean =>
   !/^(assets|enter|exports|login|links|session)(\/|$)/.test(path) && extname(path) === '';
 
 const sendNothing = (reply: FastifyReply): FastifyReply =>
-  reply.code(404).send(errorJson('not_found', 'there is nothing at this address'));
+  send(reply, 404, 'not_found', 'there is nothing at this address');
 
 /** Adds the console's page and files below `/console/`. */
 const serveProgram = (app: FastifyInstance): void => {
@@ -129,9 +118,7 @@ const serveProgram = (app: FastifyInstance): void => {
     const found = await program();
     if (found) return sendPage(reply, found);
     reading = null;
-    return reply
-      .code(503)
-      .send(errorJson('unavailable', 'the console is not built: npm start builds it'));
+    return send(reply, 503, 'unavailable', 'the console is not built: npm start builds it');
   };
   app.get('/console/', screen);
   app.get('/console/*', screen);
@@ -180,33 +167,17 @@ const serveStartPage = (app: FastifyInstance): void => {
     const language = preferredLanguage(request.headers['accept-language']);
     const words = texts[language];
     guardPage(reply);
-    const page = html`<!doctype html>
-      <html lang="${language}">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <title>${words.title}</title>
-          <link rel="stylesheet" href="/console/enter/enter.css" />
-          <link rel="icon" href="/console/enter/icon.svg" type="image/svg+xml" />
-        </head>
-        <body>
-          <main>
-            <img src="/console/enter/icon.svg" alt="" />
-            <h1>${words.title}</h1>
-            <p>${words.text}</p>
-            <a class="go" href="/console/">${words.console}</a>
-            <ul class="places">
-              ${words.links.map(
-                ([address, name, about]) =>
-                  html`<li>
-                    <a href="${address}"><strong>${name}</strong> <span>${about}</span></a>
-                  </li>`,
-              )}
-            </ul>
-          </main>
-        </body>
-      </html>`;
-    return reply.type('text/html; charset=utf-8').send(markupText(page));
+    const main = html`<p>${words.text}</p>
+      <a class="go" href="/console/">${words.console}</a>
+      <ul class="places">
+        ${words.links.map(
+          ([address, name, about]) =>
+            html`<li>
+              <a href="${address}"><strong>${name}</strong> <span>${about}</span></a>
+            </li>`,
+        )}
+      </ul>`;
+    return reply.type('text/html; charset=utf-8').send(pageBeside(language, words.title, main));
   });
 };
 

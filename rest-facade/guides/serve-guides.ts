@@ -2,13 +2,14 @@
  * The guides: `/docs`, `/docs/en/...` and `/docs/ru/...`. They are Markdown files beside this one,
  * read at the first look, and need no key. Nothing is loaded from elsewhere.
  */
-import { readFileSync } from 'node:fs';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { consoleVersion } from '../../gateway/graphql/read-document.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { preferredLanguage } from '../checkout/language.ts';
 import { html, markupText, type Html } from '../checkout/html.ts';
-import { prepareAnswer, sendAnswer, serveMade, type FixedAnswer } from '../fixed-answer.ts';
+import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
+import { contentPolicy } from '../content-policy.ts';
+import { prepareAnswer, sendAnswer, serveFiles, serveMade } from '../fixed-answer.ts';
 import { readContract } from '../read-contract.ts';
 import {
   guideGroups,
@@ -24,42 +25,26 @@ import {
 } from './pages.ts';
 import { readGuide, type Guide } from './read-guide.ts';
 
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 const headersOf = (cacheControl: string): Readonly<Record<string, string>> => ({
   'content-type': 'text/html; charset=utf-8',
   'cache-control': cacheControl,
-  'content-security-policy': contentSecurityPolicy,
+  'content-security-policy': contentPolicy({ 'form-action': "'self'" }),
 });
 
+const browser = 'checkout/browser';
 /** What pages load, by the files that it is made of. */
 const assets = [
-  ['guides.js', ['./browser/guides.js'], 'text/javascript; charset=utf-8'],
-  ['own-key.js', ['./browser/own-key.js'], 'text/javascript; charset=utf-8'],
-  ['search.js', ['./browser/search.js'], 'text/javascript; charset=utf-8'],
+  ...['guides.js', 'own-key.js', 'search.js'].map(
+    (name) => [name, [`guides/browser/${name}`], 'text/javascript; charset=utf-8'] as const,
+  ),
   [
     'guides.css',
-    ['../checkout/browser/base.css', './browser/guides.css', './browser/snippets.css'],
+    [`${browser}/base.css`, 'guides/browser/guides.css', 'guides/browser/snippets.css'],
     'text/css; charset=utf-8',
   ],
-  ['icon.svg', ['../checkout/browser/icon.svg'], 'image/svg+xml'],
-  ...['latin', 'cyrillic', 'currency'].map(
-    (part) =>
-      [
-        `onest-${part}.woff2`,
-        [`../checkout/browser/fonts/onest-${part}.woff2`],
-        'font/woff2',
-      ] as const,
+  ['icon.svg', [`${browser}/icon.svg`], 'image/svg+xml'],
+  ...['onest-latin.woff2', 'onest-cyrillic.woff2', 'onest-currency.woff2'].map(
+    (name) => [name, [`${browser}/fonts/${name}`], 'font/woff2'] as const,
   ),
 ] as const;
 
@@ -74,15 +59,12 @@ const readGuides = async (language: GuideLanguage): Promise<Guides> => {
 };
 
 /** The guides of each language, read once. */
-const openGuides = () => {
-  const read = new Map<GuideLanguage, Promise<Guides>>();
-  return (language: GuideLanguage): Promise<Guides> => {
-    const guides = read.get(language) ?? readGuides(language);
-    read.set(language, guides);
-    return guides;
-  };
-};
-const guidesOf = openGuides();
+const guidesOf = {
+  en: lazily(() => readGuides('en')),
+  ru: lazily(() => readGuides('ru')),
+} as const satisfies Readonly<Record<GuideLanguage, () => Promise<Guides>>>;
+
+const otherThan = (language: GuideLanguage): GuideLanguage => (language === 'en' ? 'ru' : 'en');
 
 // What every page of the documentation but the reference has around its text.
 
@@ -147,7 +129,7 @@ const neighboursOf = ({ language, path }: FramedPage, titles: GuideTitles): Html
 
 const topOf = ({ language, elsewhere }: FramedPage): Html => {
   const words = guideWords[language];
-  const other = language === 'en' ? 'ru' : 'en';
+  const other = otherThan(language);
   return html`<header class="top">
     <a class="home" href="/docs/${language}/"
       ><img src="/docs/assets/icon.svg" alt="" width="28" height="28" />${words.title}</a
@@ -173,7 +155,7 @@ const topOf = ({ language, elsewhere }: FramedPage): Html => {
 const framed = (page: FramedPage, titles: GuideTitles): string => {
   const { language, title, elsewhere, sections } = page;
   const words = guideWords[language];
-  const other = language === 'en' ? 'ru' : 'en';
+  const other = otherThan(language);
   const shown = markupText(
     html`<!doctype html>
       <html lang="${language}">
@@ -214,7 +196,7 @@ const titlesOf = (guides: Guides): GuideTitles =>
 
 /** The first page of a language: all guides with their first sentences. */
 const makeHome = async (language: GuideLanguage): Promise<string> => {
-  const guides = await guidesOf(language);
+  const guides = await guidesOf[language]();
   const words = guideWords[language];
   const groups = guideGroups.map(
     ({ group, names }) =>
@@ -239,14 +221,14 @@ const makeHome = async (language: GuideLanguage): Promise<string> => {
       title: words.title,
       main: markupText(main),
       sections: [],
-      elsewhere: language === 'en' ? '/docs/ru/' : '/docs/en/',
+      elsewhere: `/docs/${otherThan(language)}/`,
     },
     titlesOf(guides),
   );
 };
 
 const makeGuide = async (language: GuideLanguage, name: GuideName): Promise<string> => {
-  const guides = await guidesOf(language);
+  const guides = await guidesOf[language]();
   const { title, main, sections } = guides[name];
   return framed(
     {
@@ -255,7 +237,7 @@ const makeGuide = async (language: GuideLanguage, name: GuideName): Promise<stri
       title,
       main,
       sections: sections.filter(({ depth }) => depth === 2),
-      elsewhere: guidePath(language === 'en' ? 'ru' : 'en', name),
+      elsewhere: guidePath(otherThan(language), name),
     },
     titlesOf(guides),
   );
@@ -286,7 +268,7 @@ const operationsOf = (language: GuideLanguage) => {
 
 /** The search index: each section with its address and words, then each operation. */
 const makeIndex = async (language: GuideLanguage): Promise<string> => {
-  const guides = await guidesOf(language);
+  const guides = await guidesOf[language]();
   const sections = guideNames.flatMap((name) =>
     guides[name].sections.map(({ anchor, title, text }) => ({
       u: `${guidePath(language, name)}${anchor === '' ? '' : `#${anchor}`}`,
@@ -314,33 +296,34 @@ export const serveOtherPage = (
       sections: [],
       elsewhere: null,
     } as const;
-    return prepareAnswer(framed(page, titlesOf(await guidesOf('en'))), headersOf(cacheControl));
+    return prepareAnswer(framed(page, titlesOf(await guidesOf.en())), headersOf(cacheControl));
   });
 
 /** The first page under `/docs` itself, in the reader's language; English without one. */
 const serveStart = (app: FastifyInstance, cacheControl: string): void => {
   const headers = { ...headersOf(cacheControl), vary: 'accept-language' };
-  const made = new Map<GuideLanguage, Promise<FixedAnswer>>();
+  const make = (language: GuideLanguage) =>
+    lazily(async () => prepareAnswer(await makeHome(language), headers));
+  const made = { en: make('en'), ru: make('ru') };
   for (const address of ['/docs', '/docs/'])
-    app.get(address, async (request, reply) => {
-      const wanted = request.headers['accept-language'];
-      const language = wanted === undefined ? 'en' : preferredLanguage(wanted);
-      const answer =
-        made.get(language) ?? makeHome(language).then((text) => prepareAnswer(text, headers));
-      made.set(language, answer);
-      return sendAnswer(request, reply, await answer);
-    });
+    app.get(address, async (request, reply) =>
+      sendAnswer(request, reply, await made[wantedLanguage(request)]()),
+    );
 };
+
+/** The reader's language; English without a preference. */
+const wantedLanguage = ({ headers }: FastifyRequest): GuideLanguage =>
+  headers['accept-language'] === undefined ? 'en' : preferredLanguage(headers['accept-language']);
 
 /** Leads from an address without a language to the guide in the reader's. */
 const serveShort = (app: FastifyInstance): void => {
   for (const [path, name] of Object.entries(shortPaths))
     for (const address of [path, `${path}/`])
-      app.get(address, (request, reply) => {
-        const wanted = request.headers['accept-language'];
-        const language = wanted === undefined ? 'en' : preferredLanguage(wanted);
-        return reply.header('vary', 'accept-language').redirect(guidePath(language, name), 302);
-      });
+      app.get(address, (request, reply) =>
+        reply
+          .header('vary', 'accept-language')
+          .redirect(guidePath(wantedLanguage(request), name), 302),
+      );
 };
 
 /** A browser that asks for a page that is not there gets one that leads on; programs get JSON. */
@@ -360,7 +343,7 @@ const serveNowhere = (app: FastifyInstance): void => {
       sections: [],
       elsewhere: null,
     } as const;
-    const text = framed(page, titlesOf(await guidesOf(language)));
+    const text = framed(page, titlesOf(await guidesOf[language]()));
     return reply.code(404).headers(headersOf('no-store')).send(text);
   });
 };
@@ -386,11 +369,5 @@ export const serveGuides = (app: FastifyInstance, cacheControl: string): void =>
         prepareAnswer(await makeGuide(language, name), headers),
       );
   }
-  for (const [name, paths, type] of assets)
-    serveMade(app, `/docs/assets/${name}`, () =>
-      prepareAnswer(
-        Buffer.concat(paths.map((path) => readFileSync(new URL(path, import.meta.url)))),
-        { 'content-type': type, 'cache-control': cacheControl },
-      ),
-    );
+  serveFiles(app, '/docs/assets/', assets, cacheControl);
 };

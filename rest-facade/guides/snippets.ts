@@ -140,7 +140,6 @@ interface Syntax {
   readonly idempotencyKey: (text: string) => string;
   readonly end: string;
   readonly answer: string;
-  readonly at: (step: string) => string;
   readonly refused: (call: string, code: string) => string;
 }
 
@@ -169,7 +168,6 @@ const python: Syntax = {
   idempotencyKey: (text) => `idempotency_key=${text}`,
   end: '',
   answer: 'answer',
-  at: (step) => `[${step}]`,
   refused: (call, code) => `try:
     ${call.replaceAll('\n', '\n    ')}
 except ApiError as error:
@@ -197,7 +195,6 @@ const php: Syntax = {
   idempotencyKey: (text) => text,
   end: ';',
   answer: '$answer',
-  at: (step) => `[${step}]`,
   refused: (call, code) => `try {
     ${call.replaceAll('\n', '\n    ')};
 } catch (ApiError $error) {
@@ -256,7 +253,7 @@ const place = (syntax: Syntax, path: string): string =>
   syntax.answer +
   path
     .split('.')
-    .map((step) => syntax.at(/^\d+$/.test(step) ? step : syntax.text(step)))
+    .map((step) => `[${/^\d+$/.test(step) ? step : syntax.text(step)}]`)
     .join('');
 
 const translate = (block: Block, syntax: Syntax, known: ReadonlySet<string>): Block | null => {

@@ -35,9 +35,7 @@ import {
 const ofPayoutMethod = object({
   method: nullish(picklist(['payouts_sbp', 'payouts_card', 'payouts_account']), 'payouts_sbp'),
 });
-/**
- * The scope of the payout's method; null when the method is not one, which validation reports.
- */
+/** The scope of the payout's method; null when the method is not one, which validation reports. */
 const payoutScope = (body: unknown): Scope | null => {
   const { success, output } = safeParse(ofPayoutMethod, Object(body));
   return success ? payoutScopes[output.method] : null;

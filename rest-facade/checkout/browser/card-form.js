@@ -13,12 +13,8 @@ import {
 } from './card-rules.js';
 import { serverNow, words } from './regions.js';
 
-/**
- * @typedef {'number' | 'expiry' | 'cvc' | 'holder'} FieldName
- */
-/**
- * @type {readonly FieldName[]}
- */
+/** @typedef {'number' | 'expiry' | 'cvc' | 'holder'} FieldName */
+/** @type {readonly FieldName[]} */
 const fieldNames = ['number', 'expiry', 'cvc', 'holder'];
 
 /**
@@ -56,9 +52,7 @@ const tidied = (name, text) => {
   }
 };
 
-/**
- * @typedef {import('./card-rules.js').Flaw} Flaw
- */
+/** @typedef {import('./card-rules.js').Flaw} Flaw */
 
 /**
  * What is said of a flaw.
@@ -138,9 +132,7 @@ const rewrite = (input, text) => {
   input.setSelectionRange(caret, caret);
 };
 
-/**
- * @param {string} digits
- */
+/** @param {string} digits */
 const showBrand = (digits) => {
   const brand = brandOf(digits);
   for (const mark of document.querySelectorAll('[data-brand]'))
@@ -249,9 +241,7 @@ export const readCard = () => {
     inputOf(wrong[0])?.focus();
     return null;
   }
-  /**
-   * @param {FieldName} name
-   */
+  /** @param {FieldName} name */
   const value = (name) => inputOf(name)?.value.trim() ?? '';
   return {
     number: digitsOf(value('number')),

@@ -4,9 +4,7 @@
  * Annex B (Luhn).
  */
 
-/**
- * @typedef {'mir' | 'visa' | 'mastercard' | 'unionpay'} Brand
- */
+/** @typedef {'mir' | 'visa' | 'mastercard' | 'unionpay'} Brand */
 
 /**
  * The digits of a text, without anything else.

@@ -43,9 +43,7 @@ let streaming = false;
 let offline = false;
 /** Until when the server wants to be left alone, by this device's clock. */
 let busyUntil_ms = 0;
-/**
- * @type {ReturnType<typeof setTimeout> | undefined}
- */
+/** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 
 const sayOffline = () => words().offline;

@@ -4,9 +4,7 @@
  */
 import { amountOf } from './amount-rules.js';
 
-/**
- * @type {HTMLInputElement | null}
- */
+/** @type {HTMLInputElement | null} */
 const input = document.querySelector('#amount');
 const field = input?.closest('.field');
 const problem = document.querySelector('#amount-problem');

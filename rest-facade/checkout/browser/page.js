@@ -47,9 +47,7 @@ const choices_max = 3;
 /** One thing at a time: a double click does nothing. */
 let busy = false;
 
-/**
- * @typedef {import('./follow.js').State} State
- */
+/** @typedef {import('./follow.js').State} State */
 
 /**
  * Waits.

@@ -22,9 +22,7 @@ const part = (id) => {
   return found;
 };
 
-/**
- * @typedef {import('../words/en.ts').Words} Words
- */
+/** @typedef {import('../words/en.ts').Words} Words */
 
 /**
  * What this page says by itself, in its language.
@@ -133,9 +131,7 @@ const redraw = (name, place, fresh) => {
 
 /** The panel's words, to be said when it changed. */
 const panelWords = () => {
-  /**
-   * @param {string} selector
-   */
+  /** @param {string} selector */
   const textsOf = (selector) =>
     [...part('panel').querySelectorAll(selector)].map((text) => text.textContent?.trim() ?? '');
   return [...textsOf('.panel-title').map((title) => `${title}.`), ...textsOf('.panel-text')].join(
@@ -235,9 +231,7 @@ export const showLanguage = (page) => {
   document.documentElement.lang = page.documentElement.lang;
   document.title = page.title;
   document.body.dataset['words'] = page.body.dataset['words'] ?? '{}';
-  /**
-   * @type {Record<string, string>}
-   */
+  /** @type {Record<string, string>} */
   const regions = {};
   for (const name of names) regions[name] = page.getElementById(name)?.innerHTML ?? '';
   for (const id of ['top', 'asleep', 'foot'])

@@ -4,8 +4,9 @@ import { formatAmount, formatDay, failureWords } from '../language.ts';
 import { html, type Html, type Piece } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import { day, fact } from './facts.ts';
+import { priceOf } from './subscription.ts';
 import type { Words } from '../words/en.ts';
-import { customerDocument, endForm, methodText, nameOf, priceOf } from './customer.ts';
+import { customerDocument, endForm, methodText, nameOf } from './customer.ts';
 
 type Found = CustomerSubscriptionPage['subscription'];
 type Charge = Found['charges'][number];

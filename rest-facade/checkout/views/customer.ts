@@ -1,16 +1,16 @@
 /** The page of a customer: what the shop may charge, and the removal of a saved method. */
 import type { CustomerFrame, CustomerPage, CustomerThing } from '../call-checkout.ts';
-import { formatAmount, formatDay, formatTime } from '../language.ts';
+import { formatDay, formatTime } from '../language.ts';
 import { html, linkable, type Html, type Piece } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import type { Words } from '../words/en.ts';
 import { arrow, lock, methodMarks } from './icons.ts';
 import { documentView, languageSwitch } from './page.ts';
+import { priceOf } from './subscription.ts';
 import { cardText, sellerView, shopView, sizeOf } from './summary.ts';
 
 type Token = CustomerPage['tokens'][number];
 type Subscription = CustomerPage['subscriptions'][number];
-type Terms = Pick<Subscription, 'planName' | 'amount' | 'currency' | 'period' | 'intervalCount'>;
 type Method = Pick<Token, 'method' | 'cardBrand' | 'cardMask'>;
 
 /** A saved method: the card's brand and last digits, else the method's name. */
@@ -34,15 +34,8 @@ export const endForm = (
   </details>`;
 };
 
-/** What every period costs. */
-export const priceOf = (terms: Terms, words: Words): string => {
-  const { amount, currency, period, intervalCount } = terms;
-  const sum = formatAmount(amount, currency, words.locale);
-  return words.subscription.price(sum, period, intervalCount);
-};
-
 /** The merchant's name of the plan, else what it is. */
-export const nameOf = ({ planName }: Pick<Terms, 'planName'>, words: Words): string =>
+export const nameOf = ({ planName }: Pick<Subscription, 'planName'>, words: Words): string =>
   planName ?? words.subscription.title;
 
 const tokenView = (token: Token, { subscriptions }: CustomerPage, words: Words): Html => {

@@ -17,7 +17,16 @@ const day_ms = 86_400_000;
 const trialEnd = ({ trialDays }: Terms, boundAt: string): string =>
   new Date(Date.parse(boundAt) + trialDays * day_ms).toISOString();
 
-const price = ({ amount, currency, period, intervalCount }: Terms, words: Words): string =>
+/** What every period costs. */
+export const priceOf = (
+  {
+    amount,
+    currency,
+    period,
+    intervalCount,
+  }: Pick<Terms, 'amount' | 'currency' | 'period' | 'intervalCount'>,
+  words: Words,
+): string =>
   words.subscription.price(formatAmount(amount, currency, words.locale), period, intervalCount);
 
 /** The terms of a binding that is free today: what it charges later is what matters. */
@@ -28,7 +37,7 @@ export const trialTerms = ({ verification, subscription }: Checkout): Terms | nu
 export const headline = (checkout: Checkout, words: Words): string => {
   const terms = trialTerms(checkout);
   return terms
-    ? price(terms, words)
+    ? priceOf(terms, words)
     : formatAmount(checkout.amount, checkout.currency, words.locale);
 };
 
@@ -37,7 +46,7 @@ const trialWords = (checkout: Checkout, words: Words): string | null => {
   const terms = trialTerms(checkout);
   if (!terms) return null;
   const end = formatDay(trialEnd(terms, checkout.now), words);
-  return words.subscription.begin(price(terms, words), end);
+  return words.subscription.begin(priceOf(terms, words), end);
 };
 
 /** When a trial that is about to begin is charged first; null for any other payment. */
@@ -74,7 +83,7 @@ export const offeredTermsView = (checkout: Checkout, words: Words): Piece => {
   return html`<section class="terms" aria-labelledby="terms-title">
     <h2 class="terms-title" id="terms-title">${title}</h2>
     <dl class="facts">
-      ${planFact(terms, words)} ${fact(words.subscription.priceLabel, price(terms, words))}
+      ${planFact(terms, words)} ${fact(words.subscription.priceLabel, priceOf(terms, words))}
       ${
         terms.trialDays > 0
           ? html`${trialFact(terms, end, words)} ${firstCharge(terms, end, words)}`
@@ -96,7 +105,7 @@ export const agreedTermsView = (checkout: Checkout, words: Words): Piece => {
   return html`<section class="terms" aria-labelledby="terms-title">
     <h3 class="terms-title" id="terms-title">${title}</h3>
     <dl class="facts">
-      ${planFact(terms, words)} ${fact(words.subscription.priceLabel, price(terms, words))}
+      ${planFact(terms, words)} ${fact(words.subscription.priceLabel, priceOf(terms, words))}
       ${terms.trialDays > 0 && !isOver && trialFact(terms, first, words)}
       ${!isOver && next !== null && fact(nextCharge, day(next, words))}
     </dl>

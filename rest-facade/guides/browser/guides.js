@@ -5,17 +5,7 @@
 import { openOwnKey } from './own-key.js';
 import { openSearch } from './search.js';
 
-/**
- * @typedef {object} Words
- * @property {string} copy
- * @property {string} copied
- * @property {string} found
- * @property {string} nothing
- * @property {string} tabs
- * @property {import('./own-key.js').KeyWords} key
- */
-
-/** @type {Words} */
+/** @type {import('../pages.ts').GuideWords['script']} */
 const words = JSON.parse(document.body.dataset['words'] ?? '{}');
 
 const choiceKey = 'docs-language';

@@ -4,7 +4,7 @@
  * It stays in this tab.
  */
 
-/** @typedef {Readonly<Record<'text' | 'label' | 'put' | 'make' | 'live' | 'placed' | 'logIn' | 'noShop' | 'refused' | 'name', string>>} KeyWords */
+/** @typedef {import('../pages.ts').GuideWords['script']['key']} KeyWords */
 
 const keptAs = 'docs-test-key';
 const form = /^sk_test_[A-Za-z0-9_]+$/;
