@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { connectRedis, failFast, waitForRedis, whenRedisAnswers } from '../bus/connect-redis.ts';
+import type { Statement } from '../database/statement.ts';
 
 interface Transport {
   /** Fulfils when the text is on its way, rejects when it is not. */
@@ -63,8 +64,10 @@ const close_max_ms = 1_000;
 const start_max_ms = 30_000;
 const batch_max = 256;
 
-const notify =
-  'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as sending (channel, payload)';
+const notify: Statement = {
+  name: 'bus.notify',
+  text: 'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as sending (channel, payload)',
+};
 
 interface Sending {
   readonly channel: string;
@@ -178,7 +181,7 @@ const openSending = (connection: () => pg.Client | null): Transport['send'] => {
       try {
         const client = connection();
         if (!client) throw new Error('PostgreSQL does not answer');
-        await client.query(notify, [channels, payloads]);
+        await client.query({ ...notify, values: [channels, payloads] });
         for (const [, { sent }] of batch) sent.resolve();
       } catch (error) {
         // Hints grow old: further waiting texts are dropped with these.
