@@ -239,10 +239,18 @@ describe('a customer session', () => {
       session({ customer_ref: 'c-5' }),
     ]);
     const statuses = new Set<number>();
-    for (let round = 0; round < 40 && !statuses.has(429); round += 1)
-      for (const { status } of await Promise.all(Array.from({ length: 25 }, () => show(busy.url))))
-        statuses.add(status);
-    assert.deepEqual(statuses, new Set([200, 429]));
+    // A form of another site is turned away before anything is read: nothing is cheaper, so that a slow
+    // machine uses the calls up sooner than they come back.
+    const origin = 'https://elsewhere.example';
+    const lane = async (): Promise<void> => {
+      while (!statuses.has(429)) {
+        const answer = await end(busy.url, 'token', 'none', { origin });
+        await answer.arrayBuffer();
+        statuses.add(answer.status);
+      }
+    };
+    await Promise.all(Array.from({ length: 50 }, lane));
+    assert.deepEqual(statuses, new Set([404, 429]));
     assert.equal((await show(calm.url)).status, 200);
   });
 });
