@@ -154,9 +154,17 @@ describe('webhooks', { skip: noChromium }, () => {
       `update event set created_at = created_at - interval '2 days' where merchant_id = any($1)`,
       [[merchant.id, stranger.id]],
     );
-    const page = await openAt('?mode=test', merchant.id);
+    const page = await openAt('settings?mode=test', merchant.id);
+    await page.getByLabel('Time zone').selectOption('Asia/Vladivostok');
+    await page.getByRole('link', { name: 'Home' }).click();
     await page.getByRole('link', { name: `Failed webhooks: ${failed}` }).click();
     await page.getByRole('button', { name: `Replay ${failed} failed ...` }).click();
+    const { rows: oldest } = await database.query<{ there: string }>(
+      `select to_char(min(created_at) at time zone 'Asia/Vladivostok', 'YYYY-MM-DD"T"HH24:MI') as there
+        from webhook_delivery where merchant_id = $1`,
+      [merchant.id],
+    );
+    assert.equal(await page.getByLabel('Of events since').inputValue(), oldest[0]?.there);
     await page.getByText(`${failed} failed webhooks will be resent`).waitFor();
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page.getByText(`${failed} are being resent.`).waitFor();

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { FailedDeliveries, ResendFailed } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { wholeNumber, startOfDay } from '../format.ts';
+import { fromZoneField, startOfDay, toZoneField, wholeNumber } from '../format.ts';
 import { Modal } from '../parts/modal.tsx';
 import { useRefusalText } from '../parts/outcome.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -62,9 +62,6 @@ const useReplay = (failed: Failed, since: string) => {
   return { state, run, stop: () => void (isStopped.current = true) };
 };
 
-/** A moment as a field of date and time takes it. */
-const fieldOf = (at: Date): string =>
-  new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 const Count = ({ failed, since }: { readonly failed: Failed; readonly since: string }) => {
   const { locale } = useWords();
   const words = useWebhookWords();
@@ -93,10 +90,10 @@ export const ReplayDialog = ({ close, from, ...of }: ReplayProps) => {
             {words.since}
             <input
               type="datetime-local"
-              defaultValue={fieldOf(new Date(since))}
+              defaultValue={toZoneField(new Date(since))}
               onChange={({ target }) => {
-                const at = new Date(target.value);
-                if (!Number.isNaN(at.getTime())) setSince(at.toISOString());
+                const at = fromZoneField(target.value);
+                if (at) setSince(at.toISOString());
               }}
             />
           </label>
