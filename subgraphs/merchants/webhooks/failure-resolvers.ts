@@ -33,9 +33,8 @@ interface FailingAddress {
   readonly shopId: string;
   readonly endpointId: string | null;
   readonly url: string;
+  readonly lane: string;
   readonly oldestAt: Temporal.Instant;
-  /** Up to one more than are counted. */
-  readonly counted: number;
 }
 
 interface FoundFailures {
@@ -66,21 +65,25 @@ const owners: Statement = {
     order by merchant.id limit $2`,
 };
 
-const ofLane = `webhook_delivery as delivery where delivery.merchant_id = $1 and delivery.status = 'failed' and delivery.mode = $7
-        and delivery.shop_id = lane.shop_id and delivery.lane = lane.lane and delivery.created_at >= $3`;
 const step: Statement = {
   name: 'webhook.failing_step',
-  text: `select lane.shop_id as "shopId", lane.lane, oldest.endpoint_id as "endpointId", oldest.url, oldest.created_at as "oldestAt", entries.counted
+  text: `select lane.shop_id as "shopId", lane.lane, oldest.endpoint_id as "endpointId", oldest.url, oldest.created_at as "oldestAt"
     from (select next.shop_id, next.lane from webhook_delivery as next
         where next.merchant_id = $1 and next.status = 'failed' and next.mode = $7 and next.created_at >= $2
           and ($4::uuid is null or next.shop_id = $4) and (next.shop_id, next.lane) > ($5::uuid, $6::text)
         order by next.shop_id, next.lane limit 1) as lane
-      left join lateral (select endpoint_id, url, created_at from ${ofLane} order by created_at limit 1) as oldest on true
-      cross join lateral (select count(*)::int as counted from (select 1 from ${ofLane} limit ${counted_max + 1}) as entry) as entries`,
+      left join lateral (select endpoint_id, url, created_at from webhook_delivery as delivery
+        where delivery.merchant_id = $1 and delivery.status = 'failed' and delivery.mode = $7 and delivery.shop_id = lane.shop_id
+          and delivery.lane = lane.lane and delivery.created_at >= $3 order by created_at limit 1) as oldest on true`,
+};
+const count: Statement = {
+  name: 'webhook.failing_count',
+  text: `select count(*)::int as counted from (select 1 from webhook_delivery
+    where merchant_id = $1 and status = 'failed' and mode = $2 and shop_id = $3 and lane = $4 and created_at >= $5
+    limit ${counted_max + 1}) as entry`,
 };
 
 interface Step extends Omit<FailingAddress, 'merchantId' | 'oldestAt'> {
-  readonly lane: string;
   /** Null: its failures are older. */
   readonly oldestAt: Temporal.Instant | null;
 }
@@ -98,7 +101,7 @@ const walkMerchant = async (
     const [next] = await run<Step>(runner, step, values);
     if (!next) return { found, isCut: false };
     last = next;
-    const { lane: _, oldestAt, ...address } = next;
+    const { oldestAt, ...address } = next;
     if (oldestAt && steps < addresses_max) found.push({ merchantId, ...address, oldestAt });
   }
   return { found, isCut: true };
@@ -136,7 +139,7 @@ const walkFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFa
 const since_max_days = 31;
 const since_days = 7;
 
-type Failure = Omit<FailingAddress, 'counted'> & {
+type Failure = Omit<FailingAddress, 'lane'> & {
   readonly count: { readonly count: number; readonly isExact: boolean };
 };
 
@@ -177,13 +180,17 @@ const findFailures = async (
     merchantId,
     shopId,
   });
-  return {
-    nodes: listed.map(({ counted, ...address }) => ({
+  const nodes: Failure[] = [];
+  for (const { lane, ...address } of listed) {
+    const values = [address.merchantId, mode, address.shopId, lane, since];
+    const [row] = await run<{ counted: number }>(runner, count, values);
+    const counted = row?.counted ?? 0;
+    nodes.push({
       ...address,
       count: { count: Math.min(counted, counted_max), isExact: counted <= counted_max },
-    })),
-    hasMore,
-  };
+    });
+  }
+  return { nodes, hasMore };
 };
 
 /** The query of failed deliveries by address. */
