@@ -14,6 +14,9 @@ import { readAmount } from './command-line.ts';
 /** Makes it happen; gives the id of the object that the event is about. */
 type Trigger = (context: Context, client: PaymentClient, amount: number) => Promise<string>;
 
+/** Two triggers of one moment must not find each other's method. */
+const customerOfItsOwn = (): string => `psp-trigger-${crypto.randomUUID()}`;
+
 const phone = '+79161234567';
 /** The simulated bank's number of a person without SBP. */
 const phoneOfNobody = '+79000000001';
@@ -189,7 +192,7 @@ const pastDue: Trigger = async (context, client, amount) => {
   // The last two digits decide: 02 is insufficient_funds. The trial binds the method without them.
   const { subscription, pay_url } = await client.subscriptions.create({
     amount: Math.ceil(amount / 100) * 100 + 2,
-    customer_ref: `psp-trigger-${Date.now()}`,
+    customer_ref: customerOfItsOwn(),
     method: 'sbp',
     trial_days: 1,
   });
@@ -212,7 +215,7 @@ const pastDue: Trigger = async (context, client, amount) => {
 const subscribed: Trigger = async (context, client, amount) => {
   const { subscription, pay_url } = await client.subscriptions.create({
     amount,
-    customer_ref: `psp-trigger-${Date.now()}`,
+    customer_ref: customerOfItsOwn(),
     method: 'sbp',
   });
   await pay(pay_url, 'sbp', context.stopped);
@@ -224,7 +227,7 @@ const subscribed: Trigger = async (context, client, amount) => {
 
 /** A token that may be charged. */
 const bound: Trigger = async (context, client, amount) => {
-  const customer_ref = `psp-trigger-${Date.now()}`;
+  const customer_ref = customerOfItsOwn();
   const { card, pay_url } = await client.tokens.create({ customer_ref, method: 'sbp', amount });
   await pay(pay_url, 'sbp', context.stopped);
   return until(context, 'the bound method', async () => {
