@@ -87,7 +87,7 @@ const names: Statement = {
   name: 'audit.names',
   text: `select $1::uuid as "merchantId", about.id, coalesce(merchant.name, shop.name, nullif(api_key.name, ''), api_key.prefix || '...',
       webhook_endpoint.url, concat_ws(' ', payment.public_id, payment.order_id), subscription.plan_name) as name
-    from unnest((select $2::uuid[])) as about (id)
+    from unnest($2::uuid[]) as about (id)
       left join merchant on merchant.id = $1 and merchant.id = about.id
       left join shop on shop.merchant_id = $1 and shop.id = about.id
       left join api_key on api_key.merchant_id = $1 and api_key.id = about.id

@@ -72,7 +72,7 @@ interface LockedPayments {
 
 const lockFree: Statement = {
   name: 'payment.lock_free',
-  text: `select merchant_id as "merchantId", id from payment where ${boundWait} and merchant_id = $1 and id in (select unnest((select $2::uuid[])))
+  text: `select merchant_id as "merchantId", id from payment where ${boundWait} and merchant_id = $1 and id = any ($2::uuid[])
     for update skip locked`,
 };
 

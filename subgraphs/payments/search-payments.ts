@@ -151,8 +151,7 @@ export const searchPayments = async (
   const order = range.backwards ? 'asc' : 'desc';
   criteria(where, search, span, range);
   const rows = reach ? overIndex(where, reach) : overMerchants(where, search);
-  // Without a name PostgreSQL plans it for these very values: the criteria differ too much for one
-  // plan to serve them all.
+  // Without a name: no connection keeps a plan of each combination of criteria.
   const text = `select ${found} from ${rows} order by payment.created_at ${order}, payment.id ${order} limit ${limit}`;
   return pageOf(await run<Payment>(runner, { name: '', text }, where.values), range);
 };

@@ -67,11 +67,10 @@ interface Finding {
 }
 type FoundRow = Payment & { readonly rateBps: number; readonly place: number };
 
-// As subqueries the arrays say nothing to the planner, so that the plan is made once.
 const find: Statement = {
   name: 'payment.find',
   text: `select ${paymentColumns}, ${rateAt('asked.at')} as "rateBps", asked.place::int as place
-    from unnest((select $2::uuid[]), (select $3::timestamptz[])) with ordinality as asked (id, at, place)
+    from unnest($2::uuid[], $3::timestamptz[]) with ordinality as asked (id, at, place)
     cross join lateral (select * from payment where merchant_id = $1 and id = asked.id limit 1) as payment`,
 };
 

@@ -21,23 +21,17 @@ import {
   type CreatingDeps,
 } from '../../subgraphs/payments/create-payment.ts';
 import { PaymentEntity, type Payment } from '../../subgraphs/payments/entities.ts';
-import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { answered, codeOf, granted } from '../support/granted.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { poison } from '../support/poison.ts';
-import { openPool } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { size } from '../support/size.ts';
 import { openGate, repeatWhileAsking } from '../support/slow-answer.ts';
 import { testCustomers } from '../support/customers.ts';
 
 let migrated: MigratedDatabase;
-before(async () => {
-  migrated = await startMigratedDatabase();
-  // Statistics that autovacuum takes in the middle would decide which plans are kept.
-  await migrated.database.pool.query('alter table payment set (autovacuum_enabled = off)');
-});
+before(async () => void (migrated = await startMigratedDatabase()));
 after(() => migrated.close());
 
 const start = Temporal.Instant.from('2026-11-21T10:00:00.123Z');
@@ -268,34 +262,6 @@ test('a process that is killed in the middle of batches leaves each payment whol
     'what was reported is there',
   );
   assert.deepEqual(await writtenOf(key), [payments, payments, payments]);
-});
-
-test('PostgreSQL keeps one plan for batches of every size', async () => {
-  const key = await migrated.merchant();
-  const pool = openPool(migrated.database.url, 1);
-  const database = { ...migrated.database, pool };
-  for (let size = 2; size < 18; size += 1) {
-    const made = await Promise.all(
-      amounts(size).map((amount) =>
-        recordPayment(database, noPolicies, key, { input: { amount } }, start),
-      ),
-    );
-    // One at a time first: a plan for one row looks better than one for any number.
-    const read = made.slice(0, size < 10 ? 1 : size);
-    await loadPayments(
-      pool,
-      read.map((created) => granted(created).payment),
-    );
-  }
-  const { rows } = await pool.query<{ name: string; custom: string; generic: string }>(
-    `select name, custom_plans as custom, generic_plans as generic from pg_prepared_statements
-      where name in ('payments/create-payment', 'payment.load') order by name desc`,
-  );
-  await pool.end();
-  assert.deepEqual(rows, [
-    { name: 'payments/create-payment', custom: '5', generic: '11' },
-    { name: 'payment.load', custom: '5', generic: '11' },
-  ]);
 });
 
 test('connections that are lost in the middle of batches lose no payment and make none twice', async () => {

@@ -30,7 +30,7 @@ const packageOf = (specifier: string): string => {
  * The edges of one file. Throws when the text cannot be parsed, or when a dynamic import does not
  * name its module as a literal. The linter refuses the form `import('...')` of a type.
  */
-export const edgesOf = (path: string, text: string): readonly Edge[] => {
+const edgesOf = (path: string, text: string): readonly Edge[] => {
   const { module, errors } = parseSync(path, text);
   if (errors.length > 0)
     throw new Error(`${path} cannot be parsed: ${errors.map(({ message }) => message).join('; ')}`);

@@ -88,11 +88,10 @@ const addTotals = (rows: string): string =>
       on conflict (merchant_id, shop_id, ${place.join(', ')}) do update set
         ${added.map(({ column }) => `${column} = total.${column} + excluded.${column}`).join(', ')}`;
 
-// As a subquery the array tells the planner nothing, so the plan is made once.
 const countOfMerchant: Statement = {
   name: 'totals.count_of_merchant',
   text: `with named as materialized (select distinct $1::uuid as merchant_id, subject_id
-      from unnest((select $2::uuid[])) as each (subject_id)),
+      from unnest($2::uuid[]) as each (subject_id)),
     touched as materialized (
       select merchant_id, subject_id as payment_id from named
       union select refund.merchant_id, refund.payment_id from named join refund

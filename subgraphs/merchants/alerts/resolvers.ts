@@ -101,7 +101,7 @@ type About = Pick<Alert, 'merchantId' | 'subjectId'>;
 const payments: Statement = {
   name: 'alert.payments',
   text: `select about.id as "subjectId", $1::uuid as "merchantId", coalesce(payment.id, refund.payment_id, receipt.payment_id) as id
-    from unnest((select $2::uuid[])) as about (id)
+    from unnest($2::uuid[]) as about (id)
     left join payment on payment.merchant_id = $1 and payment.id = about.id
     left join refund on refund.merchant_id = $1 and refund.id = about.id
     left join receipt on receipt.merchant_id = $1 and receipt.id = about.id

@@ -78,7 +78,7 @@ const read = (name: string, ofInterval: string): Statement => ({
   name: `totals.read_by_${name}`,
   text: `select span.place::int as place, total.* from
       (select since, lead(since, 1, $7::timestamptz) over (order by place) as until, place
-        from unnest((select $6::timestamptz[])) with ordinality as start (since, place)) as span
+        from unnest($6::timestamptz[]) with ordinality as start (since, place)) as span
       cross join lateral (${ofInterval}) as total
     where total.count > 0`,
 });

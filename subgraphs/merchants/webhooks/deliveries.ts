@@ -140,13 +140,12 @@ export const joinSigning = (delivery: string): string => `
 /**
  * Claims the oldest due deliveries of lanes of one merchant, within the room of each and with at
  * most `$5` in flight. The inner limit is a constant; otherwise the planner expects a tenth of the
- * lane and sorts all of it. The lanes come from subqueries, so the plan does not depend on them and
- * is not made for each claim.
+ * lane and sorts all of it.
  */
 const claimDue: Statement = {
   name: 'webhook.claim_due',
   text: `with due as materialized (
-      select oldest.id, oldest.created_at from unnest((select $2::text[]), (select $3::int[])) as asking (lane, room) cross join lateral (
+      select oldest.id, oldest.created_at from unnest($2::text[], $3::int[]) as asking (lane, room) cross join lateral (
         select id, created_at from (
           select waiting.id, waiting.created_at from webhook_delivery as waiting
           where waiting.merchant_id = $1 and waiting.lane = asking.lane and ${isDue('$4')}

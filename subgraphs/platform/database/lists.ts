@@ -69,7 +69,7 @@ export const looked_max_rows = 20_000;
 const counted_max_rows = 10_000;
 const lookedToCount_max_rows = 50_000;
 
-/** Without a name PostgreSQL plans it for these values: no single plan serves all filters. */
+/** Without a name: no connection keeps a plan of each combination of filters. */
 const ask = <Found extends object>(
   runner: Runner,
   { text, values }: { readonly text: string; readonly values: readonly unknown[] },
