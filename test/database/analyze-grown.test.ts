@@ -87,3 +87,16 @@ test('a payment of a merchant whom the statistics do not know reads as many rows
   const read = await rowsRead(unknown);
   assert.ok(read <= 2 * expected, `${read} rows, ${expected} of the other`);
 });
+
+test('a payment of a large merchant among thousands of small ones reads as many rows as before', async () => {
+  const [large] = keys as [KeyPrincipal];
+  const calm = await rowsRead(large);
+  await database.pool.query(
+    `insert into payment select small.* from (select * from payment limit 1) as one
+       cross join generate_series(1, 20000) as n cross join lateral jsonb_populate_record(null::payment,
+         to_jsonb(one) || jsonb_build_object('merchant_id', gen_random_uuid(), 'public_id', concat('Q-', n))) as small`,
+  );
+  await database.pool.query('analyze payment');
+  const read = await rowsRead(large);
+  assert.ok(read <= 2 * calm, `${read} rows, ${calm} before`);
+});

@@ -109,10 +109,11 @@ const isDue = (now: string): string =>
 
 // Lanes are locked in one order, so two processes never deadlock. The claim after the locks sees
 // what earlier holders claimed. A claim lost in a PostgreSQL crash is repeated, so the commit does
-// not wait for the disk.
+// not wait for the disk. Statistics taken while nothing was due promise that a sort costs nothing,
+// and each claim would sort all that its lane has due; the index has the order.
 const lockLanes: Statement = {
   name: 'webhook.lock_lanes',
-  text: `select count(pg_advisory_xact_lock(key)) from set_config('synchronous_commit', 'off', true), (
+  text: `select count(pg_advisory_xact_lock(key)) from set_config('synchronous_commit', 'off', true) as unsynced, set_config('enable_sort', 'off', true) as unsorted, (
       select distinct hashtextextended('webhook-lane/' || lane, 0) as key from unnest($1::text[]) as lane order by key) as keys`,
 };
 

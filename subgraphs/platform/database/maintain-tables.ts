@@ -171,17 +171,45 @@ export const analyzeGrown = async (pool: pg.Pool): Promise<number> => {
   return rows.length;
 };
 
-/** Those whose rows the statements of files find by their keys. */
-const keyedTables = ['payment', 'payout', 'receipt_terms', 'shop', 'simulator_operation'];
+/** Whose rows statements find by their keys. */
+const keyedTables = [
+  'payment',
+  'payout',
+  'receipt_terms',
+  'shop',
+  'simulator_operation',
+  ...partitionedTables,
+];
+
+/** SQL: the column of the merchant in these tables and in all partitions. */
+const merchantColumns = `pg_attribute join pg_class on pg_class.oid = attrelid join pg_namespace on pg_namespace.oid = relnamespace
+      where attname = 'merchant_id' and (nspname = 'partitions' or (nspname = 'public' and relname = any ($1)))`;
 
 /**
- * Tells the planner that a merchant says little about which row is meant, for tables that were
- * never analyzed. Without statistics it takes a merchant for one of 200, so that all rows of a
- * merchant cost no more than one row by its key, and keeps that plan until the first analysis.
- * PostgreSQL has the function from 18 on; before, a burst on a new installation is slow until
- * `analyzeGrown`.
+ * Makes plans for the largest merchant of a table. Statistics say how many rows a merchant has on
+ * average; where that is few, all rows of a merchant cost no more than one by its key, and such a
+ * plan reads all of a large merchant's. Citus has statistics of each shard.
  */
 export const expectLargeMerchants = async (client: pg.ClientBase): Promise<void> => {
+  const { rows } = await client.query<{ table: string }>(
+    `select attrelid::regclass::text as table
+       from ${merchantColumns} and relkind in ('r', 'p') and attoptions is null
+        and not exists (select from pg_extension where extname = 'citus')`,
+    [keyedTables],
+  );
+  for (const { table } of rows)
+    await client.query(
+      `alter table only ${table} alter column merchant_id set (n_distinct = 1, n_distinct_inherited = 1)`,
+    );
+  await expectThemAtOnce(client);
+};
+
+/**
+ * The same for tables that were never analyzed, of which PostgreSQL takes a merchant for one of 200.
+ * It has the function from 18 on; before, a burst on a new installation is slow until
+ * `analyzeGrown`.
+ */
+const expectThemAtOnce = async (client: pg.ClientBase): Promise<void> => {
   const { rows } = await client.query<{ known: boolean }>(
     `select to_regproc('pg_catalog.pg_restore_attribute_stats') is not null as known`,
   );
@@ -189,8 +217,7 @@ export const expectLargeMerchants = async (client: pg.ClientBase): Promise<void>
   await client.query(
     `select pg_restore_attribute_stats('schemaname', nspname::text, 'relname', relname::text, 'attname', attname::text,
         'inherited', false, 'null_frac', 0::real, 'avg_width', 16, 'n_distinct', 1::real)
-       from pg_attribute join pg_class on pg_class.oid = attrelid join pg_namespace on pg_namespace.oid = relnamespace
-      where nspname = 'public' and relname = any ($1) and attname = 'merchant_id'
+       from ${merchantColumns} and relkind = 'r'
         and not exists (select 1 from pg_statistic where starelid = attrelid and staattnum = attnum)`,
     [keyedTables],
   );

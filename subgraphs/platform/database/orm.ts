@@ -108,12 +108,11 @@ const planForAllValues = `select set_config('plan_cache_mode', 'force_generic_pl
   where not exists (select from pg_extension where extname = 'citus')`;
 
 const openPool = (options: pg.PoolConfig): pg.Pool => {
-  const pool = new pg.Pool(options);
-  pool.on('connect', (client) => {
-    // The next statement on a held connection detects its loss; a lost idle connection is replaced.
-    client.on('error', () => {});
-    client.query(planForAllValues).catch(() => {});
-  });
+  // The pool waits for it, whatever its type says.
+  const onConnect = (client: pg.ClientBase): unknown => client.query(planForAllValues);
+  const pool = new pg.Pool({ ...options, onConnect });
+  // The next statement on a held connection detects its loss; a lost idle connection is replaced.
+  pool.on('connect', (client) => client.on('error', () => {}));
   pool.on('error', () => {});
   knowClients(pool);
   return pool;
