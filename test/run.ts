@@ -66,6 +66,7 @@ const alone = [
   'test/cluster/',
   'test/crash/',
   'test/database/merchant-rule',
+  'test/database/plans',
   'test/graph/large-answers',
   'test/live/chaos',
   'test/scenarios/',

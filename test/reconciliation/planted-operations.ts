@@ -38,7 +38,7 @@ export const plantOperations = async (
   );
   await pool.query(`insert into payment (merchant_id, id, version, public_id, shop_id, terminal_id, terminal_name, shop_name, mode, order_id, amount,
       amount_refunded, currency, method, status, bank_ref, metadata, created_at, expires_at, captured_at, finalized_at, fee, connector)
-    select merchant_id, id, 3, id, shop_id, shop_id, 'T', 'S', 'test', 'planted', amount, case when n % 10 = 0 then 10 else 0 end, 'RUB', 'sbp', 'succeeded',
+    select merchant_id, id, 3, id, shop_id, shop_id, 'T', 'S', 'test', 'order-' || n, amount, case when n % 10 = 0 then 10 else 0 end, 'RUB', 'sbp', 'succeeded',
       'bank_' || id, '{}', at, at + interval '1 hour', at, at, 0, 'simulator' from planted_here`);
   await pool.query(`insert into posting (merchant_id, id, shop_id, mode, currency, type, from_account, to_account, amount, description, source_kind,
       source_id, payment_id, created_at)

@@ -1,0 +1,64 @@
+/**
+ * What PostgreSQL plans for each statement of the program on tables that are full: none walks one of
+ * the large tables, or all rows of a merchant in it. Every statement has one plan, which serves all
+ * merchants (docs/decisions.md).
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { plantOperations } from '../reconciliation/planted-operations.ts';
+import { loadProgram, statementsSeen } from './statements.ts';
+
+// Before anything else loads a part of the program.
+loadProgram();
+const { startMigratedDatabase } = await import('../support/migrated.ts');
+
+interface Plan {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Partitions of other months are empty, and read whole. */
+const full = /^(?:payment|posting|(?:event|webhook_delivery)_2026_11)$/;
+
+const walksOf = (plan: Plan): readonly string[] => {
+  const { 'Node Type': type, 'Relation Name': table = '', 'Index Cond': condition = '' } = plan;
+  const isWalk = type === 'Seq Scan' || /^\(merchant_id = [^)]*\)$/.test(condition);
+  const walk = full.test(table) && isWalk ? [`${type} on ${table} ${condition}`] : [];
+  return [...walk, ...(plan.Plans ?? []).flatMap(walksOf)];
+};
+
+test('no statement walks a large table, or all that one merchant has there', async (t) => {
+  const migrated = await startMigratedDatabase();
+  t.after(() => migrated.close());
+  const { pool } = migrated.database;
+  const [large, small] = [await migrated.merchant(), await migrated.merchant()];
+  const [since, until] = [
+    Temporal.Instant.from('2026-11-01T00:00:00Z'),
+    Temporal.Instant.from('2026-11-30T00:00:00Z'),
+  ];
+  const keys = [...Array.from({ length: 19 }, () => large), small];
+  await plantOperations(pool, { keys, payments: 100_000, since, until });
+  await pool.query(`insert into event (merchant_id, id, shop_id, mode, subject_id, stream_kind, payload, webhook_event, webhook_body, sequence, created_at)
+    select merchant_id, id, shop_id, mode, id, 'payment.status_changed', '{}', 'payment.succeeded', 'x', row_number() over (), created_at from payment`);
+  await pool.query(`insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, mode, subject_id, lane, url, status, attempts, created_at)
+    select merchant_id, id, id, webhook_event, shop_id, mode, id, 'lane', 'u', 'delivered', 1, created_at from event`);
+  await pool.query('vacuum (analyze)');
+  const walking: string[] = [];
+  let explained = 0;
+  for (const { name, text } of statementsSeen().statements) {
+    const plans = await pool
+      .query<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }>(
+        `explain (generic_plan, format json) ${text}`,
+      )
+      .catch((error: Error) => t.diagnostic(`${name}: ${error.message}`));
+    if (!plans) continue;
+    explained += 1;
+    const walks = plans.rows.flatMap((row) => row['QUERY PLAN'].flatMap((q) => walksOf(q.Plan)));
+    walking.push(...walks.map((walk) => `${name}: ${walk}`));
+  }
+  t.diagnostic(`${explained} statements`);
+  assert.deepEqual(walking, []);
+  assert.ok(explained > 450, `only ${explained} could be explained`);
+});
