@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
+import { lateAnswer_ms } from '../../subgraphs/rules/banks.ts';
 import { confirmAtBank, payByCard, pay } from '../support/buyer.ts';
 import {
   askGraph,
@@ -182,13 +183,15 @@ export const tokens = (started: () => Service): void =>
       });
       await pay(sbp.body.pay_url);
       const { id } = await tokenOf('c-1');
+      const began_ms = performance.now();
       const [late, declined] = await Promise.all(
         [1_007, 1_002].map((amount) => merchant.call('POST', `/tokens/${id}/charge`, { amount })),
       );
-      assert.deepEqual(
-        [late?.status, late?.body.status, declined?.status, declined?.body.status],
-        [201, 'pending', 201, 'failed'],
-      );
+      // An answer that takes longer than the bank says what the bank has decided meanwhile.
+      const isDecided = performance.now() - began_ms >= lateAnswer_ms;
+      assert.deepEqual([late?.status, declined?.status], [201, 201]);
+      assert.ok(late?.body.status === 'pending' || isDecided, late?.body.status);
+      assert.equal(declined?.body.status, 'failed');
       assert.equal(declined?.body.metadata.failure_code, 'insufficient_funds');
       await eventually(
         async () =>
