@@ -16,11 +16,6 @@ export interface LoadPlan {
   readonly connections: number;
   /** No new request is sent after this; those on their way are waited for. */
   readonly duration_ms: number;
-  /**
-   * How many are sent a second, evenly, all connections together; a connection that is late catches
-   * up. Without it each answer is followed by the next request.
-   */
-  readonly perSecond_max?: number;
 }
 
 export interface LoadResult {
@@ -101,11 +96,8 @@ const runConnection = (
   const { hostname, port } = new URL(plan.url);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const socket = connect(Number(port), hostname).setNoDelay();
-  const interval_ms =
-    plan.perSecond_max === undefined ? 0 : (plan.connections * 1_000) / plan.perSecond_max;
   let next = first;
   let sentAt_ms = 0;
-  let dueAt_ms = performance.now() + interval_ms * Math.random();
   let pending: Buffer = Buffer.alloc(0);
   const send = (): void => {
     const now_ms = performance.now();
@@ -113,12 +105,7 @@ const runConnection = (
       socket.end();
       return;
     }
-    if (interval_ms > 0 && dueAt_ms > now_ms) {
-      setTimeout(send, Math.min(dueAt_ms, until_ms) - now_ms);
-      return;
-    }
-    dueAt_ms += interval_ms;
-    sentAt_ms = performance.now();
+    sentAt_ms = now_ms;
     socket.write(plan.requests[next % plan.requests.length] ?? '');
     next += 1;
   };

@@ -8,6 +8,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { listRows } from './lists.ts';
 import { createRows, documentRows, readRows, wholeRows } from './payments.ts';
 import type { Row } from './rounds.ts';
@@ -15,13 +16,19 @@ import { openBench, type Bench } from './sides.ts';
 import { soakRows } from './soak.ts';
 import { webhookRows } from './webhooks.ts';
 
-const args = process.argv.slice(2);
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    minutes: { type: 'string' },
+    payments: { type: 'string' },
+  },
+});
+const { quick } = options;
 
 /** The number that an option gives; null without it. */
-const numberOf = (name: string): number | null => {
-  const text = args.find((argument) => argument.startsWith(`--${name}=`))?.split('=')[1];
-  return text === undefined ? null : Number(text);
-};
+const numberOf = (text: string | undefined): number | null =>
+  text === undefined ? null : Number(text);
 
 /**
  * In the order in which they are measured: whole payments are what the service is for, and the
@@ -33,36 +40,12 @@ const parts = {
   read: readRows,
   webhooks: webhookRows,
   documents: documentRows,
-  soak: soakRows(numberOf('minutes')),
-  lists: listRows(numberOf('payments')),
+  soak: soakRows(numberOf(options.minutes)),
+  lists: listRows(numberOf(options.payments)),
 } as const satisfies Readonly<Record<string, (bench: Bench) => Promise<readonly Row[]>>>;
 
 type PartName = keyof typeof parts;
 const partNames = Object.keys(parts) as readonly PartName[];
-
-const head = ['what', 'ratio', 'service', 'bare fastify and pg'];
-const cellsOf = ({ what, ratio, service, bare }: Row): readonly string[] => [
-  what,
-  ratio.toFixed(2),
-  service,
-  bare,
-];
-
-/** Rows for a person at a terminal. */
-const textTable = (rows: readonly Row[]): string => {
-  const lines = [head, ...rows.map(cellsOf)];
-  const widths = head.map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
-  );
-  return lines
-    .map((line) =>
-      line
-        .map((text, column) => text.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-};
 
 const document = join(import.meta.dirname, '../../docs/benchmarks.md');
 const introduction = `# Benchmarks
@@ -90,9 +73,12 @@ const readSections = (): Map<string, string> => {
 const keep = (name: PartName, rows: readonly Row[]): void => {
   const date = Temporal.Now.plainDateISO().toString();
   const machine = `${availableParallelism()} cores of ${cpus()[0]?.model ?? 'an unknown processor'}, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`;
-  const table = [head, head.map(() => '---'), ...rows.map(cellsOf)]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
+  const table = [
+    '| what | ratio | service | bare fastify and pg |\n| --- | --- | --- | --- |',
+    ...rows.map(
+      (row) => `| ${row.what} | ${row.ratio.toFixed(2)} | ${row.service} | ${row.bare} |`,
+    ),
+  ].join('\n');
   const sections = readSections();
   sections.set(name, `## ${name}\n\n${date}, ${machine}.\n\n${table}\n`);
   const byHand = [...sections.keys()].filter((title) => !partNames.some((part) => part === title));
@@ -101,18 +87,10 @@ const keep = (name: PartName, rows: readonly Row[]): void => {
 };
 
 const main = async (): Promise<void> => {
-  const named = partNames.filter((name) => args.includes(name));
-  const quick = args.includes('--quick');
-  const unknown = args.filter(
-    (argument) =>
-      argument !== '--quick' &&
-      !/^--(minutes|payments)=\d+(\.\d+)?$/.test(argument) &&
-      !named.some((name) => name === argument),
-  );
+  const unknown = positionals.filter((name) => !partNames.some((known) => known === name));
   if (unknown.length > 0)
-    throw new Error(
-      `there is no ${unknown.join(', ')}; there is ${partNames.join(', ')}, --quick, --minutes=<number>, --payments=<number>`,
-    );
+    throw new Error(`there is no ${unknown.join(', ')}; there is ${partNames.join(', ')}`);
+  const named = partNames.filter((name) => positionals.includes(name));
   const began_ms = performance.now();
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -134,7 +112,7 @@ const main = async (): Promise<void> => {
       console.error(`${name} was not measured:`, error);
       process.exitCode = 1;
     }
-  if (found.length > 0) process.stdout.write(`\n${textTable(found)}\n`);
+  console.table(found.map((row) => ({ ...row, ratio: row.ratio.toFixed(2) })));
 };
 
 await main().catch((error: unknown) => {

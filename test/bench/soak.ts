@@ -35,7 +35,7 @@ const payEvenly = async (
       const due_ms = (next * 1_000) / paymentsPerSecond;
       next += 1;
       if (Math.max(due_ms, performance.now() - began_ms) >= duration_ms) return;
-      await sleep(began_ms + due_ms - performance.now());
+      await sleep(Math.max(0, began_ms + due_ms - performance.now()));
       const sent_ms = performance.now();
       await buy();
       latencies_us.push((performance.now() - sent_ms) * 1_000);
