@@ -4,6 +4,8 @@
  * operation has a request of its own. A request holds its connection until its last operation is
  * answered, so a slow operation delays no other answer. While every connection is busy, operations
  * gather for the next free one.
+ * With a request for each operation, a fleet on two cores makes 0.74 of the creates and 0.57 of the
+ * reads at 64 connections, and 0.79 and 0.66 at 16.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Dispatcher } from 'undici';
