@@ -5,6 +5,7 @@ import { entities } from '../../subgraphs/entities.ts';
 import { analyzeGrown } from '../../subgraphs/platform/database/maintain-tables.ts';
 import { openDatabase, type Database } from '../../subgraphs/platform/database/orm.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
+import { claimDeliveries } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
@@ -99,4 +100,32 @@ test('a payment of a large merchant among thousands of small ones reads as many 
   await database.pool.query('analyze payment');
   const read = await rowsRead(large);
   assert.ok(read <= 2 * calm, `${read} rows, ${calm} before`);
+});
+
+test('a claim reads few rows of a lane, though nothing was due when the statistics were taken', async () => {
+  const [{ merchantId, shopId }] = keys as [KeyPrincipal];
+  const { pool } = database;
+  await pool.query(
+    `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, mode, subject_id, lane, url, status, attempts, created_at)
+       select $1, gen_random_uuid(), gen_random_uuid(), 'payment.succeeded', $2, 'test', gen_random_uuid(), 'lane', 'https://shop.example', 'delivered', 1, now()
+       from generate_series(1, 3000)`,
+    [merchantId, shopId],
+  );
+  await pool.query('vacuum (analyze) webhook_delivery');
+  await pool.query(`update webhook_delivery set status = 'pending', due_at = created_at`);
+  const count = async (): Promise<number> => {
+    await countNow();
+    const { rows } = await pool.query<{ read: number }>(
+      `select sum(seq_tup_read + idx_tup_fetch)::int as read from pg_stat_user_tables where relname like 'webhook_delivery%'`,
+    );
+    return rows[0]?.read ?? 0;
+  };
+  const before_rows = await count();
+  const limits = { deadline_ms: 10_000, leaseMargin_ms: 5_000 };
+  const claimed = await claimDeliveries({ pool, now: () => Temporal.Now.instant(), limits }, [
+    { merchantId, lane: 'lane', room: 10 },
+  ]);
+  assert.equal(claimed.length, 10);
+  const read = (await count()) - before_rows;
+  assert.ok(read <= 100, `${read} rows`);
 });

@@ -271,3 +271,16 @@ describe('the log of requests', () => {
     assert.deepEqual(await kept(), moments.slice(-3));
   });
 });
+
+test('every partition is planned for its largest merchant, whenever it was made', async () => {
+  await keep(at('2041-01-01T00:00:00Z'));
+  const { rows } = await pool().query<{ name: string; isSet: boolean }>(
+    `select relname as name, attoptions is not null as "isSet" from pg_attribute join pg_class on pg_class.oid = attrelid
+      where relnamespace = 'partitions'::regnamespace and relkind = 'r' and attname = 'merchant_id'`,
+  );
+  assert.ok(rows.some(({ name }) => name === 'event_2041_02'));
+  assert.deepEqual(
+    rows.filter(({ isSet }) => !isSet),
+    [],
+  );
+});

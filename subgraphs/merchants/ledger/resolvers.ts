@@ -32,7 +32,7 @@ const since = (
 ): string => `select mode, currency, hour${by}, sum(sum(amount)) over (partition by mode, currency${by} order by hour desc) as amount
       from moved group by mode, currency, hour${by}`;
 
-// The offset keeps the hours apart: joined to the rest they are looked up in all postings at once.
+// Without `offset 0` PostgreSQL joins the hours with all postings of the table.
 const after: Statement = {
   name: 'ledger.balance_after',
   text: `with row as materialized (select id, shop_id, mode, currency, date_trunc('hour', created_at, 'UTC') as hour

@@ -113,7 +113,7 @@ const isDue = (now: string): string =>
 // and each claim would sort all that its lane has due; the index has the order.
 const lockLanes: Statement = {
   name: 'webhook.lock_lanes',
-  text: `select count(pg_advisory_xact_lock(key)) from set_config('synchronous_commit', 'off', true) as unsynced, set_config('enable_sort', 'off', true) as unsorted, (
+  text: `select count(pg_advisory_xact_lock(key)) from set_config('synchronous_commit', 'off', true) as commit_setting, set_config('enable_sort', 'off', true) as sort_setting, (
       select distinct hashtextextended('webhook-lane/' || lane, 0) as key from unnest($1::text[]) as lane order by key) as keys`,
 };
 

@@ -171,7 +171,7 @@ export const analyzeGrown = async (pool: pg.Pool): Promise<number> => {
   return rows.length;
 };
 
-/** Whose rows statements find by their keys. */
+/** Tables whose rows are found by their keys. */
 const keyedTables = [
   'payment',
   'payout',
@@ -188,9 +188,10 @@ const merchantColumns = `pg_attribute join pg_class on pg_class.oid = attrelid j
 /**
  * Makes plans for the largest merchant of a table. Statistics say how many rows a merchant has on
  * average; where that is few, all rows of a merchant cost no more than one by its key, and such a
- * plan reads all of a large merchant's. Citus has statistics of each shard.
+ * plan reads all of a large merchant's. Each new partition needs it. Citus has statistics of each
+ * shard.
  */
-export const expectLargeMerchants = async (client: pg.ClientBase): Promise<void> => {
+export const expectLargeMerchants = async (client: pg.Pool | pg.ClientBase): Promise<void> => {
   const { rows } = await client.query<{ table: string }>(
     `select attrelid::regclass::text as table
        from ${merchantColumns} and relkind in ('r', 'p') and attoptions is null
@@ -205,11 +206,10 @@ export const expectLargeMerchants = async (client: pg.ClientBase): Promise<void>
 };
 
 /**
- * The same for tables that were never analyzed, of which PostgreSQL takes a merchant for one of 200.
- * It has the function from 18 on; before, a burst on a new installation is slow until
- * `analyzeGrown`.
+ * The same for tables that were never analyzed: PostgreSQL assumes 200 merchants there. Versions
+ * before 18 lack the function, and a burst on a new installation is slow until `analyzeGrown`.
  */
-const expectThemAtOnce = async (client: pg.ClientBase): Promise<void> => {
+const expectThemAtOnce = async (client: pg.Pool | pg.ClientBase): Promise<void> => {
   const { rows } = await client.query<{ known: boolean }>(
     `select to_regproc('pg_catalog.pg_restore_attribute_stats') is not null as known`,
   );

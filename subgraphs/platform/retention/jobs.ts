@@ -5,7 +5,12 @@
  */
 import type pg from 'pg';
 import { Counter } from 'prom-client';
-import { analyzeGrown, makePartitions, partitionedTables } from '../database/maintain-tables.ts';
+import {
+  analyzeGrown,
+  expectLargeMerchants,
+  makePartitions,
+  partitionedTables,
+} from '../database/maintain-tables.ts';
 import { periodic, type Job } from '../queue/run-job.ts';
 import {
   alertsKept_days,
@@ -65,6 +70,7 @@ export const keepEvents = async ({
   eventsKept_days,
 }: RetentionJobs): Promise<void> => {
   await makePartitions(pool, now());
+  await expectLargeMerchants(pool);
   const cutoff = before(now(), eventsKept_days);
   await dropPartitions(pool, cutoff, (table, rows) => removedRows.inc({ table }, rows));
   for (const table of partitionedTables)
