@@ -135,13 +135,12 @@ const insertGathered = batched<Insertion, RatedPayment | 'left' | null>({
 });
 
 const insert = async (pool: pg.Pool, insertion: Insertion): Promise<RatedPayment | null> => {
+  const { merchantId, id: subjectId } = insertion.payment;
+  await rememberTrace(pool, { merchantId, subjectId });
   let written = await insertGathered(pool, insertion);
   // Outside the batches, it may wait for the holder of the key.
   if (written === 'left') [written = null] = await insertAll(pool, [insertion]);
-  if (!written || written === 'left') return null;
-  const { merchantId, id: subjectId } = written.payment;
-  await rememberTrace(pool, { merchantId, subjectId });
-  return written;
+  return written === 'left' ? null : written;
 };
 
 /**

@@ -213,13 +213,11 @@ const openPayout = async (
   pool: pg.Pool,
   opening: PayoutOpening,
 ): Promise<Created<Payout> | Refusal> => {
+  const { caller, resourceId: subjectId } = opening;
+  await rememberTrace(pool, { merchantId: caller.merchantId, subjectId });
   const opened = await openGathered(pool, opening);
   // Outside the batches, so that waiting for the key does not delay them.
-  if (opened === 'left') return openAlone(pool, opening);
-  const { merchantId } = opening.caller;
-  if (!isRefusal(opened) && !opened.replayed)
-    await rememberTrace(pool, { merchantId, subjectId: opened.made.id });
-  return opened;
+  return opened === 'left' ? openAlone(pool, opening) : opened;
 };
 
 /**

@@ -238,14 +238,12 @@ const openRefund = async (
   pool: pg.Pool,
   opening: RefundOpening,
 ): Promise<Created<Refund> | Refusal> => {
+  const { caller, resourceId: subjectId } = opening;
+  await rememberTrace(pool, { merchantId: caller.merchantId, subjectId });
   // Earlier refunds by people are read from the audit log, which a batch writes only at its end.
-  const opened = opening.caller.kind === 'person' ? 'left' : await openGathered(pool, opening);
+  const opened = caller.kind === 'person' ? 'left' : await openGathered(pool, opening);
   // Outside the batches, it may wait for the key or the payment.
-  if (opened === 'left') return openAlone(pool, opening);
-  const { merchantId } = opening.caller;
-  if (!isRefusal(opened) && !opened.replayed)
-    await rememberTrace(pool, { merchantId, subjectId: opened.made.id });
-  return opened;
+  return opened === 'left' ? openAlone(pool, opening) : opened;
 };
 
 // Refunds a payment (docs/contract.md#refunds). The refund is written and its money reserved before

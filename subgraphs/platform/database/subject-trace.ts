@@ -22,7 +22,10 @@ const find: Statement = {
   text: 'select traceparent from subject_trace where merchant_id = $1 and subject_id = $2',
 };
 
-/** Stores the current trace as the subject's, if it is sampled. The first one stays. */
+/**
+ * Stores the current trace as the subject's, if it is sampled. The first one stays. Call it before
+ * the subject can be seen: a worker may take it at once.
+ */
 export const rememberTrace = async (
   runner: Runner,
   { merchantId, subjectId }: TracedSubject,
