@@ -2,6 +2,10 @@
  * Compiles an operation: its plan, made by the gateway's own planner, becomes closures, and the
  * shape of its answer a function. Throws CannotCompile on what is not supported here; such an
  * operation runs on the stock executor.
+ *
+ * It stays beside the stock executor for what it earns. With the named operations on the stock
+ * executor, one process on two cores makes 0.65 and 0.55 of the creates and 0.44 and 0.32 of the
+ * reads at 16 and 64 connections (medians of five rounds by turns).
  */
 import type { FetchNode, PlanNode, QueryPlan, SubscriptionNode } from '@apollo/query-planner';
 import {
