@@ -3,8 +3,8 @@ import { createRoot } from 'react-dom/client';
 import { Provider } from 'urql';
 import { RouterProvider } from '@tanstack/react-router';
 import { openGraph, openSocket, type Ends } from './graph/client.ts';
-import { openSocketState } from './graph/live.tsx';
-import { makeRouter } from './router.tsx';
+import { setConnection } from './graph/live.tsx';
+import { router } from './router.tsx';
 import { applySettings } from './settings.ts';
 import { goToLogin, isViewerKnown, returnToPlace } from './viewer.tsx';
 import { PageEnds, showEnd } from './frame/later.tsx';
@@ -16,11 +16,10 @@ const start = (root: HTMLElement): void => {
     loggedOut: () => (isViewerKnown() ? showEnd('loggedOut') : goToLogin()),
     outdated: () => showEnd('outdated'),
   };
-  const socketState = openSocketState();
-  const graph = openGraph(ends, openSocket(ends, socketState.set));
+  const graph = openGraph(ends, openSocket(ends, setConnection));
   createRoot(root).render(
     <Provider value={graph}>
-      <RouterProvider router={makeRouter(socketState)} />
+      <RouterProvider router={router} />
       <PageEnds />
     </Provider>,
   );

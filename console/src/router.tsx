@@ -3,7 +3,6 @@ import { createRootRoute, createRoute, createRouter } from '@tanstack/react-rout
 import type { ComponentType } from 'react';
 import { readSearch } from './address.ts';
 import { Frame, NoPage } from './frame/frame.tsx';
-import type { SocketState } from './graph/live.tsx';
 import { laterScreen } from './parts/later.tsx';
 import { Broken } from './parts/states.tsx';
 
@@ -19,29 +18,19 @@ const stringifySearch = (search: Record<string, unknown>): string => {
 };
 
 /** What stands around every screen. */
-const rootOf = (socket: SocketState) =>
-  createRootRoute({
-    validateSearch: readSearch,
-    component: () => <Frame socket={socket} />,
-    notFoundComponent: NoPage,
-    errorComponent: () => <Broken />,
-  });
+const root = createRootRoute({
+  validateSearch: readSearch,
+  component: Frame,
+  notFoundComponent: NoPage,
+  errorComponent: () => <Broken />,
+});
 
-/** Creates the routes of screens, each loaded on first use. */
-const screensOf =
-  (root: ReturnType<typeof rootOf>) =>
-  <Path extends string>(path: Path, load: () => Promise<ComponentType>) =>
-    createRoute({
-      getParentRoute: () => root,
-      path,
-      component: laterScreen(load),
-    });
+/** The route of a screen, which is loaded on first use. */
+const at = <Path extends string>(path: Path, load: () => Promise<ComponentType>) =>
+  createRoute({ getParentRoute: () => root, path, component: laterScreen(load) });
 
-/** The router of a page with this socket. */
-export const makeRouter = (socket: SocketState) => {
-  const root = rootOf(socket);
-  const at = screensOf(root);
-  const routeTree = root.addChildren([
+export const router = createRouter({
+  routeTree: root.addChildren([
     at('/', async () => (await import('./home/home.tsx')).HomePage),
     at('/payments', async () => (await import('./payments/list.tsx')).PaymentsPage),
     at('/payments/$merchantId/$id', async () => (await import('./payments/page.tsx')).PaymentPage),
@@ -64,26 +53,22 @@ export const makeRouter = (socket: SocketState) => {
     at('/alerts', async () => (await import('./alerts/list.tsx')).AlertsPage),
     at('/audit', async () => (await import('./audit/list.tsx')).AuditPage),
     at('/people', async () => (await import('./people/page.tsx')).PeoplePage),
-
     at('/settings', async () => (await import('./person/settings.tsx')).SettingsPage),
     at('/policies', async () => (await import('./policies/page.tsx')).PoliciesPage),
     at('/merchants', async () => (await import('./merchants/list.tsx')).MerchantsPage),
     at('/merchants/$id', async () => (await import('./merchants/page.tsx')).MerchantPage),
-  ]);
-  return createRouter({
-    routeTree,
-    basepath: '/console',
-    parseSearch,
-    stringifySearch,
-    defaultPreload: 'intent',
-    // An error in a screen leaves the frame working.
-    defaultErrorComponent: ({ reset }) => <Broken again={reset} />,
-    scrollRestoration: true,
-  });
-};
+  ]),
+  basepath: '/console',
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  // An error in a screen leaves the frame working.
+  defaultErrorComponent: ({ reset }) => <Broken again={reset} />,
+  scrollRestoration: true,
+});
 
 declare module '@tanstack/react-router' {
   interface Register {
-    router: ReturnType<typeof makeRouter>;
+    router: typeof router;
   }
 }

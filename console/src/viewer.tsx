@@ -1,5 +1,5 @@
 /** The person at the console: its permissions and its session. */
-import { createContext, useContext, type ReactNode } from 'react';
+import { createContext, useContext } from 'react';
 import {
   Viewer as ViewerQuery,
   type ViewerQuery as Answer,
@@ -9,31 +9,22 @@ import { useAsk } from './parts/use-ask.ts';
 type Viewer = Answer['viewer'];
 export type PermissionName = Viewer['permissions'][number]['name'];
 
-const Context = createContext<Viewer | null>(null);
+export const ViewerContext = createContext<Viewer | null>(null);
 
 let isKnown = false;
 
 /** Whether this page has had a session: without one it is the login's. */
 export const isViewerKnown = (): boolean => isKnown;
 
-/** Loads the person; shows `waiting` until then. */
-export const ViewerProvider = ({
-  children,
-  waiting,
-  failed,
-}: {
-  readonly waiting: ReactNode;
-  readonly children: ReactNode;
-  readonly failed: (error: Error, again: () => void) => ReactNode;
-}) => {
-  const { data, error, again } = useAsk(ViewerQuery, {});
-  isKnown ||= data !== undefined;
-  if (data) return <Context value={data.viewer}>{children}</Context>;
-  return error ? failed(error, again) : waiting;
+/** Loads the person. The screens below `ViewerContext` have it. */
+export const useAskViewer = () => {
+  const asked = useAsk(ViewerQuery, {});
+  isKnown ||= asked.data !== undefined;
+  return asked;
 };
 
 export const useViewer = (): Viewer => {
-  const viewer = useContext(Context);
+  const viewer = useContext(ViewerContext);
   if (!viewer) throw new Error('there is no viewer here');
   return viewer;
 };

@@ -1,16 +1,16 @@
 /** The frame of every screen: sections, mode, search, connection, person. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, type ReactNode, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useAddress } from '../address.ts';
 import { timeOfDay } from '../format.ts';
-import { LiveProvider, useLive, type SocketState } from '../graph/live.tsx';
+import { LiveProvider, useLive } from '../graph/live.tsx';
 import { useUnansweredSince } from '../parts/use-ask.ts';
 import { Icon } from '../parts/icon.tsx';
 import { AddressMerchant } from '../parts/whose.tsx';
 import { PopoverButton } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { changeSettings, settingsNow, useSettings } from '../settings.ts';
-import { ViewerProvider, useViewer } from '../viewer.tsx';
+import { useAskViewer, useViewer, ViewerContext } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
 import { loadAhead, LaterMenu, LaterPalette } from './later.tsx';
 import { SavedViewRow } from './saved-views.tsx';
@@ -113,7 +113,7 @@ const TopBar = () => {
   );
 };
 
-const Inside = ({ socket }: { readonly socket: SocketState }) => {
+const Inside = () => {
   const words = useWords();
   const { narrow } = useSettings();
   const { search, mode, merchantId } = useAddress();
@@ -130,7 +130,7 @@ const Inside = ({ socket }: { readonly socket: SocketState }) => {
     if (settingsNow().mode !== mode) changeSettings({ mode });
   }, [mode]);
   return (
-    <LiveProvider socket={socket} merchantId={merchantId ?? viewer.merchantId}>
+    <LiveProvider merchantId={merchantId ?? viewer.merchantId}>
       <a className="skip" href="#content">
         {words.skip}
       </a>
@@ -160,14 +160,17 @@ const EmptyFrame = () => (
   </div>
 );
 
-export const Frame = ({ socket }: { readonly socket: SocketState }): ReactNode => (
-  <ViewerProvider
-    waiting={<EmptyFrame />}
-    failed={(error, again) => <Failure error={error} again={again} />}
-  >
-    <Inside socket={socket} />
-  </ViewerProvider>
-);
+export const Frame = () => {
+  const { data, error, again } = useAskViewer();
+  if (error && !data) return <Failure error={error} again={again} />;
+  return data ? (
+    <ViewerContext value={data.viewer}>
+      <Inside />
+    </ViewerContext>
+  ) : (
+    <EmptyFrame />
+  );
+};
 
 /** An address without a screen. */
 export const NoPage = () => <Empty title={useWords().failure.noPage} />;

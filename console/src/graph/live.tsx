@@ -4,6 +4,7 @@
  */
 import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useClient } from 'urql';
+import { openStore } from '../store.ts';
 import {
   ListsChanged,
   LiveEvents,
@@ -34,13 +35,10 @@ export type LiveChange = { [Kind in keyof LiveObjects]: Change<Kind> }[keyof Liv
 type Listener = (changes: readonly LiveChange[]) => void;
 type ListListener = (lists: ReadonlySet<string>) => void;
 
-interface Live {
+interface Live extends Connection {
   readonly listen: (listener: Listener) => () => void;
   /** Listens for changed lists that have no events of their own. */
   readonly listenLists: (listener: ListListener) => () => void;
-  /** Null while connected; else the moment of the disconnection. */
-  readonly lostAt: Date | null;
-  readonly epoch: number;
 }
 
 const Context = createContext<Live | null>(null);
@@ -93,64 +91,34 @@ const openListeners = <Given,>() => {
   };
 };
 
-/** Whether the socket is open. */
-export type Watcher = (state: 'open' | 'closed') => void;
-
-export interface SocketState {
-  readonly set: Watcher;
-  /**
-   * Calls back on every change, and at once when it is closed. Returns a function that stops it.
-   */
-  readonly watch: (watcher: Watcher) => () => void;
+/** Since when the socket is closed, and how often it was opened again. */
+interface Connection {
+  /** Null while connected; else the moment of the disconnection. */
+  readonly lostAt: Date | null;
+  readonly epoch: number;
 }
 
-/** Creates the state: the socket counts as opening until its first message. */
-export const openSocketState = (): SocketState => {
-  const watchers = new Set<Watcher>();
-  let current: 'open' | 'closed' | null = null;
-  return {
-    set: (state) => {
-      current = state;
-      for (const watcher of watchers) watcher(state);
-    },
-    watch: (watcher) => {
-      watchers.add(watcher);
-      if (current === 'closed') watcher(current);
-      return () => void watchers.delete(watcher);
-    },
-  };
-};
+const connection = openStore<Connection>({ lostAt: null, epoch: 0 });
 
-const useConnection = (socket: SocketState) => {
-  const [connection, setConnection] = useState({ lostAt: null as Date | null, epoch: 0 });
-  useEffect(
-    () =>
-      socket.watch((state) =>
-        setConnection(({ lostAt, epoch }) =>
-          state === 'open'
-            ? { lostAt: null, epoch: lostAt ? epoch + 1 : epoch }
-            : { lostAt: lostAt ?? new Date(), epoch },
-        ),
-      ),
-    [socket],
-  );
-  return connection;
+/** Takes the socket's state: it counts as open until its first message. */
+export const setConnection = (state: 'open' | 'closed'): void => {
+  const { lostAt, epoch } = connection.now();
+  if (state === 'closed') connection.set({ lostAt: lostAt ?? new Date(), epoch });
+  else if (lostAt) connection.set({ lostAt: null, epoch: epoch + 1 });
 };
 
 /** Opens the subscriptions of this page. */
 export const LiveProvider = ({
-  socket,
   merchantId,
   children,
 }: {
-  readonly socket: SocketState;
   readonly merchantId: string | null;
   readonly children: ReactNode;
 }) => {
   const client = useClient();
   const [changes] = useState(openListeners<readonly LiveChange[]>);
   const [lists] = useState(openListeners<ReadonlySet<string>>);
-  const connection = useConnection(socket);
+  const { lostAt, epoch } = connection.use();
   useEffect(() => {
     const debounce = openDebouncer(changes.give);
     const events = client.subscription(LiveEvents, { merchantId }).subscribe(({ data }) => {
@@ -166,8 +134,8 @@ export const LiveProvider = ({
     };
   }, [client, merchantId, changes, lists]);
   const live = useMemo<Live>(
-    () => ({ ...connection, listen: changes.listen, listenLists: lists.listen }),
-    [connection, changes, lists],
+    () => ({ lostAt, epoch, listen: changes.listen, listenLists: lists.listen }),
+    [lostAt, epoch, changes, lists],
   );
   return <Context value={live}>{children}</Context>;
 };
