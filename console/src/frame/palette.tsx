@@ -1,6 +1,6 @@
 /** Ctrl-K: opens a section, or any object that a text names, or does what is named. */
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { Search as SearchObjects, type SearchQuery } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
 import { money } from '../amounts.ts';
@@ -8,12 +8,14 @@ import { plainMoment, shortId, zoneName } from '../format.ts';
 import { FindList, useRested } from '../parts/find-list.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Status, tones } from '../parts/texts.tsx';
+import { objectKey } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { methodText, PaymentStanding } from '../payments/shown.tsx';
 import { logOut, useViewer, usePermission } from '../viewer.tsx';
 import { changeSettings, themes, useSettings } from '../settings.ts';
 import { useDraftWords } from '../words/drafts.ts';
+import type { Words } from '../words/en.ts';
 import { usePeopleWords } from '../words/people.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
@@ -24,13 +26,6 @@ import { setShortcuts } from './shortcuts.tsx';
 const folded = (text: string): string => text.normalize('NFC').toLowerCase().replaceAll('ё', 'е');
 
 // What a person can do from the search, by its name.
-
-interface Act {
-  readonly kind: 'act';
-  readonly key: string;
-  readonly name: string;
-  readonly run: () => void;
-}
 
 /** Pages and dialogs beside the sections. */
 const usePlaces = () => {
@@ -57,7 +52,7 @@ const usePlaces = () => {
 };
 
 /** The acts that this person may do. */
-const useActs = (): readonly Act[] => {
+const useActs = () => {
   const { mode, person, shortcuts } = useWords();
   const { mode: here, set } = useAddress();
   const { language, density } = useSettings();
@@ -90,79 +85,13 @@ const useActs = (): readonly Act[] => {
   ];
   return all
     .filter(([isOffered]) => isOffered)
-    .map(([, name, run]) => ({ kind: 'act', key: `act ${name}`, name, run: () => void run() }));
+    .map(([, name, run]) => ({ key: `act ${name}`, name, run }));
 };
 
 // Search results: their texts and their places in the console.
 
 type Hit = SearchQuery['search'][number];
 type Payment = NonNullable<Hit['payment']>;
-interface Of {
-  /** Unique among the results. */
-  readonly key: string;
-  readonly merchantId: string;
-  readonly at: string;
-}
-type FoundObject =
-  | (Of & { readonly kind: 'payment'; readonly payment: Payment })
-  | (Of & {
-      readonly kind: 'refund';
-      readonly payment: Payment;
-      readonly refund: NonNullable<Hit['refund']>;
-    })
-  | (Of & { readonly kind: 'payout'; readonly payout: NonNullable<Hit['payout']> })
-  | (Of & {
-      readonly kind: 'subscription';
-      readonly subscription: NonNullable<Hit['subscription']>;
-    })
-  | (Of & { readonly kind: 'payment_link'; readonly id: string });
-
-type Found =
-  | FoundObject
-  | { readonly kind: 'section'; readonly key: string; readonly section: Section }
-  | Act;
-
-/** A hit as the console shows it; an object without a screen is shown as its payment. */
-const objectOf = (hit: Hit): FoundObject | null => {
-  const { kind, id, merchantId, at, payment, refund, payout, subscription } = hit;
-  if (merchantId === null) return null;
-  const of = { key: `${kind} ${merchantId} ${id}`, merchantId, at };
-  if (refund && payment) return { ...of, kind: 'refund', refund, payment };
-  if (payout) return { ...of, kind: 'payout', payout };
-  if (subscription) return { ...of, kind: 'subscription', subscription };
-  if (kind === 'payment_link') return { ...of, kind, id };
-  return payment
-    ? { ...of, key: `payment ${payment.merchantId} ${payment.id}`, kind: 'payment', payment }
-    : null;
-};
-
-/**
- * The results without duplicates: a payment that matches by itself and by its parts appears once.
- */
-const objectsIn = (hits: readonly Hit[]): readonly FoundObject[] => [
-  ...new Map(
-    hits.flatMap((hit) => {
-      const one = objectOf(hit);
-      return one ? [[one.key, one] as const] : [];
-    }),
-  ).values(),
-];
-
-const sectionOf = ({ kind }: FoundObject): Section => {
-  switch (kind) {
-    case 'payment':
-      return 'payments';
-    case 'refund':
-      return 'refunds';
-    case 'payout':
-      return 'payouts';
-    case 'subscription':
-      return 'subscriptions';
-    case 'payment_link':
-      return 'paylinks';
-  }
-};
-
 const second_ms = 1_000;
 
 /** The second of its creation: a list filtered by it shows little else. */
@@ -172,29 +101,6 @@ const madeIn = (at: string): Search => {
     since: new Date(from_ms).toISOString(),
     until: new Date(from_ms + second_ms).toISOString(),
   };
-};
-
-/** The address of a result: merchant, mode, and the open object or the filtered list. */
-const placeOf = (one: FoundObject): Search => {
-  const merchant = one.merchantId;
-  switch (one.kind) {
-    case 'payment': {
-      const { merchantId, id, mode } = one.payment;
-      return { mode, open: `${merchantId}/${id}` };
-    }
-    case 'refund': {
-      const { mode, id } = one.payment;
-      return { mode, merchant, ...madeIn(one.at), open: `${merchant}/${id}` };
-    }
-    case 'payout':
-      return { mode: one.payout.mode, merchant, open: `${merchant}/${one.payout.id}` };
-    case 'subscription': {
-      const { id, mode } = one.subscription;
-      return { mode, merchant, open: `${merchant}/${id}` };
-    }
-    case 'payment_link':
-      return { merchant, open: one.id };
-  }
 };
 
 const PaymentText = ({ payment }: { readonly payment: Payment }) => {
@@ -214,91 +120,124 @@ const PaymentText = ({ payment }: { readonly payment: Payment }) => {
   );
 };
 
-const ObjectText = ({ one }: { readonly one: FoundObject }) => {
-  const words = useWords();
-  switch (one.kind) {
-    case 'payment':
-      return <PaymentText payment={one.payment} />;
-    case 'refund':
-      return (
+/** An object that was found: its list, its place there, and how it is shown. */
+interface FoundObject {
+  /** Unique among the results. */
+  readonly key: string;
+  readonly section: Section;
+  readonly place: Search;
+  readonly text: ReactNode;
+}
+
+/** An object of a list other than that of payments. */
+const listedOf = (hit: Hit, merchant: string, words: Words): FoundObject | null => {
+  const { kind, id, at, payment, refund, payout, subscription } = hit;
+  const key = `${kind} ${merchant} ${id}`;
+  const listed = (section: Section, place: Search, parts: ReactNode): FoundObject => {
+    const name = <span className="quiet">{words.sections[section]}</span>;
+    return {
+      key,
+      section,
+      place: { merchant, ...place },
+      text: (
         <>
-          <span>{money(one.refund.amount, one.payment.currency, words.locale)}</span>
-          <span>{one.payment.orderId}</span>
-          <Status tone={tones[one.refund.status]}>
-            {words.refund.statuses[one.refund.status]}
-          </Status>
+          {name}
+          {parts}
         </>
-      );
-    case 'payout':
-      return (
-        <>
-          <span>{money(one.payout.amount, one.payout.currency, words.locale)}</span>
-          <Status tone={tones[one.payout.status]}>
-            {words.payout.statuses[one.payout.status]}
-          </Status>
-        </>
-      );
-    case 'subscription':
-      return (
-        <>
-          <span>{money(one.subscription.amount, one.subscription.currency, words.locale)}</span>
-          <span>{one.subscription.customerRef}</span>
-        </>
-      );
-    case 'payment_link':
-      return <span className="quiet mono">{shortId(one.id)}</span>;
+      ),
+    };
+  };
+  const sum = (of: number, currency: string) => <span>{money(of, currency, words.locale)}</span>;
+  if (refund && payment) {
+    const { amount, status } = refund;
+    const place = { mode: payment.mode, ...madeIn(at), open: `${merchant}/${payment.id}` };
+    return listed(
+      'refunds',
+      place,
+      <>
+        {sum(amount, payment.currency)}
+        <span>{payment.orderId}</span>
+        <Status tone={tones[status]}>{words.refund.statuses[status]}</Status>
+      </>,
+    );
   }
+  if (payout) {
+    const { amount, currency, status, mode } = payout;
+    return listed(
+      'payouts',
+      { mode, open: `${merchant}/${payout.id}` },
+      <>
+        {sum(amount, currency)}
+        <Status tone={tones[status]}>{words.payout.statuses[status]}</Status>
+      </>,
+    );
+  }
+  if (subscription) {
+    const { amount, currency, mode, customerRef } = subscription;
+    return listed(
+      'subscriptions',
+      { mode, open: `${merchant}/${subscription.id}` },
+      <>
+        {sum(amount, currency)}
+        <span>{customerRef}</span>
+      </>,
+    );
+  }
+  if (kind === 'payment_link')
+    return listed('paylinks', { open: id }, <span className="quiet mono">{shortId(id)}</span>);
+  return null;
 };
 
-/** One result line; the section comes first, unless it is a payment. */
-const FoundText = ({ one }: { readonly one: Found }) => {
-  const { sections } = useWords();
-  if (one.kind === 'act') return <span>{one.name}</span>;
-  if (one.kind === 'section') return <span>{sections[one.section]}</span>;
-  return (
-    <span className="found">
-      {one.kind !== 'payment' && <span className="quiet">{sections[sectionOf(one)]}</span>}
-      <ObjectText one={one} />
-    </span>
-  );
+/** A hit as the console shows it; an object without a screen is shown as its payment. */
+const objectOf = (hit: Hit, words: Words): FoundObject | null => {
+  const { merchantId, payment } = hit;
+  if (merchantId === null) return null;
+  const listed = listedOf(hit, merchantId, words);
+  if (listed || !payment) return listed;
+  return {
+    key: `payment ${payment.merchantId} ${payment.id}`,
+    section: 'payments',
+    place: { mode: payment.mode, open: objectKey(payment) },
+    text: <PaymentText payment={payment} />,
+  };
 };
 
+/**
+ * The results without duplicates: a payment that matches by itself and by its parts appears once.
+ */
+const objectsIn = (hits: readonly Hit[], words: Words): readonly FoundObject[] => {
+  const all = hits.map((hit) => objectOf(hit, words)).filter((one) => one !== null);
+  return [...new Map(all.map((one) => [one.key, one])).values()];
+};
+
+/** What a text finds, how it is shown, and what choosing it does. */
 const useFound = (text: string) => {
   const words = useWords();
-  const { merchantId } = useAddress();
+  const navigate = useNavigate();
+  const { search, merchantId } = useAddress();
   const rested = useRested(text.trim());
   const asked = { text: rested, merchantId, timeZone: zoneName() };
   const { data, fetching } = useAsk(SearchObjects, asked, rested.length < 3);
-  const isNamed = (name: string): boolean => folded(name).includes(folded(text.trim()));
-  const sections = useSections()
-    .filter((section) => isNamed(words.sections[section]))
-    .map((section) => ({ kind: 'section', key: section, section }) as const);
-  const acts = useActs().filter(({ name }) => isNamed(name));
-  const objects = rested.length < 3 ? [] : objectsIn(data?.search ?? []);
-  return { found: [...objects, ...sections, ...acts] as readonly Found[], fetching };
-};
-
-/** The target of a choice. */
-const useGo = (close: () => void): ((one: Found) => void) => {
-  const navigate = useNavigate();
-  const { search } = useAddress();
-  return (one) => {
-    close();
-    if (one.kind === 'act') return one.run();
-    return void navigate(
-      one.kind === 'section'
-        ? {
-            to: pathOf(one.section),
-            search: { ...rememberedFilters(one.section), ...kept(search) },
-          }
-        : { to: pathOf(sectionOf(one)), search: { ...kept(search), ...placeOf(one) } },
-    );
-  };
+  const go = (section: Section, place: Search) => () =>
+    void navigate({ to: pathOf(section), search: place });
+  const sections = useSections().map((section) => ({
+    key: section,
+    name: words.sections[section],
+    run: go(section, { ...rememberedFilters(section), ...kept(search) }),
+  }));
+  const named = [...sections, ...useActs()]
+    .filter(({ name }) => folded(name).includes(folded(text.trim())))
+    .map(({ key, name, run }) => ({ key, text: <span>{name}</span>, run }));
+  const objects = objectsIn(rested.length < 3 ? [] : (data?.search ?? []), words).map((one) => ({
+    key: one.key,
+    text: <span className="found">{one.text}</span>,
+    run: go(one.section, { ...kept(search), ...one.place }),
+  }));
+  return { found: [...objects, ...named], fetching };
 };
 
 export const Palette = ({ close }: { readonly close: () => void }) => {
   const words = useWords();
-  const go = useGo(close);
   const [text, setText] = useState('');
   const { found, fetching } = useFound(text);
   return (
@@ -309,8 +248,11 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
         text={text}
         setText={setText}
         found={found}
-        choose={go}
-        show={(one) => <FoundText one={one} />}
+        choose={({ run }) => {
+          close();
+          void run();
+        }}
+        show={({ text: shown }) => shown}
         status={found.length === 0 && !fetching ? `${words.searchEmpty} ${words.searchWays}` : ''}
       />
     </Modal>
