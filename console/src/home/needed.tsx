@@ -1,10 +1,11 @@
 /** The items that need attention, the most urgent and newest first, with links and actions. */
 import { Link } from '@tanstack/react-router';
-import { useRef, useState, type ReactNode } from 'react';
+import { Fragment, useRef, useState, type ReactNode } from 'react';
 import {
   Needed,
   PaymentsCount,
   type DraftRowFragment,
+  type NeededQuery,
   type RefundDraftRowFragment,
 } from '../../../schema/generated/console.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from '../alerts/alert.tsx';
 import { kept, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
-import { wholeNumber } from '../format.ts';
+import { countText } from '../format.ts';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
@@ -33,13 +34,10 @@ import { useAlertWords } from '../words/alerts.ts';
 import { useNeededWords } from '../words/reports.ts';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
-import {
-  neededLines,
-  ownerOf,
-  type FailedEndpoint,
-  type NeededAlert,
-  type NeededLine,
-} from './needed-lines.ts';
+
+type Alert = NonNullable<NeededQuery['alerts']>['nodes'][number];
+type Difference = NonNullable<NeededQuery['reconciliationDifferences']>['nodes'][number];
+type FailedEndpoint = NeededQuery['webhookFailures']['nodes'][number];
 
 const followed: Followed = {
   lists: [
@@ -81,7 +79,7 @@ interface Again extends Pick<LineProps, 'whose'> {
   readonly hold: (isHeld: boolean) => void;
 }
 
-const AlertActs = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) => {
+const AlertActs = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
   const words = useWords();
   const own = useNeededWords();
   const { subject } = useViewer();
@@ -108,7 +106,7 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) 
   );
 };
 
-const AlertLine = ({ alert, ...list }: Again & { readonly alert: NeededAlert }) => {
+const AlertLine = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
   const words = useWords();
   const own = useNeededWords();
   const { sentences } = useAlertWords();
@@ -145,7 +143,7 @@ const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndp
       to="/webhooks"
       search={{ ...kept(search), merchant: merchantId, status: 'failed', since: oldestAt }}
     >
-      {own.webhooks(wholeNumber(count.count, locale) + (count.isExact ? '' : '+'))}
+      {own.webhooks(countText(count, locale))}
     </Link>
   );
   return (
@@ -213,10 +211,7 @@ const RefundLine = ({
   );
 };
 
-const DifferenceLine = ({
-  difference,
-  ...list
-}: Again & { readonly difference: (NeededLine & { kind: 'difference' })['difference'] }) => {
+const DifferenceLine = ({ difference, ...list }: Again & { readonly difference: Difference }) => {
   const own = useNeededWords();
   const { kinds, resolve } = useReconciliationWords();
   const { search } = useAddress();
@@ -243,19 +238,76 @@ const DifferenceLine = ({
   );
 };
 
-const lineOf = (line: NeededLine, list: Again): ReactNode => {
-  switch (line.kind) {
-    case 'alert':
-      return <AlertLine key={line.key} alert={line.alert} {...list} />;
-    case 'webhooks':
-      return <WebhooksLine key={line.key} failed={line.failed} {...list} />;
-    case 'draft':
-      return <DraftLine key={line.key} draft={line.draft} {...list} />;
-    case 'refund':
-      return <RefundLine key={line.key} draft={line.draft} {...list} />;
-    case 'difference':
-      return <DifferenceLine key={line.key} difference={line.difference} {...list} />;
-  }
+interface NeededLine {
+  readonly key: string;
+  readonly at: string;
+  /** The merchant that it is about; null: the platform. */
+  readonly merchantId: string | null;
+  readonly show: (list: Again) => ReactNode;
+}
+
+/** Unassigned alerts and the person's own, without duplicates. */
+const alertsIn = ({ mine, critical, alerts }: NeededQuery): readonly Alert[] => {
+  const all = [mine, critical, alerts].flatMap((list) => list?.nodes ?? []);
+  return [...new Map(all.map((alert) => [alert.id, alert])).values()];
+};
+
+const lineOfAlert = (alert: Alert): NeededLine => ({
+  key: `alert ${alert.id}`,
+  at: alert.raisedAt,
+  merchantId: alert.merchantId,
+  show: (list) => <AlertLine alert={alert} {...list} />,
+});
+
+const newestFirst = (lines: readonly NeededLine[]): readonly NeededLine[] =>
+  lines.toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at));
+
+const lines_max = 20;
+
+/** The items as one list, critical ones first, then the newest; and whether there are more. */
+const neededLines = (data: NeededQuery) => {
+  const { mine, alerts, reconciliationDifferences, webhookFailures } = data;
+  const { payoutDrafts, refundDrafts } = data;
+  const lists = [mine, alerts, reconciliationDifferences, payoutDrafts, refundDrafts];
+  const { critical = [], warning = [] } = Object.groupBy(
+    alertsIn(data),
+    ({ severity }) => severity,
+  );
+  const lines = [
+    ...newestFirst(critical.map(lineOfAlert)),
+    ...newestFirst([
+      ...warning.map(lineOfAlert),
+      ...webhookFailures.nodes.map((failed) => ({
+        key: `webhooks ${failed.merchantId} ${failed.shopId} ${failed.endpointId ?? failed.url}`,
+        at: failed.oldestAt,
+        merchantId: failed.merchantId,
+        show: (list: Again) => <WebhooksLine failed={failed} {...list} />,
+      })),
+      ...(reconciliationDifferences?.nodes ?? []).map((difference) => ({
+        key: `difference ${difference.id}`,
+        at: difference.foundAt,
+        merchantId: difference.merchantId,
+        show: (list: Again) => <DifferenceLine difference={difference} {...list} />,
+      })),
+      ...(payoutDrafts?.nodes ?? []).map((draft) => ({
+        key: `draft ${draft.id}`,
+        at: draft.createdAt,
+        merchantId: draft.merchantId,
+        show: (list: Again) => <DraftLine draft={draft} {...list} />,
+      })),
+      ...(refundDrafts?.nodes ?? []).map((draft) => ({
+        key: `refund ${draft.id}`,
+        at: draft.createdAt,
+        merchantId: draft.merchantId,
+        show: (list: Again) => <RefundLine draft={draft} {...list} />,
+      })),
+    ]),
+  ];
+  const isCut =
+    lines.length > lines_max ||
+    webhookFailures.hasMore ||
+    lists.some((list) => list?.pageInfo.hasNextPage === true);
+  return { lines: lines.slice(0, lines_max), isCut };
 };
 
 /** Held payments: no error, but the hold lapses unless it is captured. */
@@ -272,7 +324,7 @@ const Held = () => {
   if (!total || total.count === 0) return null;
   return (
     <Link className="held" to="/payments" search={{ ...kept(search), status: 'authorized' }}>
-      {own.held(wholeNumber(total.count, locale) + (total.isExact ? '' : '+'))}
+      {own.held(countText(total, locale))}
     </Link>
   );
 };
@@ -302,7 +354,7 @@ export const NeededList = () => {
   if (!isHeld) shown.current = data;
   const { lines, isCut } = shown.current ? neededLines(shown.current) : nothing;
   const isOfAll = useWhose() === null;
-  const nameOf = useMerchantNames(isOfAll ? lines.map(ownerOf) : []);
+  const nameOf = useMerchantNames(isOfAll ? lines.map((line) => line.merchantId) : []);
   if (!shown.current) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   return (
     <>
@@ -310,9 +362,11 @@ export const NeededList = () => {
         <p className="quiet">{own.quiet}</p>
       ) : (
         <ol className="needed" aria-label={home.hello}>
-          {lines.map((line) =>
-            lineOf(line, { again, hold, whose: isOfAll ? nameOf(ownerOf(line)) : '' }),
-          )}
+          {lines.map(({ key, merchantId: owner, show }) => (
+            <Fragment key={key}>
+              {show({ again, hold, whose: isOfAll ? nameOf(owner) : '' })}
+            </Fragment>
+          ))}
         </ol>
       )}
       {isCut && <p className="quiet">{own.more}</p>}
