@@ -71,6 +71,12 @@ export const shortId = (id: string): string =>
 /** A whole number in the language's groups. */
 export const wholeNumber = (count: number, locale: string): string => count.toLocaleString(locale);
 
+/** A count that may be a part of the whole: `20+`. */
+export const countText = (
+  { count, isExact }: { readonly count: number; readonly isExact: boolean },
+  locale: string,
+): string => wholeNumber(count, locale) + (isExact ? '' : '+');
+
 export const duration = (ms: number, locale: string): string =>
   ms < 1_000
     ? new Intl.NumberFormat(locale, { style: 'unit', unit: 'millisecond' }).format(ms)

@@ -8,9 +8,9 @@ import {
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
-import { Chip, ResolvedChips } from '../parts/filters.tsx';
+import { ResolvedChips, ToggleChips } from '../parts/filters.tsx';
 import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -80,34 +80,15 @@ const severities = ['critical', 'warning'] as const;
 const AlertFilters = () => {
   const words = useAlertWords();
   const { subject } = useViewer();
-  const { search, set } = useAddress();
-  const top = { after: undefined, before: undefined };
-  const [severity] = listOf(search.severity, severities);
-  const chips = [
-    ...severities.map((one) => ({
-      name: words.severities[one],
-      isOn: severity === one,
-      change: { severity: severity === one ? undefined : one },
-    })),
-    {
-      name: words.mine,
-      isOn: search.assignee === subject,
-      change: { assignee: search.assignee === subject ? undefined : subject },
-    },
-    {
-      name: words.unassigned,
-      isOn: search.assignee === nobody,
-      change: { assignee: search.assignee === nobody ? undefined : nobody },
-    },
-  ];
   return (
-    <div className="chips" role="group" aria-label={words.severity}>
-      {chips.map(({ name, isOn, change }) => (
-        <Chip key={name} isOn={isOn} press={() => set({ ...top, ...change })}>
-          {name}
-        </Chip>
-      ))}
-    </div>
+    <ToggleChips
+      label={words.severity}
+      options={[
+        ...severities.map((one) => ['severity', one, words.severities[one]] as const),
+        ['assignee', subject, words.mine],
+        ['assignee', nobody, words.unassigned],
+      ]}
+    />
   );
 };
 
@@ -250,14 +231,13 @@ const AlertDrawer = ({
 const useAlerts = () => {
   const { search, merchantId, mode } = useAddress();
   const [severity = null] = listOf(search.severity, severities);
-  const asked = useAsk(Alerts, {
+  const asked = usePage(Alerts, {
     merchantId,
     resolved: search.status === 'resolved',
     severity,
     mode,
     assignee: search.assignee === nobody ? null : (search.assignee ?? null),
     unassigned: search.assignee === nobody ? true : null,
-    ...usePageArguments(),
   });
   useFollow(asked.again, { lists: ['alerts'] });
   return asked;
@@ -267,10 +247,10 @@ const List = () => {
   const words = useWords();
   const own = useAlertWords();
   const { search, set } = useAddress();
-  const { data, error, again, list } = useAlerts();
+  const asked = useAlerts();
+  const { again } = asked;
   const columns = useMemo(() => columnsOf(words, own, again), [words, own, again]);
-  const { nodes: rows, pageInfo } = data?.alerts ?? {};
-  const open = rows?.find(({ id }) => id === search.open);
+  const open = asked.rows?.find(({ id }) => id === search.open);
   return (
     <>
       <PageHead name={words.sections.alerts} />
@@ -281,7 +261,7 @@ const List = () => {
       <Listing
         name="alerts"
         label={words.sections.alerts}
-        asked={{ error, again, list, rows, pageInfo }}
+        asked={asked}
         columns={columns}
         keyOf={({ id }) => id}
         openKey={search.open ?? null}

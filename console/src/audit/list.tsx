@@ -3,12 +3,11 @@ import { Fragment } from 'react';
 import { Audit, type AuditQuery } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { RangeFilters } from '../parts/filters.tsx';
-import { usePageArguments, Listing } from '../parts/listing.tsx';
+import { usePage, Listing } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Facts, Id, Moment, PageHead } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { useAlertWords } from '../words/alerts.ts';
@@ -213,10 +212,9 @@ export const AuditPage = () => {
   const owner = useWhose();
   const subjectId = owner === null ? null : (search.subject ?? null);
   const narrowing = { merchantId, actor, action, subjectId, since, until };
-  const { data, error, again, list } = useAsk(Audit, { ...narrowing, ...usePageArguments() });
-  useFollow(again, { lists: ['audit_log'] });
-  const { nodes: rows, pageInfo } = data?.auditLog ?? {};
-  const open = rows?.find(({ id }) => id === search.open);
+  const asked = usePage(Audit, narrowing);
+  useFollow(asked.again, { lists: ['audit_log'] });
+  const open = asked.rows?.find(({ id }) => id === search.open);
   return (
     <>
       <PageHead name={words.sections.audit} />
@@ -225,7 +223,7 @@ export const AuditPage = () => {
       <Listing
         name="audit"
         label={words.sections.audit}
-        asked={{ error, again, list, rows, pageInfo }}
+        asked={asked}
         columns={columnsOf({ words, roleOf, actionName })}
         keyOf={({ id }) => id}
         openKey={search.open ?? null}

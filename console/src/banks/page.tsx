@@ -7,7 +7,7 @@ import { PickField } from '../parts/fields.tsx';
 import { Sparkline } from '../parts/sparkline.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, type Tone, Moment, PageHead } from '../parts/texts.tsx';
-import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import { figure, Skeleton, Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import { useBankWords } from '../words/banks.ts';
@@ -59,9 +59,6 @@ const useNames = () => {
   return ({ operation, method }: Row): string =>
     method ? `${operations[operation]}, ${methods[method]}` : operations[operation];
 };
-
-/** A number, with its name beside it where a row is a card. */
-const figure = { isNumber: true, isNamed: true } as const;
 
 const useColumns = (health: Health): readonly Column<Row>[] => {
   const words = useBankWords();

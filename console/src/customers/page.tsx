@@ -5,7 +5,7 @@ import { Payments, Subscriptions, Tokens } from '../../../schema/generated/conso
 import { kept, useAddress } from '../address.ts';
 import { PageHead } from '../parts/texts.tsx';
 import { later } from '../parts/later.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
@@ -31,21 +31,15 @@ const PaymentsOf = ({ merchantId, customer }: Of) => {
   const { search, mode, set } = useAddress();
   const columns = useMemo(() => paymentColumns(words), [words]);
   const filter = { mode: [mode], customerId: customer };
-  const { data, error, again, list } = useAsk(Payments, {
-    merchantId,
-    status: null,
-    filter,
-    ...usePageArguments(),
-  });
-  useFollow(again);
-  const { nodes: rows, pageInfo } = data?.payments ?? {};
+  const asked = usePage(Payments, { merchantId, status: null, filter });
+  useFollow(asked.again);
   return (
     <section>
       <h2>{words.sections.payments}</h2>
       <Listing
         name="payments"
         label={words.sections.payments}
-        asked={{ error, again, list, rows, pageInfo }}
+        asked={asked}
         columns={columns}
         keyOf={objectKey}
         openKey={search.open ?? null}

@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { EventLog, type EventLogQuery } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
+import { DateField, PickField } from '../parts/fields.tsx';
 import { Listing, ForwardPager } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -85,40 +86,32 @@ const EventFilters = ({ from }: { readonly from: string }) => {
         set({ customer: subject.trim() || undefined, after: undefined });
       }}
     >
-      <label className="inline-field">
-        {words.filters.since}
-        <input
-          type="date"
-          value={from}
-          onChange={({ target }) => set({ since: target.value || undefined, after: undefined })}
-        />
-      </label>
-      <label className="inline-field">
-        {words.columns.event}
-        <select
-          value={search.type ?? ''}
-          onChange={({ target }) => set({ type: target.value || undefined, after: undefined })}
-        >
-          <option value="">{words.filters.all}</option>
-          {webhookEvents.map((event) => (
-            <option key={event} value={event}>
-              {eventName(event)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="inline-field">
-        {own.eventsOrder}
-        <select
-          value={search.by === 'oldest' ? 'oldest' : 'newest'}
-          onChange={({ target }) =>
-            set({ by: target.value === 'oldest' ? 'oldest' : undefined, after: undefined })
-          }
-        >
-          <option value="newest">{own.eventsNewest}</option>
-          <option value="oldest">{own.eventsOldest}</option>
-        </select>
-      </label>
+      <DateField
+        isInline
+        label={words.filters.since}
+        value={from}
+        set={(day) => set({ since: day || undefined, after: undefined })}
+      />
+      <PickField
+        isInline
+        label={words.columns.event}
+        value={search.type ?? ''}
+        set={(type) => set({ type: type || undefined, after: undefined })}
+        options={[
+          ['', words.filters.all],
+          ...webhookEvents.map((event) => [event, eventName(event)] as const),
+        ]}
+      />
+      <PickField
+        isInline
+        label={own.eventsOrder}
+        value={search.by === 'oldest' ? 'oldest' : ''}
+        set={(by) => set({ by: by || undefined, after: undefined })}
+        options={[
+          ['', own.eventsNewest],
+          ['oldest', own.eventsOldest],
+        ]}
+      />
       <input
         aria-label={own.eventsSubject}
         placeholder={own.eventsSubject}

@@ -11,7 +11,7 @@ import { useAddress } from '../address.ts';
 import { ActForm, ActButton, useOpened } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { CopyBlock, Facts, Moment, Status } from '../parts/texts.tsx';
+import { Facts, Moment, Status } from '../parts/texts.tsx';
 import { useViewer } from '../viewer.tsx';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import { useWords } from '../words/words.ts';
@@ -125,7 +125,6 @@ export const IssueDialog = ({
   const [scopes, setScopes] = useState<readonly string[]>([]);
   const [name, setName] = useState('');
   const [life, setLife] = useState<Life>('0');
-  const [secret, setSecret] = useState('');
   const issue = useSend(IssueScopedKey);
   const toggle = (scope: string): void =>
     setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope]);
@@ -136,7 +135,6 @@ export const IssueDialog = ({
       close={close}
       isReady={name.trim() !== ''}
       isRepeated
-      result={secret === '' ? null : <CopyBlock text={secret} />}
       act={() =>
         issue(
           {
@@ -147,11 +145,10 @@ export const IssueDialog = ({
             name: name.trim(),
             expiresAt: expiryOf(life),
           },
-          (result) => {
-            setSecret(result.secret);
-            const isPending = result.status === 'pending';
-            return isPending ? words.merchants.keyWaits : own.issued;
-          },
+          ({ status, secret }) => ({
+            done: status === 'pending' ? words.merchants.keyWaits : own.issued,
+            copy: secret,
+          }),
         )
       }
     >
@@ -178,7 +175,6 @@ const RotateKeyDialog = ({
   const own = useDeveloperWords();
   const [overlap, setOverlap] = useState<(typeof overlaps)[number]>('24');
   const [life, setLife] = useState<Life>('0');
-  const [secret, setSecret] = useState('');
   const rotate = useSend(RotateKey);
   return (
     <ActForm
@@ -186,7 +182,6 @@ const RotateKeyDialog = ({
       consequence={own.replaceText(prefix)}
       close={close}
       isRepeated
-      result={secret === '' ? null : <CopyBlock text={secret} />}
       act={() =>
         rotate(
           {
@@ -195,11 +190,10 @@ const RotateKeyDialog = ({
             overlapHours: Number(overlap),
             expiresAt: expiryOf(life),
           },
-          (result) => {
-            setSecret(result.secret);
-            const isPending = result.status === 'pending';
-            return isPending ? words.merchants.keyWaits : own.issued;
-          },
+          ({ status, secret }) => ({
+            done: status === 'pending' ? words.merchants.keyWaits : own.issued,
+            copy: secret,
+          }),
         )
       }
     >

@@ -7,13 +7,12 @@ import {
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { KeyActs, IssueDialog, scopeText } from './key-dialogs.tsx';
-import { Chip } from '../parts/filters.tsx';
+import { ToggleChips } from '../parts/filters.tsx';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import type { Words } from '../words/en.ts';
@@ -77,25 +76,16 @@ const modes = ['test', 'live'] as const;
 const KeyFilters = () => {
   const words = useWords();
   const { keyStatuses, keyStatus } = useDeveloperWords();
-  const { search, set } = useAddress();
-  const top = { after: undefined, before: undefined };
-  const chip = (field: 'status' | 'type', value: string, name: string) => (
-    <Chip
-      key={value}
-      isOn={search[field] === value}
-      press={() => set({ ...top, [field]: search[field] === value ? undefined : value })}
-    >
-      {name}
-    </Chip>
-  );
   return (
     <>
-      <div className="chips" role="group" aria-label={keyStatus}>
-        {statuses.map((status) => chip('status', status, keyStatuses[status]))}
-      </div>
-      <div className="chips" role="group" aria-label={words.mode.label}>
-        {modes.map((mode) => chip('type', mode, words.mode[mode]))}
-      </div>
+      <ToggleChips
+        label={keyStatus}
+        options={statuses.map((status) => ['status', status, keyStatuses[status]])}
+      />
+      <ToggleChips
+        label={words.mode.label}
+        options={modes.map((mode) => ['type', mode, words.mode[mode]])}
+      />
     </>
   );
 };
@@ -140,13 +130,13 @@ export const KeysPart = ({
   const [status = null] = listOf(search.status, statuses);
   const [mode = null] = listOf(search.type, modes);
   const narrowing = { merchantId: shop.merchantId, shopId: shop.id, status, mode };
-  const { data, error, again, list } = useAsk(ApiKeys, { ...narrowing, ...usePageArguments() });
+  const asked = usePage(ApiKeys, narrowing);
+  const { again } = asked;
   useFollow(again);
   const columns = useMemo(
     () => columnsOf(words, own, (key) => <KeyActs apiKey={key} again={again} />),
     [words, own, again],
   );
-  const { nodes: rows, pageInfo } = data?.apiKeys ?? {};
   return (
     <>
       <IssueAct shop={shop} isLive={isLive} again={again} />
@@ -156,7 +146,7 @@ export const KeysPart = ({
       <Listing
         name="keys"
         label={own.tabs.keys}
-        asked={{ error, again, list, rows, pageInfo }}
+        asked={asked}
         columns={columns}
         keyOf={({ id }) => id}
         empty={

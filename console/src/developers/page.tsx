@@ -6,6 +6,7 @@ import {
   type ReadinessQuery,
 } from '../../../schema/generated/console.ts';
 import { useAddress, kept, type Search } from '../address.ts';
+import { PickField } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
@@ -189,19 +190,13 @@ const Parts = ({ merchantId }: { readonly merchantId: string }) => {
   return (
     <>
       <div className="filter-row">
-        <label className="inline-field">
-          {shared.chooseShop}
-          <select
-            value={shop.id}
-            onChange={(event) => set({ shop: event.target.value, after: undefined })}
-          >
-            {merchant.shops.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <PickField
+          isInline
+          label={shared.chooseShop}
+          value={shop.id}
+          set={(id) => set({ shop: id, after: undefined })}
+          options={merchant.shops.map(({ id, name }) => [id, name])}
+        />
         <Guides />
       </div>
       <Tabs label={shared.parts} tabs={tabs} names={own.tabs} />

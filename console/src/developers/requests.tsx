@@ -10,6 +10,7 @@ import {
 import { useAddress, kept } from '../address.ts';
 import { duration, prettyJson } from '../format.ts';
 import { FindField, isNarrowed, Chip } from '../parts/filters.tsx';
+import { DateField } from '../parts/fields.tsx';
 import { Listing, ForwardPager } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -111,22 +112,16 @@ const DayFields = () => {
   const { filters } = useWords();
   const own = useRequestWords();
   const { search, set } = useAddress();
-  const day = (field: 'since' | 'until', name: string) => (
-    <label className="inline-field">
-      {name}
-      <input
-        type="date"
-        value={search[field]?.slice(0, 10) ?? ''}
-        onChange={({ target }) => set({ [field]: target.value || undefined, after: undefined })}
-      />
-    </label>
-  );
-  return (
-    <>
-      {day('since', filters.since)}
-      {day('until', own.to)}
-    </>
-  );
+  const names = { since: filters.since, until: own.to };
+  return (['since', 'until'] as const).map((field) => (
+    <DateField
+      key={field}
+      isInline
+      label={names[field]}
+      value={search[field]?.slice(0, 10) ?? ''}
+      set={(day) => set({ [field]: day || undefined, after: undefined })}
+    />
+  ));
 };
 
 // One call of the request log: its facts, its bodies, and what it created.

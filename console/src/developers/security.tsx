@@ -7,7 +7,6 @@ import {
 } from '../../../schema/generated/console.ts';
 import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { CopyBlock } from '../parts/texts.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useDeveloperWords } from '../words/developers.ts';
 import type { DeveloperShop } from './keys.tsx';
@@ -105,7 +104,6 @@ const RequireDialog = ({
 
 const RotateDialog = ({ shop, close }: DialogProps) => {
   const own = useDeveloperWords();
-  const [secret, setSecret] = useState('');
   const rotate = useSend(RotateSigningSecret);
   return (
     <ActForm
@@ -113,12 +111,11 @@ const RotateDialog = ({ shop, close }: DialogProps) => {
       consequence={own.rotateText}
       close={close}
       isRepeated
-      result={secret === '' ? null : <CopyBlock text={secret} />}
       act={() =>
-        rotate({ merchantId: shop.merchantId, shopId: shop.id }, (result) => {
-          setSecret(result.secret);
-          return own.rotated;
-        })
+        rotate({ merchantId: shop.merchantId, shopId: shop.id }, ({ secret }) => ({
+          done: own.rotated,
+          copy: secret,
+        }))
       }
     />
   );

@@ -13,14 +13,6 @@ import { TextField } from '../parts/fields.tsx';
 import { useErasureWords } from '../words/customers.ts';
 import { useWords } from '../words/words.ts';
 
-interface Erased {
-  readonly payments: number;
-  readonly payouts: number;
-  readonly tokens: number;
-  readonly subscriptions: number;
-}
-const nothing: Erased = { payments: 0, payouts: 0, tokens: 0, subscriptions: 0 };
-
 interface DialogProps {
   readonly merchantId: string;
   readonly subject: PersonalDataSubject;
@@ -40,18 +32,16 @@ const useErasing = (seen: (payments: number) => void) => {
     readonly id: string;
     readonly reason: string;
   }): Promise<Outcome> => {
-    let sum = nothing;
+    const sum = { payments: 0, payouts: 0, tokens: 0, subscriptions: 0 };
     for (;;) {
       const { data, error } = await erase(variables);
       const result = data?.personalDataErase;
       if (!result) return refusedBy(refusalOf(error));
       if (result.__typename === 'Refused') return refusedBy(result);
-      sum = {
-        payments: sum.payments + result.payments,
-        payouts: sum.payouts + result.payouts,
-        tokens: sum.tokens + result.tokens,
-        subscriptions: sum.subscriptions + result.subscriptions,
-      };
+      sum.payments += result.payments;
+      sum.payouts += result.payouts;
+      sum.tokens += result.tokens;
+      sum.subscriptions += result.subscriptions;
       seen(sum.payments);
       if (result.hasMore) continue;
       const { payments, payouts, tokens, subscriptions } = sum;

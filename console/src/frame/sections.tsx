@@ -3,7 +3,7 @@ import { Link, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { Counts, RefundDraftsToDecide, DraftsToDecide } from '../../../schema/generated/console.ts';
 import { kept, type Search, useAddress, clean, readSearch, without } from '../address.ts';
-import { wholeNumber } from '../format.ts';
+import { countText } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow, type Followed } from '../parts/use-follow.ts';
@@ -78,8 +78,7 @@ const DraftsCount = ({
   if (!total || total.count === 0) return null;
   return (
     <span className="badge" title={toApprove}>
-      {wholeNumber(total.count, locale)}
-      {!total.isExact && '+'}
+      {countText(total, locale)}
       <span className="unseen"> {toApprove}</span>
     </span>
   );

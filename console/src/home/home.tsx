@@ -9,7 +9,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
 import { Empty, Failure } from '../parts/states.tsx';
-import { objectKey, Skeleton, Table, type Column } from '../parts/table.tsx';
+import { figure, objectKey, Skeleton, Table, type Column } from '../parts/table.tsx';
 import { CopyBlock, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useLiveRows } from '../parts/use-live-rows.tsx';
@@ -221,23 +221,12 @@ const useColumns = (
     { name, cell: ({ group }) => named(group ?? '') },
     {
       name: words.successRate,
-      isNumber: true,
-      isNamed: true,
+      ...figure,
       cell: ({ succeeded, failed }) =>
         succeeded + failed === 0 ? '—' : shortPercent(succeeded / (succeeded + failed), locale),
     },
-    {
-      name: words.succeeded,
-      isNumber: true,
-      isNamed: true,
-      cell: ({ succeeded }) => wholeNumber(succeeded, locale),
-    },
-    {
-      name: words.failed,
-      isNumber: true,
-      isNamed: true,
-      cell: ({ failed }) => wholeNumber(failed, locale),
-    },
+    { name: words.succeeded, ...figure, cell: ({ succeeded }) => wholeNumber(succeeded, locale) },
+    { name: words.failed, ...figure, cell: ({ failed }) => wholeNumber(failed, locale) },
   ];
 };
 
@@ -289,18 +278,8 @@ const Codes = ({ today }: { readonly today: TodayQuery }) => {
           name: words.codes,
           cell: ({ code }) => (code === '' ? words.noCode : <FailureName code={code} />),
         },
-        {
-          name: words.now,
-          isNumber: true,
-          isNamed: true,
-          cell: (row) => wholeNumber(row.now, locale),
-        },
-        {
-          name: words.earlier,
-          isNumber: true,
-          isNamed: true,
-          cell: (row) => wholeNumber(row.earlier, locale),
-        },
+        { name: words.now, ...figure, cell: (row) => wholeNumber(row.now, locale) },
+        { name: words.earlier, ...figure, cell: (row) => wholeNumber(row.earlier, locale) },
       ]}
       rows={codes}
       keyOf={({ code }) => code}

@@ -11,10 +11,10 @@ import {
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search, listOf } from '../address.ts';
 import { money } from '../amounts.ts';
-import { usePageArguments, Listing } from '../parts/listing.tsx';
+import { usePage, Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import type { Column } from '../parts/table.tsx';
-import { Money, Moment, PageHead } from '../parts/texts.tsx';
+import { amountColumn, type Column } from '../parts/table.tsx';
+import { Facts, Money, Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import {
@@ -117,14 +117,14 @@ const Ends = ({ merchantId, from, to }: Readonly<Record<'merchantId' | 'from' | 
     shop === undefined ? data?.closing : data?.closing.shops.find(({ shopId }) => shopId === shop);
   const currency = data?.closing.currency ?? '';
   return (
-    <dl className="strip" aria-busy={!data}>
-      {(['opening', 'closing'] as const).map((end) => (
-        <div key={end}>
-          <dt>{own[end]}</dt>
-          <dd>{found ? <Money amount={found[end]} currency={currency} /> : '\u00a0'}</dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      isStrip
+      isBusy={!data}
+      facts={(['opening', 'closing'] as const).map((end) => [
+        own[end],
+        found ? <Money amount={found[end]} currency={currency} /> : '\u00a0',
+      ])}
+    />
   );
 };
 
@@ -189,11 +189,7 @@ type Row = LedgerQuery['ledger']['nodes'][number];
 
 const columnsOf = (words: Words, own: LedgerWords, shop?: string): readonly Column<Row>[] => [
   { name: words.columns.type, cell: ({ type }) => words.ledger.types[type] },
-  {
-    name: words.columns.amount,
-    isNumber: true,
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
-  },
+  amountColumn(words.columns.amount),
   {
     name: shop === undefined ? own.after : own.afterOfShop,
     isNumber: true,
@@ -217,24 +213,15 @@ const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
   const shown = (amount: number | null) =>
     amount === null ? '\u00a0' : <Money amount={amount} currency={currency} />;
   return (
-    <dl className="strip" aria-busy={!data}>
-      <div>
-        <dt>{ledger.balance}</dt>
-        <dd>{shown(balance)}</dd>
-      </div>
-      <div>
-        <dt>{ledger.available}</dt>
-        <dd>{shown(available)}</dd>
-      </div>
-      {shops.map(({ shopId, shopName, balance: part }) => (
-        <div key={shopId}>
-          <dt>{ledger.ofShop(shopName)}</dt>
-          <dd>
-            <Money amount={part} currency={currency} />
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      isStrip
+      isBusy={!data}
+      facts={[
+        [ledger.balance, shown(balance)],
+        [ledger.available, shown(available)],
+        ...shops.map((shop) => [ledger.ofShop(shop.shopName), shown(shop.balance)] as const),
+      ]}
+    />
   );
 };
 
@@ -265,15 +252,13 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = useLedgerWords();
   const { search, set } = useAddress();
-  const narrowing = useNarrowing(merchantId);
-  const { data, error, again, list } = useAsk(Ledger, { ...narrowing, ...usePageArguments() });
-  const { nodes: rows, pageInfo } = data?.ledger ?? {};
+  const asked = usePage(Ledger, useNarrowing(merchantId));
   return (
     <>
       <Listing
         name="ledger"
         label={words.ledger.movements}
-        asked={{ error, again, list, rows, pageInfo }}
+        asked={asked}
         columns={columnsOf(words, own, search.shop)}
         keyOf={({ id }) => id}
         onOpen={({ paymentId }) => {

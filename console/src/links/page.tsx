@@ -8,7 +8,7 @@ import {
   LinkPayments,
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress, kept } from '../address.ts';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, tones, Money, Moment, CopyBlock, Id, Facts, PageHead } from '../parts/texts.tsx';
 import { type Column, Skeleton } from '../parts/table.tsx';
@@ -231,30 +231,25 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
   const own = useLinkWords();
   const { search, mode, set } = useAddress();
   const chosen = listOf(search.status, statuses);
-  const { data, error, again, list } = useAsk(Links, {
-    merchantId,
-    mode,
-    status: chosen.length > 0 ? [...chosen] : null,
-    ...usePageArguments(),
-  });
-  const connection = data?.paymentLinks;
+  const status = chosen.length > 0 ? [...chosen] : null;
+  const asked = usePage(Links, { merchantId, mode, status });
   return (
     <>
       <div className="acts">
-        <NewLinkButton again={again} />
+        <NewLinkButton again={asked.again} />
       </div>
       <StatusChips known={statuses} names={own.statuses} />
       <Listing
         name="links"
         label={words.sections.paylinks}
-        asked={{ error, again, list, rows: connection?.nodes, pageInfo: connection?.pageInfo }}
+        asked={asked}
         columns={columnsOf(words, own)}
         keyOf={({ id }) => id}
         openKey={search.open ?? null}
         onOpen={({ id }) => set({ open: id })}
         empty={<NoRows title={own.empty} text={own.emptyText} />}
       />
-      <LinkDrawer merchantId={merchantId} changed={again} />
+      <LinkDrawer merchantId={merchantId} changed={asked.again} />
     </>
   );
 };

@@ -9,12 +9,12 @@ import {
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-form.tsx';
-import { usePageArguments, Listing } from '../parts/listing.tsx';
+import { usePage, Listing } from '../parts/listing.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { FindField } from '../parts/filters.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status, Id, Moment, CopyBlock, PageHead } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
-import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
@@ -73,60 +73,69 @@ const Result = ({ made, close }: { readonly made: Made; readonly close: () => vo
   );
 };
 
-const Fields = ({
-  name,
-  shop,
-  setName,
-  setShop,
-}: Readonly<Record<'name' | 'shop', string>> &
-  Readonly<Record<'setName' | 'setShop', (text: string) => void>>) => {
-  const { merchants } = useWords();
-  return (
-    <>
-      <label className="field">
-        {merchants.name}
-        <input
-          value={name}
-          maxLength={cabinetName_max_chars}
-          autoFocus
-          onChange={(e) => setName(e.target.value)}
-        />
-      </label>
-      <label className="field">
-        {merchants.shopName}
-        <input
-          value={shop}
-          maxLength={cabinetName_max_chars}
-          onChange={(e) => setShop(e.target.value)}
-        />
-        <span className="quiet">{merchants.shopHint}</span>
-      </label>
-    </>
-  );
-};
-
-const OnboardDialog = ({ close }: { readonly close: () => void }) => {
-  const words = useWords();
-  const { merchants, acts } = words;
+const OnboardForm = ({
+  done,
+  close,
+}: {
+  readonly done: (made: Made) => void;
+  readonly close: () => void;
+}) => {
+  const { merchants, acts, cancel } = useWords();
   const details = useProfileWords();
   const onboard = useOnboarding();
   const [name, setName] = useState('');
   const [shop, setShop] = useState('');
   const [profile, setProfile] = useState(noProfile);
-  const [made, setMade] = useState<Made | null>(null);
-  const [state, setState] = useState<{ isRunning: boolean; fault: string }>({
-    isRunning: false,
-    fault: '',
-  });
+  const [isRunning, setRunning] = useState(false);
+  const [fault, setFault] = useState('');
   const run = async (): Promise<void> => {
-    setState({ isRunning: true, fault: '' });
+    setRunning(true);
+    setFault('');
     try {
-      setMade(await onboard(name.trim(), shop.trim(), profile));
+      done(await onboard(name.trim(), shop.trim(), profile));
     } catch (error) {
-      setState({ isRunning: false, fault: error instanceof Error ? error.message : '' });
+      setRunning(false);
+      setFault(error instanceof Error ? error.message : '');
     }
   };
-  const isReady = name.trim() !== '' && shop.trim() !== '' && !state.isRunning;
+  const isReady = name.trim() !== '' && shop.trim() !== '' && !isRunning;
+  const max = { maxLength: cabinetName_max_chars };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) void run();
+      }}
+    >
+      <TextField label={merchants.name} value={name} set={setName} {...max} autoFocus />
+      <TextField
+        label={merchants.shopName}
+        value={shop}
+        set={setShop}
+        hint={merchants.shopHint}
+        {...max}
+      />
+      <h3>{details.title}</h3>
+      <p className="quiet">{details.text}</p>
+      <ProfileFields texts={profile} set={setProfile} />
+      <p className="bad" role="alert">
+        {fault !== '' && `${acts.refused}: ${fault}`}
+      </p>
+      <footer className="dialog-foot">
+        <button type="button" className="button" onClick={close}>
+          {cancel}
+        </button>
+        <button type="submit" className="button main" disabled={!isReady}>
+          {isRunning ? acts.running : merchants.create}
+        </button>
+      </footer>
+    </form>
+  );
+};
+
+const OnboardDialog = ({ close }: { readonly close: () => void }) => {
+  const { merchants } = useWords();
+  const [made, setMade] = useState<Made | null>(null);
   return (
     <Modal
       title={made ? merchants.madeTitle(made.name) : merchants.add}
@@ -134,32 +143,7 @@ const OnboardDialog = ({ close }: { readonly close: () => void }) => {
       onClose={close}
       isHeld={made !== null}
     >
-      {made ? (
-        <Result made={made} close={close} />
-      ) : (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (isReady) void run();
-          }}
-        >
-          <Fields name={name} shop={shop} setName={setName} setShop={setShop} />
-          <h3>{details.title}</h3>
-          <p className="quiet">{details.text}</p>
-          <ProfileFields texts={profile} set={setProfile} />
-          <p className="bad" role="alert">
-            {state.fault !== '' && `${acts.refused}: ${state.fault}`}
-          </p>
-          <footer className="dialog-foot">
-            <button type="button" className="button" onClick={close}>
-              {words.cancel}
-            </button>
-            <button type="submit" className="button main" disabled={!isReady}>
-              {state.isRunning ? acts.running : merchants.create}
-            </button>
-          </footer>
-        </form>
-      )}
+      {made ? <Result made={made} close={close} /> : <OnboardForm done={setMade} close={close} />}
     </Modal>
   );
 };
@@ -192,11 +176,7 @@ export const MerchantsPage = () => {
   const { search, set } = useAddress();
   const mayCreate = usePermission('merchantOnboard').granted;
   const isAdding = search.act === 'new' && mayCreate;
-  const { data, error, again, list } = useAsk(Merchants, {
-    text: search.of ?? null,
-    ...usePageArguments(),
-  });
-  const { nodes: rows, pageInfo } = data?.merchants ?? {};
+  const asked = usePage(Merchants, { text: search.of ?? null });
   return (
     <>
       <PageHead name={words.sections.merchants}>
@@ -208,7 +188,7 @@ export const MerchantsPage = () => {
       <Listing
         name="merchants"
         label={words.sections.merchants}
-        asked={{ error, again, list, rows, pageInfo }}
+        asked={asked}
         columns={columnsOf(words)}
         keyOf={({ id }) => id}
         onOpen={({ id }) =>
@@ -226,7 +206,7 @@ export const MerchantsPage = () => {
         <OnboardDialog
           close={() => {
             set({ act: undefined });
-            again();
+            asked.again();
           }}
         />
       )}

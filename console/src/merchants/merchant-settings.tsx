@@ -9,7 +9,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
-import { ActButton, PolicyForm, useOpened } from '../parts/act-form.tsx';
+import { ActButton, PolicyForm, useDialogs } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
@@ -127,11 +127,7 @@ export const MerchantSettings = ({
 }: OfMerchant & { readonly again: () => void }) => {
   const { locale } = useWords();
   const own = useSettingsWords();
-  // A dialog keeps the state from when it was opened.
-  const { opened, open, close } = useOpened<OfMerchant & { readonly act: keyof typeof dialogs }>(
-    again,
-  );
-  const Dialog = opened && dialogs[opened.act];
+  const { press, dialog } = useDialogs(dialogs, { merchant }, again);
   const { perSecond, burst } = merchant.rateLimit;
   const now = own.limitNow(wholeNumber(perSecond, locale), wholeNumber(burst, locale));
   return (
@@ -144,26 +140,20 @@ export const MerchantSettings = ({
         ]}
       />
       <div className="acts">
-        <ActButton
-          permission="merchantRateLimitSet"
-          onPress={() => open({ act: 'limit', merchant })}
-        >
+        <ActButton permission="merchantRateLimitSet" onPress={press('limit')}>
           {own.limitSet}
         </ActButton>
-        <ActButton
-          permission="merchantSupportRefundSet"
-          onPress={() => open({ act: 'support', merchant })}
-        >
+        <ActButton permission="merchantSupportRefundSet" onPress={press('support')}>
           {own.supportSet}
         </ActButton>
-        <ActButton permission="merchantRename" onPress={() => open({ act: 'rename', merchant })}>
+        <ActButton permission="merchantRename" onPress={press('rename')}>
           {own.rename}
         </ActButton>
-        <ActButton permission="shopCreate" onPress={() => open({ act: 'shop', merchant })}>
+        <ActButton permission="shopCreate" onPress={press('shop')}>
           {own.shopAdd}
         </ActButton>
       </div>
-      {opened && Dialog && <Dialog merchant={opened.merchant} close={close} />}
+      {dialog}
     </section>
   );
 };

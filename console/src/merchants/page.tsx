@@ -10,7 +10,7 @@ import {
   RequireReceipts,
   RotateShopSecret,
 } from '../../../schema/generated/console.ts';
-import { ActButton, ActForm, PolicyForm, useOpened } from '../parts/act-form.tsx';
+import { ActButton, ActForm, PolicyForm, useDialogs, useOpened } from '../parts/act-form.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, Id, Moment, PageHead } from '../parts/texts.tsx';
 import { Skeleton } from '../parts/table.tsx';
@@ -90,31 +90,27 @@ const dialogs = { rename: RenameDialog, receipts: ReceiptsDialog, secret: Secret
 const ShopSettings = ({ shop, again }: OfShop & { readonly again: () => void }) => {
   const { sections } = useWords();
   const own = useSettingsWords();
-  const { opened, open, close } = useOpened<OfShop & { readonly act: keyof typeof dialogs }>(again);
-  const Dialog = opened && dialogs[opened.act];
+  const { press, dialog } = useDialogs(dialogs, { shop }, again);
   return (
     <>
       <h3>{sections.receipts}</h3>
       <p>{shop.receiptsRequired ? own.receiptsOn : own.receiptsOff}</p>
       <div className="acts">
-        <ActButton permission="shopReceiptsRequire" onPress={() => open({ act: 'receipts', shop })}>
+        <ActButton permission="shopReceiptsRequire" onPress={press('receipts')}>
           {shop.receiptsRequired ? own.receiptsLift : own.receiptsRequire}
         </ActButton>
       </div>
       <h3>{own.secret}</h3>
       <p>{own.secretText}</p>
       <div className="acts">
-        <ActButton
-          permission="shopWebhookSecretRotate"
-          onPress={() => open({ act: 'secret', shop })}
-        >
+        <ActButton permission="shopWebhookSecretRotate" onPress={press('secret')}>
           {own.rotate}
         </ActButton>
-        <ActButton permission="shopRename" onPress={() => open({ act: 'rename', shop })}>
+        <ActButton permission="shopRename" onPress={press('rename')}>
           {own.renameShop}
         </ActButton>
       </div>
-      {opened && Dialog && <Dialog shop={opened.shop} close={close} />}
+      {dialog}
     </>
   );
 };

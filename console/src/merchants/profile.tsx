@@ -21,14 +21,12 @@ const fields = [
 
 export type ProfileTexts = Readonly<Record<Field, string>>;
 
-export const noProfile: ProfileTexts = {
-  legalName: '',
-  inn: '',
-  contactEmail: '',
-  contactPhone: '',
-  siteUrl: '',
-  offerUrl: '',
-};
+/** What is typed of a profile; null is an empty field. */
+const textsOf = (profile: Partial<Profile>): ProfileTexts =>
+  // Each field has its text.
+  Object.fromEntries(fields.map((field) => [field, profile[field] ?? ''])) as ProfileTexts;
+
+export const noProfile = textsOf({});
 
 /** The profile as the service takes it. A Russian number that begins with 8 gets its country. */
 export const givenProfile = (texts: ProfileTexts): Record<Field, string> => {
@@ -66,15 +64,6 @@ export const ProfileFields = ({
 interface OfMerchant {
   readonly merchant: { readonly id: string; readonly profile: Profile };
 }
-
-const textsOf = (profile: Profile): ProfileTexts => ({
-  legalName: profile.legalName ?? '',
-  inn: profile.inn ?? '',
-  contactEmail: profile.contactEmail ?? '',
-  contactPhone: profile.contactPhone ?? '',
-  siteUrl: profile.siteUrl ?? '',
-  offerUrl: profile.offerUrl ?? '',
-});
 
 const ProfileDialog = ({
   merchant: { id: merchantId, profile },

@@ -3,13 +3,15 @@
  * button, which is disabled while it runs, and shows the result in place. Enter in a field does not
  * confirm.
  */
-import { useState, type ReactNode } from 'react';
+import { createElement, useState, type ReactNode } from 'react';
 import { usePermission, type PermissionName } from '../viewer.tsx';
 import { useOutcomeWords } from '../words/outcome.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
+import type { Column } from './columns.tsx';
 import { Modal } from './modal.tsx';
 import { type Outcome, RefusalText } from './outcome.tsx';
+import { CopyBlock } from './texts.tsx';
 
 interface ActFormProps {
   readonly title: string;
@@ -144,7 +146,9 @@ export const ActForm = ({
     if (isDone || !isChanged) close();
     else setLeaving(!isLeaving);
   };
-  const isHeld = isDone && Boolean(result);
+  const copy = isDone ? outcome.copy : undefined;
+  const shown = copy === undefined ? result : <CopyBlock text={copy} />;
+  const isHeld = isDone && Boolean(shown);
   return (
     <Modal title={title} isOpen onClose={leave} isHeld={isHeld}>
       {!isDone && (
@@ -156,7 +160,7 @@ export const ActForm = ({
       <div aria-live="polite">
         {isPending && !isRunning && outcome === null && <p className="note">{pending}</p>}
         {outcome && <OutcomeText outcome={outcome} isRepeated={isRepeated} />}
-        {isDone && result}
+        {isDone && shown}
       </div>
       {isLeaving && !isDone ? (
         <Leaving stay={() => setLeaving(false)} leave={close} />
@@ -190,6 +194,53 @@ export const useOpened = <Which = true,>(again: () => void, hold?: (isHeld: bool
     again();
   };
   return { opened, open, close };
+};
+
+/** Dialogs by their names. One that is open keeps what it was opened for. */
+export const useDialogs = <Name extends string, Of extends object>(
+  dialogs: Readonly<Record<Name, (props: Of & { readonly close: () => void }) => ReactNode>>,
+  of: Of,
+  again: () => void,
+) => {
+  const { opened, open, close } = useOpened<{ readonly name: Name; readonly of: Of }>(again);
+  const Dialog = opened && dialogs[opened.name];
+  return {
+    press: (name: Name) => () => open({ name, of }),
+    dialog: opened && Dialog && createElement(Dialog, { ...opened.of, close }),
+  };
+};
+
+/** An act on a row of a list: its button's name, whose rows have it, and its dialog. */
+interface RowAct<Row> {
+  readonly permission: PermissionName;
+  readonly name: string;
+  readonly isOffered?: (row: Row) => boolean;
+  readonly Form: typeof ActForm;
+  readonly title: string;
+  readonly consequence: (row: Row) => string;
+  readonly act: (row: Row) => Promise<Outcome>;
+}
+
+/** The column of an act's buttons, and the dialog that is open. */
+export const useRowAct = <Row,>(
+  again: () => void,
+  { permission, name, isOffered = () => true, Form, title, consequence, act }: RowAct<Row>,
+) => {
+  const { columns } = useWords();
+  const { opened, open, close } = useOpened<Row>(again);
+  const column: Column<Row> = {
+    name: columns.action,
+    cell: (row) =>
+      isOffered(row) && (
+        <ActButton permission={permission} onPress={() => open(row)}>
+          {name}
+        </ActButton>
+      ),
+  };
+  const dialog = opened && (
+    <Form title={title} consequence={consequence(opened)} close={close} act={() => act(opened)} />
+  );
+  return { column, dialog };
 };
 
 // A button that names the required role when the person may not use it.

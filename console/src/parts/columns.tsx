@@ -20,6 +20,9 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
 }
 
+/** A number, with its name beside it where a row is a card. */
+export const figure = { isNumber: true, isNamed: true } as const;
+
 const idOf = <Row,>({ id }: Column<Row>, place: number): string => id ?? String(place);
 
 /** The visible columns, and a function to change them; stable while `all` is. */

@@ -127,6 +127,29 @@ export const DecideActs = ({
   );
 };
 
+/** The form of an act that asks why. */
+export const ReasonForm = ({
+  label,
+  hint,
+  maxLength,
+  isOptional = false,
+  act,
+  ...form
+}: Pick<Parameters<typeof ActForm>[0], 'title' | 'consequence' | 'close'> &
+  Readonly<Record<'label' | 'hint', string>> & {
+    readonly maxLength?: number;
+    readonly isOptional?: boolean;
+    readonly act: (reason: string) => Promise<Outcome>;
+  }) => {
+  const [text, setText] = useState('');
+  const reason = text.trim();
+  return (
+    <ActForm {...form} isReady={isOptional || reason !== ''} act={() => act(reason)}>
+      <TextField label={label} value={text} set={setText} hint={hint} maxLength={maxLength} />
+    </ActForm>
+  );
+};
+
 /** Rejects a draft, with a reason. */
 export const RejectForm = ({
   own,
@@ -136,23 +159,14 @@ export const RejectForm = ({
   readonly own: DecisionWords;
   readonly reject: (reason: string) => Promise<Outcome>;
   readonly close: () => void;
-}) => {
-  const [reason, setReason] = useState('');
-  return (
-    <ActForm
-      title={own.reject}
-      consequence={own.rejectText}
-      isReady={reason.trim() !== ''}
-      close={close}
-      act={() => reject(reason.trim())}
-    >
-      <TextField
-        label={own.rejectReason}
-        value={reason}
-        set={setReason}
-        hint={own.rejectReasonHint}
-        maxLength={reason_max_chars}
-      />
-    </ActForm>
-  );
-};
+}) => (
+  <ReasonForm
+    title={own.reject}
+    consequence={own.rejectText}
+    label={own.rejectReason}
+    hint={own.rejectReasonHint}
+    maxLength={reason_max_chars}
+    close={close}
+    act={reject}
+  />
+);

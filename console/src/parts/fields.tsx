@@ -9,7 +9,9 @@ export const TextField = ({
   hint = '',
   isSecret = false,
   isNumber = false,
+  isWrong,
   maxLength,
+  autoFocus = false,
 }: {
   readonly label: string;
   readonly value: string;
@@ -17,8 +19,11 @@ export const TextField = ({
   readonly hint?: string;
   readonly isSecret?: boolean;
   readonly isNumber?: boolean;
+  /** Whether the hint says what is wrong. */
+  readonly isWrong?: boolean;
+  readonly autoFocus?: boolean;
   /** In characters; the service refuses a longer text in any case. */
-  readonly maxLength?: number;
+  readonly maxLength?: number | undefined;
 }) => {
   const id = useId();
   return (
@@ -30,12 +35,14 @@ export const TextField = ({
         autoComplete="off"
         spellCheck={false}
         maxLength={maxLength}
+        autoFocus={autoFocus}
         value={value}
+        aria-invalid={isWrong}
         aria-describedby={hint === '' ? undefined : id}
         onChange={(event) => set(event.target.value)}
       />
       {hint !== '' && (
-        <span id={id} className="quiet">
+        <span id={id} className={isWrong ? 'bad' : 'quiet'}>
           {hint}
         </span>
       )}
@@ -49,13 +56,16 @@ export const PickField = <Value extends string>({
   value,
   set,
   options,
+  isInline = false,
 }: {
   readonly label: string;
   readonly value: Value;
   readonly set: (value: Value) => void;
   readonly options: readonly (readonly [value: Value, name: string])[];
+  /** Whether it stands in a row of filters, behind its label. */
+  readonly isInline?: boolean;
 }) => (
-  <label className="field">
+  <label className={isInline ? 'inline-field' : 'field'}>
     {label}
     <select
       value={value}
@@ -70,5 +80,50 @@ export const PickField = <Value extends string>({
         </option>
       ))}
     </select>
+  </label>
+);
+
+/** A day. */
+export const DateField = ({
+  label,
+  value,
+  set,
+  isInline = false,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly set: (value: string) => void;
+  readonly isInline?: boolean;
+}) => (
+  <label className={isInline ? 'inline-field' : 'field'}>
+    {label}
+    <input type="date" value={value} onChange={({ target }) => set(target.value)} />
+  </label>
+);
+
+/** A file; below it stands its hint, or why it was not taken. */
+export const FileField = ({
+  label,
+  accept,
+  hint,
+  fault,
+  take,
+}: Readonly<Record<'label' | 'accept' | 'hint' | 'fault', string>> & {
+  readonly take: (file: File) => Promise<void>;
+}) => (
+  <label className="field">
+    {label}
+    <input
+      type="file"
+      accept={accept}
+      onChange={({ target }) => {
+        const [file] = target.files ?? [];
+        // The same file may be chosen again once it was corrected.
+        if (file) void take(file).finally(() => (target.value = ''));
+      }}
+    />
+    <span className={fault === '' ? 'quiet' : 'bad'} role="status">
+      {fault || hint}
+    </span>
   </label>
 );

@@ -61,6 +61,30 @@ export const StatusChips = <Value extends string>({
   );
 };
 
+/** Values of a field, of which one may be chosen; a second press leaves it open again. */
+export const ToggleChips = ({
+  label,
+  options,
+}: {
+  readonly label: string;
+  readonly options: readonly (readonly [field: keyof Search, value: string, name: string])[];
+}) => {
+  const { search, set } = useAddress();
+  return (
+    <div className="chips" role="group" aria-label={label}>
+      {options.map(([field, value, name]) => {
+        const isOn = search[field] === value;
+        const press = () => set({ ...fromTheTop, [field]: isOn ? undefined : value });
+        return (
+          <Chip key={value} isOn={isOn} press={press}>
+            {name}
+          </Chip>
+        );
+      })}
+    </div>
+  );
+};
+
 /** Whether the list is of what is open, or of what is resolved. */
 export const ResolvedChips = () => {
   const { alert } = useWords();
@@ -223,21 +247,27 @@ const FilterForm = ({
   );
 };
 
-const Chosen = ({ shown }: { readonly shown: readonly (readonly [keyof Search, string])[] }) => {
-  const words = useWords();
+/** What a list is narrowed to: a press takes it away. */
+export const ChosenChip = ({
+  field,
+  text,
+}: {
+  readonly field: keyof Search;
+  readonly text: string;
+}) => {
+  const { filters } = useWords();
   const { set } = useAddress();
-  return shown.map(([field, text]) => (
+  return (
     <button
-      key={field}
       type="button"
       className="chip chosen"
-      aria-label={words.filters.remove(text)}
+      aria-label={filters.remove(text)}
       onClick={() => set({ ...fromTheTop, [field]: undefined })}
     >
       {text}
       <Icon name="close" />
     </button>
-  ));
+  );
 };
 
 /** The form's button, with the active filters. */
@@ -281,7 +311,9 @@ export const RangeFilters = ({
       >
         {(close) => <FilterForm close={close} hasAmounts={hasAmounts} more={more} />}
       </PopoverButton>
-      <Chosen shown={shown} />
+      {shown.map(([field, text]) => (
+        <ChosenChip key={field} field={field} text={text} />
+      ))}
       {shown.length > 0 && (
         <button type="button" className="chip plain" onClick={() => set({ ...fromTheTop, ...all })}>
           {filters.clear}

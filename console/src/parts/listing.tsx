@@ -1,12 +1,13 @@
 /** Every list: its columns and its file, its rows or why there are none, and its pages. */
 import type { ReactNode } from 'react';
+import type { AnyVariables, TypedDocumentNode } from 'urql';
 import { useAddress, type Search } from '../address.ts';
 import { useWords } from '../words/words.ts';
 import { ColumnsButton, useColumns } from './columns.tsx';
 import { ExportButton } from './export-button.tsx';
 import { Failure } from './states.tsx';
 import { Skeleton, Table, type Column } from './table.tsx';
-import type { AskedList } from './use-ask.ts';
+import { useAsk, type AskedList } from './use-ask.ts';
 
 // Pages in both directions, kept in the address.
 
@@ -21,10 +22,23 @@ interface PageInfo {
 const page_rows = 50;
 
 /** The arguments of the page that the address names. */
-export const usePageArguments = () => {
+const usePageArguments = () => {
   const { after, before } = useAddress().search;
   if (before !== undefined) return { last: page_rows, before };
   return after === undefined ? { first: page_rows } : { first: page_rows, after };
+};
+
+/** Queries the page of a list that the address names; gives it as `Listing` takes it. */
+export const usePage = <Row, Variables extends AnyVariables>(
+  query: TypedDocumentNode<
+    Readonly<Record<string, { readonly nodes: readonly Row[]; readonly pageInfo: PageInfo }>>,
+    Variables
+  >,
+  variables: Variables,
+) => {
+  const { data, error, again, list } = useAsk(query, { ...variables, ...usePageArguments() });
+  const [connection] = Object.values(data ?? {});
+  return { error, again, list, rows: connection?.nodes, pageInfo: connection?.pageInfo };
 };
 
 const PageButton = ({

@@ -14,9 +14,16 @@ export interface Refusal {
 export const isAbout = ({ fields = [] }: Refusal, field: string): boolean =>
   fields.some(({ path }) => path === field || path.startsWith(`${field}.`));
 
+/** What was done, in the person's language. */
+interface Done {
+  readonly done: string;
+  /** A text to copy that is shown once. */
+  readonly copy?: string;
+}
+
 /** Done or refused in the person's language, refused by the graph, or unknown. */
 export type Outcome =
-  | { readonly done: string }
+  | Done
   | { readonly refused: string }
   | { readonly refusal: Refusal }
   | { readonly unknown: true };
@@ -52,20 +59,21 @@ type Refused = Extract<ResolveAlertMutation['alertResolve'], { readonly __typena
 const isRefused = (result: Result): result is Refused => result.__typename === 'Refused';
 
 /** Sends a mutation. `done` says what it has done; `refused`, what a refusal means here. */
-export const useSend = <Done extends Result, Variables extends AnyVariables>(
-  mutation: TypedDocumentNode<Readonly<Record<string, Done | Refused>>, Variables>,
+export const useSend = <Own extends Result, Variables extends AnyVariables>(
+  mutation: TypedDocumentNode<Readonly<Record<string, Own | Refused>>, Variables>,
 ) => {
   const client = useClient();
   return async (
     variables: Variables,
-    done: string | ((result: Done) => string),
+    done: string | ((result: Own) => string | Done),
     refused: (refusal: Refusal) => Outcome | Promise<Outcome> = refusedBy,
   ): Promise<Outcome> => {
     const { data, error } = await client.mutation(mutation, variables).toPromise();
     const [result] = Object.values(data ?? {});
     if (!result) return refusedBy(refusalOf(error));
     if (isRefused(result)) return refused(result);
-    return { done: typeof done === 'string' ? done : done(result) };
+    const said = typeof done === 'string' ? done : done(result);
+    return typeof said === 'string' ? { done: said } : said;
   };
 };
 

@@ -9,12 +9,11 @@ import { useFirstScreen } from './states.tsx';
 import { Money, Moment } from './texts.tsx';
 import { useWhoseColumn } from './whose.tsx';
 
-export type { Column } from './columns.tsx';
+export { figure, type Column } from './columns.tsx';
 
 export const amountColumn = (
   name: string,
 ): Column<{ readonly amount: number; readonly currency: string }> => ({
-  id: 'amount',
   name,
   isNumber: true,
   cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,

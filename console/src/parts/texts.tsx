@@ -111,8 +111,17 @@ export type Fact = readonly [name: string, value: ReactNode];
 
 const isKnown = ([, value]: Fact): boolean => value !== null && value !== '';
 
-export const Facts = ({ facts }: { readonly facts: readonly Fact[] }) => (
-  <dl className="facts">
+/** The facts below each other; a strip has them beside each other. */
+export const Facts = ({
+  facts,
+  isStrip = false,
+  isBusy,
+}: {
+  readonly facts: readonly Fact[];
+  readonly isStrip?: boolean;
+  readonly isBusy?: boolean;
+}) => (
+  <dl className={isStrip ? 'strip' : 'facts'} aria-busy={isBusy}>
     {facts.filter(isKnown).map(([name, value]) => (
       <div key={name}>
         <dt>{name}</dt>

@@ -60,19 +60,14 @@ const AmountField = ({
   const isWrong = amount === null || amount < 1 || amount > limit;
   const most = money(limit, currency, locale);
   return (
-    <label className="field">
-      {acts.amount(currency)}
-      <input
-        inputMode="decimal"
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        aria-invalid={isWrong}
-        aria-describedby="amount-hint"
-      />
-      <span id="amount-hint" className={isWrong ? 'bad' : 'quiet'}>
-        {isWrong ? acts.amountWrong(most) : acts.amountMax(most)}
-      </span>
-    </label>
+    <TextField
+      label={acts.amount(currency)}
+      value={text}
+      set={setText}
+      hint={isWrong ? acts.amountWrong(most) : acts.amountMax(most)}
+      isWrong={isWrong}
+      isNumber
+    />
   );
 };
 

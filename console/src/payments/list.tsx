@@ -8,7 +8,7 @@ import {
 import { listOf, useAddress, type Search } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
-import { usePageArguments, Listing } from '../parts/listing.tsx';
+import { usePage, Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Money, CopyBlock, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -134,7 +134,7 @@ export const paymentColumns = (words: Words): readonly Column<Row>[] => [
     name: words.columns.status,
     cell: (payment) => <PaymentStanding payment={payment} />,
   },
-  amountColumn(words.columns.amount),
+  { id: 'amount', ...amountColumn(words.columns.amount) },
   {
     id: 'order',
     name: words.columns.order,
@@ -174,16 +174,17 @@ const listColumns = (words: Words): readonly Column<Row>[] => [
 const usePayments = () => {
   const { search, mode, merchantId } = useAddress();
   const chosen = listOf(search.status, standings);
-  const asked = askedOf(chosen);
-  const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search), ...asked.filter };
-  const narrowing = { merchantId, status: asked.status, filter };
-  const { data, error, again, list } = useAsk(Payments, { ...narrowing, ...usePageArguments() });
+  const narrow = askedOf(chosen);
+  const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search), ...narrow.filter };
+  const narrowing = { merchantId, status: narrow.status, filter };
+  const asked = usePage(Payments, narrowing);
+  const { again } = asked;
   const { data: counted, again: count } = useAsk(PaymentsCount, narrowing);
   useFollow(count);
   useFollow(again, { lists: ['refunds'] });
   const live = useLiveRows({
     kind: 'payment',
-    rows: data?.payments.nodes,
+    rows: asked.rows,
     fits: (row) =>
       row.mode === mode &&
       standsAs(row, chosen) &&
@@ -194,8 +195,7 @@ const usePayments = () => {
     again,
   });
   const total = counted?.payments.totalCount ?? null;
-  const { pageInfo } = data?.payments ?? {};
-  return { asked: { error, again, list, rows: data && live.rows, pageInfo }, live, total };
+  return { asked: { ...asked, rows: asked.rows && live.rows }, live, total };
 };
 
 /** The number of payments, as far as it is cheap to count. */

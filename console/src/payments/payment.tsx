@@ -322,28 +322,23 @@ const usePayment = (merchantId: string, id: string) => {
 
 const Strip = ({ payment }: { readonly payment: PaymentDetails }) => {
   const { strip } = useWords().payment;
-  const { currency, status } = payment;
+  const { currency, status, fee, net } = payment;
   const left = payment.amountCaptured - payment.amountRefunded;
-  const parts: (readonly [string, number])[] = [
-    [strip.ordered, payment.amount],
-    ...(payment.amountCapturable > 0 ? [[strip.held, payment.amountCapturable] as const] : []),
-    ...(payment.amountCaptured > 0 ? [[strip.captured, payment.amountCaptured] as const] : []),
-    ...(payment.fee === null ? [] : [[strip.fee, payment.fee] as const]),
-    ...(payment.net === null ? [] : [[strip.net, payment.net] as const]),
-    ...(payment.amountRefunded > 0 ? [[strip.refunded, payment.amountRefunded] as const] : []),
-    ...(status === 'succeeded' ? [[strip.remaining, left] as const] : []),
-  ];
+  const shown = (amount: number | null) =>
+    amount === null ? null : <Money amount={amount} currency={currency} />;
   return (
-    <dl className="strip">
-      {parts.map(([name, amount]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <Money amount={amount} currency={currency} />
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      isStrip
+      facts={[
+        [strip.ordered, shown(payment.amount)],
+        [strip.held, shown(payment.amountCapturable || null)],
+        [strip.captured, shown(payment.amountCaptured || null)],
+        [strip.fee, shown(fee)],
+        [strip.net, shown(net)],
+        [strip.refunded, shown(payment.amountRefunded || null)],
+        [strip.remaining, shown(status === 'succeeded' ? left : null)],
+      ]}
+    />
   );
 };
 

@@ -7,7 +7,7 @@ import { ActButton, ActForm } from '../parts/act-form.tsx';
 import { actOnce, type Outcome, useRefusalText, useSend } from '../parts/outcome.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { offer } from '../parts/export-button.tsx';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { FileField, PickField, TextField } from '../parts/fields.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/texts.tsx';
 import { readTable, type Rows } from '../parts/table-file.ts';
@@ -151,7 +151,7 @@ interface Read {
 }
 
 /** The field that takes a file, with a sample of one. */
-const FileField = ({ set }: { readonly set: (read: Read | null) => void }) => {
+const BatchFile = ({ set }: { readonly set: (read: Read | null) => void }) => {
   const own = useBatchWords();
   const { language } = useWords();
   const [fault, setFault] = useState('');
@@ -187,21 +187,13 @@ const FileField = ({ set }: { readonly set: (read: Read | null) => void }) => {
   return (
     <div className="card">
       <p>{own.text}</p>
-      <label className="field">
-        {own.file}
-        <input
-          type="file"
-          accept=".csv,.xlsx,text/csv"
-          onChange={({ target }) => {
-            const [file] = target.files ?? [];
-            // The same file may be chosen again once it was corrected.
-            if (file) void read(file).finally(() => (target.value = ''));
-          }}
-        />
-        <span className={fault === '' ? 'quiet' : 'bad'} role="status">
-          {fault === '' ? own.fileHint : fault}
-        </span>
-      </label>
+      <FileField
+        label={own.file}
+        accept=".csv,.xlsx,text/csv"
+        hint={own.fileHint}
+        fault={fault}
+        take={read}
+      />
       <button type="button" className="button" onClick={sample}>
         {own.sample}
       </button>
@@ -323,7 +315,7 @@ export const BatchPart = () => {
   if (merchantId === null) return <Empty title={drafts.chooseMerchant} />;
   return (
     <>
-      <FileField set={setRead} />
+      <BatchFile set={setRead} />
       {read && <Preview key={read.batchId} merchantId={merchantId} read={read} />}
     </>
   );

@@ -19,8 +19,8 @@ import { ActForm, ActButton } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { refusalOf, refusedBy, type Outcome, useRefusalText } from '../parts/outcome.tsx';
-import { Table, type Column } from '../parts/table.tsx';
-import { Status, Money } from '../parts/texts.tsx';
+import { amountColumn, Table, type Column } from '../parts/table.tsx';
+import { Status } from '../parts/texts.tsx';
 import { useDraftWords } from '../words/drafts.ts';
 import { useManyDraftsWords } from '../words/many-drafts.ts';
 import { useWords } from '../words/words.ts';
@@ -102,11 +102,7 @@ const useColumns = (decision: Decision, ends: Ends): readonly Column<Row>[] => {
   const own = useManyDraftsWords();
   const { recipient } = useDraftWords();
   return [
-    {
-      name: words.columns.amount,
-      isNumber: true,
-      cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
-    },
+    amountColumn(words.columns.amount),
     { name: recipient, cell: (draft) => <span className="wrap">{recipientText(draft)}</span> },
     {
       name: words.columns.status,

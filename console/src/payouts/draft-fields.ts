@@ -9,23 +9,9 @@ export const methods = ['payouts_sbp', 'payouts_card', 'payouts_account'] as con
 export type Method = (typeof methods)[number];
 
 /** The fields as they are typed. */
-export interface Typed {
-  readonly method: Method;
+export const nothingTyped = {
+  method: 'payouts_sbp' as Method,
   /** An earlier payout, whose recipient is paid again; empty: the other fields have the recipient. */
-  readonly again: string;
-  readonly amount: string;
-  readonly phone: string;
-  readonly bankId: string;
-  readonly cardPan: string;
-  readonly accountNumber: string;
-  readonly bik: string;
-  readonly inn: string;
-  readonly fullName: string;
-}
-export type FieldName = Exclude<keyof Typed, 'method' | 'again'>;
-
-export const nothingTyped: Typed = {
-  method: 'payouts_sbp',
   again: '',
   amount: '',
   phone: '',
@@ -36,6 +22,8 @@ export const nothingTyped: Typed = {
   inn: '',
   fullName: '',
 };
+export type Typed = Readonly<typeof nothingTyped>;
+export type FieldName = Exclude<keyof Typed, 'method' | 'again'>;
 
 const currency = 'RUB';
 const bare = (text: string): string => text.replaceAll(/[\s()-]/g, '');

@@ -2,10 +2,9 @@
 import { Drafts, type DraftRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { DraftState } from '../parts/decide.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
-import { type Column, objectKey } from '../parts/table.tsx';
-import { Money, Moment } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
+import { Listing, usePage } from '../parts/listing.tsx';
+import { amountColumn, type Column, objectKey } from '../parts/table.tsx';
+import { Moment } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { RangeFilters, rangeOf, StatusChips, NoRows } from '../parts/filters.tsx';
@@ -54,11 +53,7 @@ const columnsOf = (
       );
     },
   },
-  {
-    name: words.columns.amount,
-    isNumber: true,
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
-  },
+  amountColumn(words.columns.amount),
   { name: words.columns.method, cell: ({ method }) => words.payout.methods[method] },
   {
     name: own.recipient,
@@ -92,22 +87,20 @@ export const DraftsList = () => {
   const merchantId = useWhose();
   const choice = useChosenDrafts();
   const status = listOf(search.status, statuses);
-  const asked = {
+  const narrowing = {
     merchantId,
     filter: { mode: [mode], batchId: search.batch ?? null, ...rangeOf(search) },
   };
-  const { data, error, again, list } = useAsk(Drafts, {
-    ...asked,
+  const asked = usePage(Drafts, {
+    ...narrowing,
     status: status.length > 0 ? [...status] : null,
-    ...usePageArguments(),
   });
+  const { again, rows } = asked;
   useFollow(again, { lists: ['payout_drafts'] });
-  const { nodes: rows, pageInfo } = data?.payoutDrafts ?? {};
   // Drafts of several merchants have several balances: they are decided one merchant at a time.
   const isWaiting =
     merchantId !== null &&
     (choice.chosen.size > 0 || rows?.some((one) => one.status === 'pending') === true);
-  const empty = <NoRows title={own.empty} text={own.emptyText} />;
   return (
     <>
       <StatusChips known={statuses} names={own.statuses} />
@@ -121,11 +114,11 @@ export const DraftsList = () => {
       <Listing
         name="payout-drafts"
         label={own.tabs.drafts}
-        asked={{ error, again, list, rows, pageInfo }}
+        asked={asked}
         columns={columnsOf(words, own, isWaiting ? choice : null, again)}
-        tools={isWaiting && <ChosenDrafts {...choice} asked={asked} again={again} />}
+        tools={isWaiting && <ChosenDrafts {...choice} asked={narrowing} again={again} />}
         keyOf={objectKey}
-        empty={empty}
+        empty={<NoRows title={own.empty} text={own.emptyText} />}
       />
     </>
   );

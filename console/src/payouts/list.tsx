@@ -5,10 +5,9 @@ import { Payouts, type PayoutRowFragment } from '../../../schema/generated/conso
 import { listOf, useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-form.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
-import { usePageArguments, Listing } from '../parts/listing.tsx';
+import { usePage, Listing } from '../parts/listing.tsx';
 import { Status, tones, Id, PageHead } from '../parts/texts.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { useAsk } from '../parts/use-ask.ts';
 import { type Column, amountColumn, createdColumn, objectKey } from '../parts/table.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { NoRows, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
@@ -43,7 +42,7 @@ const columnsOf = (words: Words, own: DraftWords): readonly Column<Row>[] => [
       </span>
     ),
   },
-  amountColumn(words.columns.amount),
+  { id: 'amount', ...amountColumn(words.columns.amount) },
   {
     id: 'method',
     name: words.columns.method,
@@ -69,10 +68,11 @@ const usePayouts = () => {
     status: status.length > 0 ? [...status] : null,
     filter: { mode: [mode], ...rangeOf(search) },
   };
-  const { data, error, again, list } = useAsk(Payouts, { ...narrowing, ...usePageArguments() });
+  const asked = usePage(Payouts, narrowing);
+  const { again } = asked;
   const live = useLiveRows({
     kind: 'payout',
-    rows: data?.payouts.nodes,
+    rows: asked.rows,
     fits: (row) =>
       row.mode === mode &&
       (status.length === 0 || status.includes(row.status)) &&
@@ -81,8 +81,7 @@ const usePayouts = () => {
       search.until === undefined,
     again,
   });
-  const { pageInfo } = data?.payouts ?? {};
-  return { asked: { error, again, list, rows: data && live.rows, pageInfo }, live };
+  return { asked: { ...asked, rows: asked.rows && live.rows }, live };
 };
 
 const Made = () => {

@@ -10,13 +10,13 @@ import {
   type InvitationsQuery,
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { ActButton, ActForm, PolicyForm, useOpened } from '../parts/act-form.tsx';
+import { ActButton, ActForm, PolicyForm, useOpened, useRowAct } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { Moment, CopyBlock, PageHead } from '../parts/texts.tsx';
+import { Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useWhose, MerchantChoice } from '../parts/whose.tsx';
@@ -26,31 +26,15 @@ import { useWords } from '../words/words.ts';
 
 type Row = PeopleQuery['personSessions'][number];
 
-const useColumns = (end: (row: Row) => void): readonly Column<Row>[] => {
-  const words = useWords();
-  const own = usePeopleWords();
-  return [
-    {
-      name: words.columns.actor,
-      cell: ({ subject, role }) => (
-        <span className="two">
-          <span className="cut">{subject}</span>
-          <span className="quiet">{words.person.roles[role]}</span>
-        </span>
-      ),
-    },
-    { name: own.seen, isNamed: true, cell: ({ seenAt }) => <Moment at={seenAt} /> },
-    { name: own.since, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-    { name: own.ends, isWide: true, cell: ({ endsAt }) => <Moment at={endsAt} /> },
-    {
-      name: words.columns.action,
-      cell: (row) => (
-        <ActButton permission="personSessionEnd" onPress={() => end(row)}>
-          {own.end}
-        </ActButton>
-      ),
-    },
-  ];
+/** Who it is, and in which role. */
+const PersonOf = ({ row: { subject, role } }: { readonly row: Pick<Row, 'subject' | 'role'> }) => {
+  const { person } = useWords();
+  return (
+    <span className="two">
+      <span className="cut">{subject}</span>
+      <span className="quiet">{person.roles[role]}</span>
+    </span>
+  );
 };
 
 /** The poll interval of the list. */
@@ -69,7 +53,6 @@ const InviteDialog = ({ close }: { readonly close: () => void }) => {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('viewer');
   const [merchantId, setMerchant] = useState(mine ?? chosen);
-  const [url, setUrl] = useState('');
   const invite = useSend(InvitePerson);
   return (
     <PolicyForm
@@ -78,12 +61,11 @@ const InviteDialog = ({ close }: { readonly close: () => void }) => {
       isReady={/^[^\s@]+@[^\s@]+$/.test(email.trim())}
       close={close}
       isRepeated
-      result={url === '' ? null : <CopyBlock text={url} />}
       act={() =>
-        invite({ email: email.trim(), role, merchantId }, (result) => {
-          setUrl(result.url);
-          return own.invited;
-        })
+        invite({ email: email.trim(), role, merchantId }, ({ url }) => ({
+          done: own.invited,
+          copy: url,
+        }))
       }
     >
       <TextField label={own.email} value={email} set={setEmail} hint={own.emailHint} />
@@ -118,37 +100,30 @@ const InvitationsPart = () => {
   const whose = useWhose();
   const mayInvite = usePermission('personInvite').granted;
   const { data, again } = useAsk(Invitations, {}, !mayInvite || issuer !== null);
-  const { opened, open, close } = useOpened<Invitation | 'invite'>(again);
+  const { opened, open, close } = useOpened(again);
   const withdraw = useSend(WithdrawInvitation);
+  const { column, dialog } = useRowAct<Invitation>(again, {
+    permission: 'personInvitationWithdraw',
+    name: own.withdraw,
+    Form: ActForm,
+    title: own.withdraw,
+    consequence: ({ subject }) => own.withdrawText(subject),
+    act: ({ id }) => withdraw({ id }, own.withdrawn),
+  });
   if (issuer !== null) return <p className="note">{own.issuer(new URL(issuer).host)}</p>;
   const rows = (data?.personInvitations ?? []).filter(
     (row) => whose === null || row.merchantId === whose,
   );
   const columns: readonly Column<Invitation>[] = [
-    {
-      name: words.columns.actor,
-      cell: ({ subject, role }) => (
-        <span className="two">
-          <span className="cut">{subject}</span>
-          <span className="quiet">{words.person.roles[role]}</span>
-        </span>
-      ),
-    },
+    { name: words.columns.actor, cell: (row) => <PersonOf row={row} /> },
     { name: own.until, isNamed: true, cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
     { name: own.by, isWide: true, cell: ({ invitedBy }) => invitedBy },
-    {
-      name: words.columns.action,
-      cell: (row) => (
-        <ActButton permission="personInvitationWithdraw" onPress={() => open(row)}>
-          {own.withdraw}
-        </ActButton>
-      ),
-    },
+    column,
   ];
   return (
     <>
       <div className="acts">
-        <ActButton permission="personInvite" isMain onPress={() => open('invite')}>
+        <ActButton permission="personInvite" isMain onPress={() => open(true)}>
           {own.invite}
         </ActButton>
       </div>
@@ -158,26 +133,33 @@ const InvitationsPart = () => {
           <Table label={own.waiting} columns={columns} rows={rows} keyOf={({ id }) => id} />
         </section>
       )}
-      {opened === 'invite' && <InviteDialog close={close} />}
-      {opened !== null && opened !== 'invite' && (
-        <ActForm
-          title={own.withdraw}
-          consequence={own.withdrawText(opened.subject)}
-          close={close}
-          act={() => withdraw({ id: opened.id }, own.withdrawn)}
-        />
-      )}
+      {opened && <InviteDialog close={close} />}
+      {dialog}
     </>
   );
 };
 
 const List = () => {
+  const { columns: names } = useWords();
   const words = usePeopleWords();
   const { data, error, again } = useAsk(People, {});
-  const { opened, open, close } = useOpened<Row>(again);
   const end = useSend(EndSession);
+  const { column, dialog } = useRowAct<Row>(again, {
+    permission: 'personSessionEnd',
+    name: words.end,
+    Form: ActForm,
+    title: words.end,
+    consequence: ({ subject }) => words.endText(subject),
+    act: ({ id }) => end({ id }, words.ended),
+  });
   useFollow(again, { every_ms: look_ms });
-  const columns = useColumns(open);
+  const columns: readonly Column<Row>[] = [
+    { name: names.actor, cell: (row) => <PersonOf row={row} /> },
+    { name: words.seen, isNamed: true, cell: ({ seenAt }) => <Moment at={seenAt} /> },
+    { name: words.since, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+    { name: words.ends, isWide: true, cell: ({ endsAt }) => <Moment at={endsAt} /> },
+    column,
+  ];
   const whose = useWhose();
   const rows = data?.personSessions.filter((row) => whose === null || row.merchantId === whose);
   return (
@@ -194,14 +176,7 @@ const List = () => {
         keyOf={({ id }) => id}
         empty={<Empty title={words.none} />}
       />
-      {opened && (
-        <ActForm
-          title={words.end}
-          consequence={words.endText(opened.subject)}
-          close={close}
-          act={() => end({ id: opened.id }, words.ended)}
-        />
-      )}
+      {dialog}
     </>
   );
 };

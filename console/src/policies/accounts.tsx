@@ -7,7 +7,7 @@ import {
   type AccountsQuery,
   type BankAccountPurpose,
 } from '../../../schema/generated/console.ts';
-import { ActButton, AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
+import { AddBar, PolicyForm, useOpened, useRowAct } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
@@ -81,44 +81,34 @@ const SetDialog = ({
 export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = usePolicyWords();
-  const { remove: removeWord } = useSharedWords();
+  const { remove: name } = useSharedWords();
   const { data, error, again } = useAsk(Accounts, { merchantId });
-  const { opened, open, close } = useOpened<'set' | Row>(again);
+  const { opened, open, close } = useOpened(again);
   const remove = useSend(RemoveAccount);
-  const act: Column<Row> = {
-    name: words.columns.action,
-    cell: (row) =>
-      row.active && (
-        <ActButton permission="bankAccountRemove" onPress={() => open(row)}>
-          {removeWord}
-        </ActButton>
-      ),
-  };
+  const { column, dialog } = useRowAct<Row>(again, {
+    permission: 'bankAccountRemove',
+    name,
+    isOffered: ({ active }) => active,
+    Form: PolicyForm,
+    title: own.accountRemove,
+    consequence: () => own.accountRemoveText,
+    act: ({ connector, purpose }) => remove({ merchantId, connector, purpose }, own.done),
+  });
   return (
     <>
-      <AddBar permission="bankAccountSet" onPress={() => open('set')}>
+      <AddBar permission="bankAccountSet" onPress={() => open(true)}>
         {own.accountAdd}
       </AddBar>
       <Listing
         name="accounts"
         label={own.tabs.accounts}
         asked={{ error, again, rows: data?.bankAccounts }}
-        columns={[...columnsOf(words, own), act]}
+        columns={[...columnsOf(words, own), column]}
         keyOf={keyOf}
         empty={<Empty title={own.accountsEmpty} />}
       />
-      {opened === 'set' && <SetDialog merchantId={merchantId} close={close} />}
-      {opened !== null && opened !== 'set' && (
-        <PolicyForm
-          title={own.accountRemove}
-          consequence={own.accountRemoveText}
-          close={close}
-          act={() => {
-            const { connector, purpose } = opened;
-            return remove({ merchantId, connector, purpose }, own.done);
-          }}
-        />
-      )}
+      {opened && <SetDialog merchantId={merchantId} close={close} />}
+      {dialog}
     </>
   );
 };

@@ -11,14 +11,13 @@ import {
   ForbidWord,
   type ForbiddenWordsQuery,
 } from '../../../schema/generated/console.ts';
-import { ActButton, AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
+import { AddBar, PolicyForm, useOpened, useRowAct } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
 import type { Words } from '../words/en.ts';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
@@ -71,41 +70,34 @@ export const BlocksPart = () => {
   const words = useWords();
   const own = usePolicyWords();
   const merchantId = useWhose();
-  const { data, error, again, list } = useAsk(Blocks, { merchantId, ...usePageArguments() });
-  const { opened, open, close } = useOpened<'add' | Row>(again);
+  const asked = usePage(Blocks, { merchantId });
+  const { again } = asked;
+  const { opened, open, close } = useOpened(again);
   const remove = useSend(RemoveBlock);
-  const entries = data?.blockEntries;
-  const act: Column<Row> = {
-    name: words.columns.action,
-    cell: (row) => (
-      <ActButton permission="blockEntryRemove" onPress={() => open(row)}>
-        {own.blockRemove}
-      </ActButton>
-    ),
-  };
+  const { column, dialog } = useRowAct<Row>(again, {
+    permission: 'blockEntryRemove',
+    name: own.blockRemove,
+    Form: PolicyForm,
+    title: own.blockRemove,
+    consequence: () => own.blockRemoveText,
+    act: ({ merchantId: owner, id }) => remove({ merchantId: owner, id }, own.done),
+  });
   return (
     <>
       {merchantId === null && <p className="quiet">{own.ofAll}</p>}
-      <AddBar permission="blockEntryAdd" onPress={() => open('add')}>
+      <AddBar permission="blockEntryAdd" onPress={() => open(true)}>
         {own.blockAdd}
       </AddBar>
       <Listing
         name="blocks"
         label={own.tabs.blocks}
-        asked={{ error, again, list, rows: entries?.nodes, pageInfo: entries?.pageInfo }}
-        columns={[...columnsOf(words, own), act]}
+        asked={asked}
+        columns={[...columnsOf(words, own), column]}
         keyOf={({ id }) => id}
         empty={<Empty title={own.blocksEmpty} />}
       />
-      {opened === 'add' && <AddDialog merchantId={merchantId} close={close} />}
-      {opened !== null && opened !== 'add' && (
-        <PolicyForm
-          title={own.blockRemove}
-          consequence={own.blockRemoveText}
-          close={close}
-          act={() => remove({ merchantId: opened.merchantId, id: opened.id }, own.done)}
-        />
-      )}
+      {opened && <AddDialog merchantId={merchantId} close={close} />}
+      {dialog}
     </>
   );
 };
@@ -138,46 +130,40 @@ const AddWordDialog = ({ close }: { readonly close: () => void }) => {
 export const ForbiddenPart = () => {
   const words = useWords();
   const own = usePolicyWords();
-  const { data, error, again, list } = useAsk(ForbiddenWords, usePageArguments());
-  const { opened, open, close } = useOpened<'add' | ForbiddenWord>(again);
+  const asked = usePage(ForbiddenWords, {});
+  const { again } = asked;
+  const { opened, open, close } = useOpened(again);
   const remove = useSend(AllowWord);
-  const found = data?.forbiddenPurposes;
+  const { column, dialog } = useRowAct<ForbiddenWord>(again, {
+    permission: 'forbiddenPurposeRemove',
+    name: own.wordRemove,
+    Form: PolicyForm,
+    title: own.wordRemove,
+    consequence: ({ word }) => own.wordRemoveText(word),
+    act: ({ id }) => remove({ id }, own.done),
+  });
   const columns: readonly Column<ForbiddenWord>[] = [
     { name: own.word, cell: ({ word }) => <code>{word}</code> },
     { name: words.columns.reason, cell: ({ reason }) => <span className="wrap">{reason}</span> },
     { name: own.since, isWide: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-    {
-      name: words.columns.action,
-      cell: (row) => (
-        <ActButton permission="forbiddenPurposeRemove" onPress={() => open(row)}>
-          {own.wordRemove}
-        </ActButton>
-      ),
-    },
+    column,
   ];
   return (
     <>
       <p className="quiet">{own.wordsText}</p>
-      <AddBar permission="forbiddenPurposeAdd" onPress={() => open('add')}>
+      <AddBar permission="forbiddenPurposeAdd" onPress={() => open(true)}>
         {own.wordAdd}
       </AddBar>
       <Listing
         name="forbidden"
         label={own.tabs.words}
-        asked={{ error, again, list, rows: found?.nodes, pageInfo: found?.pageInfo }}
+        asked={asked}
         columns={columns}
         keyOf={({ id }) => id}
         empty={<Empty title={own.wordsEmpty} />}
       />
-      {opened === 'add' && <AddWordDialog close={close} />}
-      {opened !== null && opened !== 'add' && (
-        <PolicyForm
-          title={own.wordRemove}
-          consequence={own.wordRemoveText(opened.word)}
-          close={close}
-          act={() => remove({ id: opened.id }, own.done)}
-        />
-      )}
+      {opened && <AddWordDialog close={close} />}
+      {dialog}
     </>
   );
 };

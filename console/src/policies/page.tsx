@@ -17,11 +17,10 @@ import {
 } from '../../../schema/generated/console.ts';
 import { useSend } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment, PageHead } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
 import { AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
 
 /* The exchange rates of each currency, as they were set. */
@@ -59,9 +58,8 @@ const SetDialog = ({ close }: { readonly close: () => void }) => {
 
 const ExchangePart = () => {
   const own = usePolicyWords();
-  const { data, error, again, list } = useAsk(ExchangeRates, usePageArguments());
-  const { opened, open, close } = useOpened(again);
-  const rates = data?.exchangeRates;
+  const asked = usePage(ExchangeRates, {});
+  const { opened, open, close } = useOpened(asked.again);
   return (
     <>
       <AddBar permission="exchangeRateSet" onPress={() => open(true)}>
@@ -70,7 +68,7 @@ const ExchangePart = () => {
       <Listing
         name="exchange"
         label={own.tabs.exchange}
-        asked={{ error, again, list, rows: rates?.nodes, pageInfo: rates?.pageInfo }}
+        asked={asked}
         columns={columnsOf(own)}
         keyOf={({ id }) => id}
         empty={<Empty title={own.exchangeEmpty} />}

@@ -10,11 +10,10 @@ import { readAmount } from '../amounts.ts';
 import { percent, plainMoment, fromZoneField } from '../format.ts';
 import { useSend } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
 import type { Words } from '../words/en.ts';
@@ -144,9 +143,8 @@ export const RatesPart = () => {
   const own = usePolicyWords();
   const merchantId = useWhose();
   const shops = useShops();
-  const { data, error, again, list } = useAsk(Rates, { merchantId, ...usePageArguments() });
-  const { opened, open, close } = useOpened(again);
-  const history = data?.rateHistory;
+  const asked = usePage(Rates, { merchantId });
+  const { opened, open, close } = useOpened(asked.again);
   return (
     <>
       {merchantId === null && <p className="quiet">{own.ofAll}</p>}
@@ -156,7 +154,7 @@ export const RatesPart = () => {
       <Listing
         name="rates"
         label={own.tabs.rates}
-        asked={{ error, again, list, rows: history?.nodes, pageInfo: history?.pageInfo }}
+        asked={asked}
         columns={columnsOf(words, own, shops)}
         keyOf={({ id }) => id}
         empty={<Empty title={merchantId === null ? own.ratesEmptyAll : own.ratesEmpty} />}

@@ -9,10 +9,10 @@ import {
   type RouteMethod,
   type RoutesQuery,
 } from '../../../schema/generated/console.ts';
-import { ActButton, AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
+import { AddBar, PolicyForm, useOpened, useRowAct } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -127,43 +127,36 @@ const SetDialog = ({
 export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = usePolicyWords();
-  const { remove: removeWord } = useSharedWords();
+  const { remove: name } = useSharedWords();
   const { data: owner } = useAsk(PolicyShops, { merchantId });
-  const { data, error, again, list } = useAsk(Routes, { merchantId, ...usePageArguments() });
-  const { opened, open, close } = useOpened<'set' | Row>(again);
+  const asked = usePage(Routes, { merchantId });
+  const { again } = asked;
+  const { opened, open, close } = useOpened(again);
   const remove = useSend(RemoveRoute);
-  const { nodes: rows, pageInfo } = data?.bankRoutes ?? {};
+  const { column, dialog } = useRowAct<Row>(again, {
+    permission: 'bankRouteRemove',
+    name,
+    Form: PolicyForm,
+    title: own.routeRemove,
+    consequence: () => own.routeRemoveText,
+    act: ({ id }) => remove({ merchantId, id }, own.done),
+  });
   const shops = owner?.merchant?.shops ?? [];
-  const act: Column<Row> = {
-    name: words.columns.action,
-    cell: (row) => (
-      <ActButton permission="bankRouteRemove" onPress={() => open(row)}>
-        {removeWord}
-      </ActButton>
-    ),
-  };
   return (
     <>
-      <AddBar permission="bankRouteSet" onPress={() => open('set')}>
+      <AddBar permission="bankRouteSet" onPress={() => open(true)}>
         {own.routeAdd}
       </AddBar>
       <Listing
         name="routes"
         label={own.tabs.routes}
-        asked={{ error, again, list, rows, pageInfo }}
-        columns={[...columnsOf(words, own, shops), act]}
+        asked={asked}
+        columns={[...columnsOf(words, own, shops), column]}
         keyOf={({ id }) => id}
         empty={<Empty title={own.routesEmpty} text={own.routesEmptyText} />}
       />
-      {opened === 'set' && <SetDialog merchantId={merchantId} shops={shops} close={close} />}
-      {opened !== null && opened !== 'set' && (
-        <PolicyForm
-          title={own.routeRemove}
-          consequence={own.routeRemoveText}
-          close={close}
-          act={() => remove({ merchantId, id: opened.id }, own.done)}
-        />
-      )}
+      {opened && <SetDialog merchantId={merchantId} shops={shops} close={close} />}
+      {dialog}
     </>
   );
 };

@@ -3,9 +3,8 @@ import { useMemo } from 'react';
 import { Receipts, type ReceiptRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
 import { Status, tones, PageHead } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
 import { type Column, amountColumn, createdColumn, objectKey } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
@@ -46,7 +45,7 @@ const columnsOf = (words: Words, own: ReceiptWords, again: () => void): readonly
       </span>
     ),
   },
-  amountColumn(words.columns.amount),
+  { id: 'amount', ...amountColumn(words.columns.amount) },
   { id: 'type', name: own.type, isWide: true, cell: ({ type }) => own.types[type] },
   {
     id: 'payment',
@@ -86,9 +85,9 @@ export const ReceiptsPage = () => {
     status: status.length > 0 ? [...status] : null,
     filter: { mode: [mode], ...rangeOf(search), ...shop },
   };
-  const { data, error, again, list } = useAsk(Receipts, { ...narrowing, ...usePageArguments() });
+  const asked = usePage(Receipts, narrowing);
+  const { again } = asked;
   useFollow(again, { every_ms: look_ms });
-  const { nodes: rows, pageInfo } = data?.receipts ?? {};
   const choosable = useMemo(() => columnsOf(words, own, again), [words, own, again]);
   return (
     <>
@@ -98,7 +97,7 @@ export const ReceiptsPage = () => {
       <Listing
         name="receipts"
         label={words.sections.receipts}
-        asked={{ error, again, list, rows, pageInfo }}
+        asked={asked}
         columns={choosable}
         keyOf={objectKey}
         openKey={null}

@@ -13,12 +13,11 @@ import { ResolvedChips } from '../parts/filters.tsx';
 import { ActButton, ActForm } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
 import { type Outcome, useRefusalText } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import type { Words } from '../words/en.ts';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
@@ -208,16 +207,10 @@ export const DifferencesPart = () => {
   const shared = useSharedWords();
   const { search, mode, merchantId } = useAddress();
   const isResolved = search.status === 'resolved';
-  const { data, error, again, list } = useAsk(Differences, {
-    runId: search.code ?? null,
-    mode,
-    resolved: isResolved,
-    merchantId,
-    ...usePageArguments(),
-  });
-  useFollow(again, { lists: ['reconciliation_differences'] });
-  const found = data?.reconciliationDifferences;
-  const choice = useChosen(found?.nodes);
+  const runId = search.code ?? null;
+  const asked = usePage(Differences, { runId, mode, resolved: isResolved, merchantId });
+  useFollow(asked.again, { lists: ['reconciliation_differences'] });
+  const choice = useChosen(asked.rows);
   const [open, setOpen] = useState<readonly Row[] | null>(null);
   const choose = ({ id, kind, resolvedAt }: Row) =>
     resolvedAt === null && (
@@ -236,11 +229,11 @@ export const DifferencesPart = () => {
       <Listing
         name="differences"
         label={own.tabs.differences}
-        asked={{ error, again, list, rows: found?.nodes, pageInfo: found?.pageInfo }}
+        asked={asked}
         columns={columnsOf(words, own, choose)}
         keyOf={({ id }) => id}
         empty={
-          search.code === undefined && !isResolved ? (
+          runId === null && !isResolved ? (
             <Empty title={own.empty} text={own.emptyText} />
           ) : (
             <Empty title={shared.none} />
@@ -253,7 +246,7 @@ export const DifferencesPart = () => {
           close={() => {
             setOpen(null);
             choice.none();
-            again();
+            asked.again();
           }}
         />
       )}

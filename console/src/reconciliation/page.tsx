@@ -10,10 +10,9 @@ import { Runs, type RunRowFragment } from '../../../schema/generated/console.ts'
 import { useAddress } from '../address.ts';
 import { plainMoment, wholeNumber } from '../format.ts';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
 import { Status, type Tone, Moment, PageHead } from '../parts/texts.tsx';
-import type { Column } from '../parts/table.tsx';
-import { useAsk } from '../parts/use-ask.ts';
+import { figure, type Column } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import type { Words } from '../words/en.ts';
 import { UploadDialog } from './upload.tsx';
@@ -49,23 +48,16 @@ const columnsOf = (words: Words, own: ReconciliationWords): readonly Column<Row>
       </span>
     ),
   },
-  {
-    name: own.lines,
-    isNumber: true,
-    isNamed: true,
-    cell: ({ lines }) => wholeNumber(lines, words.locale),
-  },
+  { name: own.lines, ...figure, cell: ({ lines }) => wholeNumber(lines, words.locale) },
   {
     name: own.matched,
-    isNumber: true,
-    isNamed: true,
+    ...figure,
     isWide: true,
     cell: ({ matched }) => wholeNumber(matched, words.locale),
   },
   {
     name: own.differences,
-    isNumber: true,
-    isNamed: true,
+    ...figure,
     cell: ({ differences, openDifferences }) => (
       <span className={openDifferences > 0 ? 'bad' : undefined}>
         {openDifferences > 0 && openDifferences < differences
@@ -104,10 +96,9 @@ const RunsPart = () => {
   const words = useWords();
   const own = useReconciliationWords();
   const { set, mode } = useAddress();
-  const { data, error, again, list } = useAsk(Runs, { mode, ...usePageArguments() });
-  const { opened, open, close } = useOpened(again);
-  const runs = data?.reconciliationRuns;
-  useFollow(again, { lists: ['reconciliation_differences'] });
+  const asked = usePage(Runs, { mode });
+  const { opened, open, close } = useOpened(asked.again);
+  useFollow(asked.again, { lists: ['reconciliation_differences'] });
   return (
     <>
       <div className="acts">
@@ -115,11 +106,11 @@ const RunsPart = () => {
           {own.upload}
         </ActButton>
       </div>
-      <Young rows={runs?.nodes ?? []} />
+      <Young rows={asked.rows ?? []} />
       <Listing
         name="runs"
         label={own.tabs.runs}
-        asked={{ error, again, list, rows: runs?.nodes, pageInfo: runs?.pageInfo }}
+        asked={asked}
         columns={columnsOf(words, own)}
         keyOf={({ id }) => id}
         onOpen={({ id }) => set({ tab: undefined, code: id, after: undefined, before: undefined })}

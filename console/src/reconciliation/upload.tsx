@@ -6,7 +6,7 @@ import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { wholeNumber, fromZoneField, startOfDay, toZoneField } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { PickField } from '../parts/fields.tsx';
+import { DateField, FileField, PickField } from '../parts/fields.tsx';
 import { type Outcome, type Refusal, useRefusalText } from '../parts/outcome.tsx';
 import { NoTable, readTable, type Rows, type Row } from '../parts/table-file.ts';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
@@ -139,7 +139,7 @@ interface Taken {
   readonly rows: Rows;
 }
 
-const FileField = ({ set }: { readonly set: (taken: Taken | null) => void }) => {
+const RegistryFile = ({ set }: { readonly set: (taken: Taken | null) => void }) => {
   const own = useReconciliationWords();
   const [fault, setFault] = useState('');
   const [name, setName] = useState('');
@@ -156,21 +156,13 @@ const FileField = ({ set }: { readonly set: (taken: Taken | null) => void }) => 
     }
   };
   return (
-    <label className="field">
-      {own.file}
-      <input
-        type="file"
-        accept=".csv,.txt,.xlsx,text/csv"
-        onChange={({ target }) => {
-          const [file] = target.files ?? [];
-          // The same file may be chosen again once it was corrected.
-          if (file) void take(file).finally(() => (target.value = ''));
-        }}
-      />
-      <span className={fault === '' ? 'quiet' : 'bad'} role="status">
-        {fault || name || own.fileHint}
-      </span>
-    </label>
+    <FileField
+      label={own.file}
+      accept=".csv,.txt,.xlsx,text/csv"
+      hint={name || own.fileHint}
+      fault={fault}
+      take={take}
+    />
   );
 };
 
@@ -303,7 +295,7 @@ export const UploadDialog = ({ close }: { readonly close: () => void }) => {
         }}
         options={connectorsIn[mode].map((name) => [name, own.connectors[name]] as const)}
       />
-      <FileField
+      <RegistryFile
         set={(file) => {
           setTaken(file);
           setChosen(null);
@@ -313,14 +305,12 @@ export const UploadDialog = ({ close }: { readonly close: () => void }) => {
       {unknown && <ColumnChoice key={connector} table={unknown} set={setChosen} />}
       {known && <ReadLines known={known} />}
       {(['since', 'until'] as const).map((name) => (
-        <label key={name} className="field">
-          {own[name]}
-          <input
-            type="date"
-            value={days[name]}
-            onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
-          />
-        </label>
+        <DateField
+          key={name}
+          label={own[name]}
+          value={days[name]}
+          set={(day) => setTyped({ ...typed, [name]: day })}
+        />
       ))}
       <p role="status">{done}</p>
     </ActForm>

@@ -2,8 +2,8 @@
 import { RefundDrafts, type RefundDraftRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { DraftState } from '../parts/decide.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
-import { type Column, objectKey } from '../parts/table.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
+import { amountColumn, type Column, objectKey } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
@@ -33,11 +33,7 @@ const columnsOf = (
   again: () => void,
 ): readonly Column<Row>[] => [
   { name: words.columns.status, cell: (draft) => <DraftState draft={draft} own={own} /> },
-  {
-    name: words.columns.amount,
-    isNumber: true,
-    cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
-  },
+  amountColumn(words.columns.amount),
   {
     name: words.columns.payment,
     cell: ({ payment }) => (
@@ -58,15 +54,12 @@ export const RefundDraftsList = () => {
   const own = useRefundDraftWords();
   const { search, mode, merchantId, set } = useAddress();
   const status = listOf(search.status, statuses);
-  const { data, error, again, list } = useAsk(RefundDrafts, {
+  const asked = usePage(RefundDrafts, {
     merchantId,
     status: status.length > 0 ? [...status] : null,
     filter: { mode: [mode], ...rangeOf(search) },
-    ...usePageArguments(),
   });
-  useFollow(again, { lists: ['refund_drafts'] });
-  const { nodes: rows, pageInfo } = data?.refundDrafts ?? {};
-  const empty = <NoRows title={own.empty} text={own.emptyText} />;
+  useFollow(asked.again, { lists: ['refund_drafts'] });
   return (
     <>
       <StatusChips known={statuses} names={own.statuses} />
@@ -74,11 +67,11 @@ export const RefundDraftsList = () => {
       <Listing
         name="refund-drafts"
         label={own.tabs.drafts}
-        asked={{ error, again, list, rows, pageInfo }}
-        columns={columnsOf(words, own, again)}
+        asked={asked}
+        columns={columnsOf(words, own, asked.again)}
         keyOf={objectKey}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
-        empty={empty}
+        empty={<NoRows title={own.empty} text={own.emptyText} />}
       />
       <PaymentDrawer />
     </>

@@ -3,10 +3,9 @@ import { useMemo } from 'react';
 import { Refunds, type RefundRowFragment } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
-import { usePageArguments, Listing } from '../parts/listing.tsx';
+import { usePage, Listing } from '../parts/listing.tsx';
 import { Status, tones, Money, Moment, PageHead } from '../parts/texts.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { useAsk } from '../parts/use-ask.ts';
 import { type Column, createdColumn, objectKey } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
@@ -68,10 +67,11 @@ const useRefunds = () => {
     status: status.length > 0 ? [...status] : null,
     filter: { mode: [mode], ...rangeOf(search) },
   };
-  const { data, error, again, list } = useAsk(Refunds, { ...narrowing, ...usePageArguments() });
+  const asked = usePage(Refunds, narrowing);
+  const { again } = asked;
   const live = useLiveRows({
     kind: 'refund',
-    rows: data?.refunds.nodes,
+    rows: asked.rows,
     fits: (row) =>
       row.payment.mode === mode &&
       (status.length === 0 || status.includes(row.status)) &&
@@ -81,8 +81,7 @@ const useRefunds = () => {
     again,
   });
   useFollow(again, { lists: ['refunds'] });
-  const { pageInfo } = data?.refunds ?? {};
-  return { asked: { error, again, list, rows: data && live.rows, pageInfo }, live };
+  return { asked: { ...asked, rows: asked.rows && live.rows }, live };
 };
 
 const Made = () => {

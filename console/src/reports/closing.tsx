@@ -4,7 +4,7 @@ import { Closing, type ClosingQuery } from '../../../schema/generated/console.ts
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { zoneName } from '../format.ts';
-import { PickField } from '../parts/fields.tsx';
+import { DateField, PickField } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
@@ -174,16 +174,6 @@ export const DaysForm = ({
   const { set } = useAddress();
   const [typed, setTyped] = useState(days);
   const isSpan = momentsOf(typed) !== null;
-  const field = (name: keyof Days) => (
-    <label className="field">
-      {words[name]}
-      <input
-        type="date"
-        value={typed[name]}
-        onChange={({ target }) => setTyped({ ...typed, [name]: target.value })}
-      />
-    </label>
-  );
   return (
     <form
       className="filter-row"
@@ -193,8 +183,14 @@ export const DaysForm = ({
       }}
     >
       {children}
-      {field('first')}
-      {field('last')}
+      {(['first', 'last'] as const).map((name) => (
+        <DateField
+          key={name}
+          label={words[name]}
+          value={typed[name]}
+          set={(day) => setTyped({ ...typed, [name]: day })}
+        />
+      ))}
       <button type="submit" className="button" disabled={!isSpan || isSame(typed, days)}>
         {words.show}
       </button>

@@ -5,7 +5,7 @@ import { money, shortMoney } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
 import { PickField } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Skeleton, Table, type Column } from '../parts/table.tsx';
+import { figure, Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Money, PageHead } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
@@ -313,14 +313,9 @@ const useColumns = (currency: string, interval: Cut['interval']): readonly Colum
     ...(by === 'nothing'
       ? []
       : [{ name: words.bys[by], cell: ({ group }: Line) => nameOf(group ?? '') }]),
-    {
-      name: words.count,
-      isNumber: true,
-      isNamed: true,
-      cell: ({ count }) => wholeNumber(count, locale),
-    },
-    { name: words.amount, isNumber: true, isNamed: true, cell: (row) => amount(row.amount) },
-    { name: words.money, isNumber: true, isNamed: true, cell: (row) => amount(row.moved) },
+    { name: words.count, ...figure, cell: ({ count }) => wholeNumber(count, locale) },
+    { name: words.amount, ...figure, cell: (row) => amount(row.amount) },
+    { name: words.money, ...figure, cell: (row) => amount(row.moved) },
     { name: words.fee, isNumber: true, isWide: true, cell: (row) => amount(row.fee) },
   ];
 };

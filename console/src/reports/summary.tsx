@@ -1,7 +1,7 @@
 /** The whole span by group, with its sum, beside the equally long span before. */
 import { useMemo, type ReactNode } from 'react';
 import { shortPercent, wholeNumber } from '../format.ts';
-import { Table, type Column } from '../parts/table.tsx';
+import { figure, Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useReportWords, type ReportWords } from '../words/reports.ts';
 import { useWords } from '../words/words.ts';
@@ -89,8 +89,7 @@ const sumColumn = (
   { currency, locale }: Shown,
 ): Column<Line> => ({
   name,
-  isNumber: true,
-  isNamed: true,
+  ...figure,
   cell: ({ now, before }) => {
     const [value, was] = [read(now), read(before)];
     if (value === null || was === null) return '—';
@@ -134,8 +133,7 @@ const columnsOf = (shown: Shown): Column<Line>[] => {
     },
     {
       name: words.count,
-      isNumber: true,
-      isNamed: true,
+      ...figure,
       cell: ({ now, before }) => (
         <Compared
           value={wholeNumber(now.count, locale)}
@@ -145,8 +143,7 @@ const columnsOf = (shown: Shown): Column<Line>[] => {
     },
     {
       name: words.successRate,
-      isNumber: true,
-      isNamed: true,
+      ...figure,
       cell: ({ now, before }) => <Compared value={shareText(now)} was={shareText(before)} />,
     },
     sumColumn({ name: words.amount, read: ({ amount }) => amount }, shown),

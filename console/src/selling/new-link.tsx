@@ -6,7 +6,6 @@ import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { CopyBlock } from '../parts/texts.tsx';
 import { PolicyForm } from '../parts/act-form.tsx';
 import { useSellingWords } from '../words/selling.ts';
 import { useWords } from '../words/words.ts';
@@ -182,7 +181,6 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
   const key = useKey();
   const [shop, setShop] = useState(shops[0]);
   const [typed, setTyped] = useState(nothingTyped);
-  const [url, setUrl] = useState('');
   const make = useSend(MakeLink);
   const type = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
   const input = inputOf(typed, shop.receiptsRequired, own.item);
@@ -196,7 +194,6 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
       isReady={input !== null}
       close={close}
       isRepeated
-      result={url === '' ? null : <CopyBlock text={url} />}
       act={() =>
         make(
           {
@@ -206,10 +203,7 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
             input: { ...input, expiresAt: expiresAt.toISOString() },
             idempotency: { key },
           },
-          (result) => {
-            setUrl(result.link.url);
-            return own.linkDone;
-          },
+          ({ link }) => ({ done: own.linkDone, copy: link.url }),
         )
       }
     >

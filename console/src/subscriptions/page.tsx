@@ -1,6 +1,7 @@
 /** Subscriptions, and the methods that buyers have saved. */
 import { useMemo, useState } from 'react';
 import {
+  CancelToken,
   Subscriptions,
   type SubscriptionRowFragment,
   Tokens,
@@ -8,22 +9,28 @@ import {
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { CustomerLink } from '../customers/link.tsx';
-import { ActButton } from '../parts/act-form.tsx';
-import { isNarrowed, RangeFilters, rangeOf, StatusChips, NoRows } from '../parts/filters.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { Listing, usePageArguments } from '../parts/listing.tsx';
+import { ActButton, useOpened } from '../parts/act-form.tsx';
+import { ReasonForm } from '../parts/decide.tsx';
+import {
+  ChosenChip,
+  isNarrowed,
+  RangeFilters,
+  rangeOf,
+  StatusChips,
+  NoRows,
+} from '../parts/filters.tsx';
+import { Listing, usePage } from '../parts/listing.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, objectKey } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Status, tones, Money, Moment, Id, PageHead } from '../parts/texts.tsx';
-import { useAsk } from '../parts/use-ask.ts';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
 import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useSubscriptionWords, type SubscriptionWords } from '../words/subscriptions.ts';
 import { useWords } from '../words/words.ts';
-import { EndTokenDialog } from './cancel-dialogs.tsx';
 import { SubscriptionDrawer } from './subscription.tsx';
 
 const tabs = ['subscriptions', 'tokens'] as const;
@@ -93,43 +100,26 @@ const useSubscriptions = () => {
     ...customer,
     ...rangeOf(search),
   };
-  const { data, error, again, list } = useAsk(Subscriptions, {
-    merchantId,
-    filter,
-    ...usePageArguments(),
-  });
-  const connection = data?.billingSubscriptionsConnection;
+  const asked = usePage(Subscriptions, { merchantId, filter });
   const live = useLiveRows({
     kind: 'subscription',
-    rows: connection?.nodes,
+    rows: asked.rows,
     fits: (row) => row.mode === mode && !isNarrowed(search),
-    again,
+    again: asked.again,
   });
-  const rows = connection && live.rows;
-  return { asked: { error, again, list, rows, pageInfo: connection?.pageInfo }, live };
+  return { asked: { ...asked, rows: asked.rows && live.rows }, live };
 };
 
 // Narrows a list to one customer by the merchant's reference.
 
 /** The field; what is chosen is a chip that can be taken away. */
 export const CustomerField = () => {
-  const words = useWords();
   const { findCustomer, customer } = useSubscriptionWords();
   const { find } = useSharedWords();
   const { search, set } = useAddress();
   const [text, setText] = useState('');
   if (search.customer !== undefined)
-    return (
-      <button
-        type="button"
-        className="chip chosen"
-        aria-label={words.filters.remove(`${customer} ${search.customer}`)}
-        onClick={() => set({ customer: undefined, after: undefined, before: undefined })}
-      >
-        {customer} {search.customer}
-        <Icon name="close" />
-      </button>
-    );
+    return <ChosenChip field="customer" text={`${customer} ${search.customer}`} />;
   return (
     <form
       className="find"
@@ -221,12 +211,13 @@ export const TokenTable = ({
   const words = useWords();
   const own = useSubscriptionWords();
   const { search } = useAddress();
-  const [ending, setEnding] = useState<Token | null>(null);
+  const { opened: ending, open, close } = useOpened<Token>(asked.again);
+  const cancel = useSend(CancelToken);
   const act: Column<Token> = {
     name: words.columns.action,
     cell: (row) =>
       row.status !== 'cancelled' && (
-        <ActButton permission="tokenCancel" onPress={() => setEnding(row)}>
+        <ActButton permission="tokenCancel" onPress={() => open(row)}>
           {own.endToken}
         </ActButton>
       ),
@@ -243,13 +234,15 @@ export const TokenTable = ({
         empty={empty}
       />
       {ending && (
-        <EndTokenDialog
-          merchantId={ending.merchantId}
-          id={ending.id}
-          close={() => {
-            setEnding(null);
-            asked.again();
-          }}
+        <ReasonForm
+          title={own.endTokenTitle}
+          consequence={own.endTokenText}
+          label={own.reason}
+          hint={own.reasonHint}
+          close={close}
+          act={(reason) =>
+            cancel({ merchantId: ending.merchantId, id: ending.id, reason }, own.tokenEnded)
+          }
         />
       )}
     </>
@@ -261,18 +254,12 @@ const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
   const shared = useSharedWords();
   const { search, mode } = useAddress();
   const customerRef = search.customer ?? null;
-  const { data, error, again, list } = useAsk(Tokens, {
-    merchantId,
-    mode,
-    customerRef,
-    ...usePageArguments(),
-  });
-  const connection = data?.tokensConnection;
+  const asked = usePage(Tokens, { merchantId, mode, customerRef });
   return (
     <>
       <CustomerField />
       <TokenTable
-        asked={{ error, again, list, rows: connection?.nodes, pageInfo: connection?.pageInfo }}
+        asked={asked}
         empty={
           customerRef === null ? (
             <Empty title={own.tokensEmpty} text={own.tokensEmptyText} />

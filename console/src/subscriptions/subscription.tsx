@@ -1,8 +1,9 @@
 /** One subscription over its list: its terms, its charges, its next dates, and what may be done. */
 import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import {
   Subscription,
+  CancelSubscription,
   PauseSubscription,
   ResumeSubscription,
   type SubscriptionQuery,
@@ -20,10 +21,9 @@ import { useSubscriptionWords } from '../words/subscriptions.ts';
 import { FailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
-import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
-import { TextField } from '../parts/fields.tsx';
+import { ActButton, ActForm, useDialogs } from '../parts/act-form.tsx';
+import { ReasonForm } from '../parts/decide.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { CancelDialog } from './cancel-dialogs.tsx';
 
 /* One subscription with everything about it, as its drawer asks for it. */
 
@@ -34,36 +34,26 @@ type SubscriptionDetails = NonNullable<SubscriptionQuery['billingSubscription']>
 interface ActProps {
   readonly subscription: Pick<SubscriptionDetails, 'merchantId' | 'id' | 'status'>;
 }
+type DialogProps = ActProps & { readonly close: () => void };
 
-const PauseDialog = ({
-  subscription: { merchantId, id },
-  close,
-}: ActProps & { readonly close: () => void }) => {
+const PauseDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
   const own = useSubscriptionWords();
-  const [reason, setReason] = useState('');
   const pause = useSend(PauseSubscription);
   return (
-    <ActForm
+    <ReasonForm
       title={own.pause}
       consequence={own.pauseText}
+      label={own.reason}
+      hint={own.reasonHint}
+      maxLength={reason_max_chars}
+      isOptional
       close={close}
-      act={() => pause({ merchantId, id, reason: reason.trim() || null }, own.pausedNow)}
-    >
-      <TextField
-        label={own.reason}
-        value={reason}
-        set={setReason}
-        hint={own.reasonHint}
-        maxLength={reason_max_chars}
-      />
-    </ActForm>
+      act={(reason) => pause({ merchantId, id, reason: reason || null }, own.pausedNow)}
+    />
   );
 };
 
-const ResumeDialog = ({
-  subscription: { merchantId, id },
-  close,
-}: ActProps & { readonly close: () => void }) => {
+const ResumeDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
   const own = useSubscriptionWords();
   const resume = useSend(ResumeSubscription);
   return (
@@ -76,32 +66,46 @@ const ResumeDialog = ({
   );
 };
 
+/** Ends a subscription for good. */
+const CancelDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
+  const own = useSubscriptionWords();
+  const cancel = useSend(CancelSubscription);
+  return (
+    <ReasonForm
+      title={own.cancel}
+      consequence={own.cancelText}
+      label={own.reason}
+      hint={own.reasonHint}
+      close={close}
+      act={(reason) => cancel({ merchantId, id, reason }, own.cancelled)}
+    />
+  );
+};
+
+const dialogs = { pause: PauseDialog, resume: ResumeDialog, cancel: CancelDialog } as const;
+
 /** The buttons, and the dialog that is open. */
 const SubscriptionActs = ({ subscription, again }: ActProps & { readonly again: () => void }) => {
   const own = useSubscriptionWords();
-  const { opened, open, close } = useOpened<'pause' | 'resume' | 'cancel'>(again);
+  const { press, dialog } = useDialogs(dialogs, { subscription }, again);
   const { status } = subscription;
   if (status === 'cancelled') return null;
   return (
     <div className="acts">
       {(status === 'active' || status === 'past_due') && (
-        <ActButton permission="subscriptionPause" onPress={() => open('pause')}>
+        <ActButton permission="subscriptionPause" onPress={press('pause')}>
           {own.pause}
         </ActButton>
       )}
       {status === 'paused' && (
-        <ActButton permission="subscriptionResume" isMain onPress={() => open('resume')}>
+        <ActButton permission="subscriptionResume" isMain onPress={press('resume')}>
           {own.resume}
         </ActButton>
       )}
-      <ActButton permission="subscriptionCancel" onPress={() => open('cancel')}>
+      <ActButton permission="subscriptionCancel" onPress={press('cancel')}>
         {own.cancel}
       </ActButton>
-      {opened === 'cancel' && (
-        <CancelDialog merchantId={subscription.merchantId} id={subscription.id} close={close} />
-      )}
-      {opened === 'pause' && <PauseDialog subscription={subscription} close={close} />}
-      {opened === 'resume' && <ResumeDialog subscription={subscription} close={close} />}
+      {dialog}
     </div>
   );
 };

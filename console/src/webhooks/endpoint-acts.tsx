@@ -11,10 +11,9 @@ import {
   type WebhookSignature,
 } from '../../../schema/generated/console.ts';
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
-import { ActButton, PolicyForm, useOpened } from '../parts/act-form.tsx';
+import { ActButton, PolicyForm, useDialogs } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
-import { CopyBlock } from '../parts/texts.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
@@ -110,7 +109,6 @@ export const AddEndpointDialog = ({
   const [url, setUrl] = useState('https://');
   const [events, setEvents] = useState<readonly WebhookEvent[]>([]);
   const [signature, setSignature] = useState<WebhookSignature>('v2');
-  const [secret, setSecret] = useState('');
   const add = useSend(AddEndpoint);
   const { merchantId } = shops[0];
   return (
@@ -120,12 +118,11 @@ export const AddEndpointDialog = ({
       isReady={URL.canParse(url)}
       close={close}
       isRepeated
-      result={secret === '' ? null : <CopyBlock text={secret} />}
       act={() =>
-        add({ merchantId, shopId, url, events: [...events], signature }, (result) => {
-          setSecret(signature === 'standard' ? result.standardSecret : result.secret);
-          return merchants.endpointSecret;
-        })
+        add({ merchantId, shopId, url, events: [...events], signature }, (result) => ({
+          done: merchants.endpointSecret,
+          copy: signature === 'standard' ? result.standardSecret : result.secret,
+        }))
       }
     >
       {shops.length > 1 && (
@@ -212,12 +209,14 @@ export const RotateDialog = ({
   readonly of: string;
   /** Whether it is shown in the form of Standard Webhooks. */
   readonly isStandard?: boolean;
-  readonly rotate: (overlapHours: number, show: (rotated: Rotated) => string) => Promise<Outcome>;
+  readonly rotate: (
+    overlapHours: number,
+    show: (rotated: Rotated) => { readonly done: string; readonly copy: string },
+  ) => Promise<Outcome>;
   readonly close: () => void;
 }) => {
   const own = useSettingsWords();
   const [text, setText] = useState('0');
-  const [secret, setSecret] = useState('');
   const hours = Number(text.trim() || 'none');
   return (
     <PolicyForm
@@ -226,12 +225,11 @@ export const RotateDialog = ({
       isReady={Number.isInteger(hours) && hours >= 0 && hours <= secretOverlap_max_h}
       close={close}
       isRepeated
-      result={secret === '' ? null : <CopyBlock text={secret} />}
       act={() =>
-        rotate(hours, (rotated) => {
-          setSecret((isStandard ? rotated.standardSecret : null) ?? rotated.secret);
-          return own.rotated;
-        })
+        rotate(hours, (rotated) => ({
+          done: own.rotated,
+          copy: (isStandard ? rotated.standardSecret : null) ?? rotated.secret,
+        }))
       }
     >
       <TextField label={own.overlap} value={text} set={setText} hint={own.overlapHint} isNumber />
@@ -286,12 +284,7 @@ export const EndpointActs = ({
   readonly children?: ReactNode;
 }) => {
   const own = useSettingsWords();
-  const { opened, open, close } = useOpened<{
-    readonly act: keyof typeof dialogs;
-    readonly endpoint: Endpoint;
-  }>(again);
-  const Dialog = opened && dialogs[opened.act];
-  const press = (act: keyof typeof dialogs) => () => open({ act, endpoint });
+  const { press, dialog } = useDialogs(dialogs, { merchantId, endpoint }, again);
   return (
     <div className="acts">
       {children}
@@ -310,9 +303,7 @@ export const EndpointActs = ({
       <ActButton permission="webhookEndpointDelete" onPress={press('remove')}>
         {own.remove}
       </ActButton>
-      {opened && Dialog && (
-        <Dialog merchantId={merchantId} endpoint={opened.endpoint} close={close} />
-      )}
+      {dialog}
     </div>
   );
 };

@@ -11,7 +11,7 @@ import {
   type EndpointsQuery,
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { usePageArguments, Listing } from '../parts/listing.tsx';
+import { usePage, Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, tones, Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -22,7 +22,7 @@ import { useWhose } from '../parts/whose.tsx';
 import type { Words } from '../words/en.ts';
 import { useWords } from '../words/words.ts';
 import { useRefusalText } from '../parts/outcome.tsx';
-import { duration, shortPercent, wholeNumber } from '../format.ts';
+import { countText, duration, shortPercent, wholeNumber } from '../format.ts';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
@@ -119,8 +119,7 @@ const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 's
   const { opened, open, close } = useOpened<Failed>(again);
   const { id, active, health } = endpoint;
   const { outcome, test, retry } = useAtOnce(merchantId, id, again);
-  const count =
-    failed && wholeNumber(failed.count.count, locale) + (failed.count.isExact ? '' : '+');
+  const count = failed && countText(failed.count, locale);
   const barred = active ? words.replayNone : words.replayDisabled;
   return (
     <>
@@ -280,10 +279,9 @@ const useDeliveries = () => {
     since: search.since ?? null,
     until: search.until ?? null,
   };
-  const { data, error, again, list } = useAsk(Deliveries, { ...narrowing, ...usePageArguments() });
-  const { nodes: rows, pageInfo } = data?.webhookDeliveries ?? {};
-  useFollow(again, { lists: ['webhook_deliveries'], events: true });
-  return { asked: { error, again, list, rows, pageInfo }, owner, status };
+  const asked = usePage(Deliveries, narrowing);
+  useFollow(asked.again, { lists: ['webhook_deliveries'], events: true });
+  return { asked, owner, status };
 };
 
 export const WebhooksPage = () => {
