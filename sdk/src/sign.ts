@@ -2,20 +2,10 @@
 
 const utf8 = new TextEncoder();
 
-/** The bytes of a text, or the bytes as they are, in a buffer of their own. */
-const bytesOf = (data: string | Uint8Array): Uint8Array<ArrayBuffer> =>
-  typeof data === 'string' ? utf8.encode(data) : new Uint8Array(data);
-
-const joined = (parts: readonly (string | Uint8Array)[]): Uint8Array<ArrayBuffer> => {
-  const all = parts.map(bytesOf);
-  const whole = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0));
-  let offset = 0;
-  for (const part of all) {
-    whole.set(part, offset);
-    offset += part.length;
-  }
-  return whole;
-};
+const joined = (parts: readonly (string | Uint8Array)[]): Promise<ArrayBuffer> =>
+  new Blob(
+    parts.map((part) => (typeof part === 'string' ? part : new Uint8Array(part))),
+  ).arrayBuffer();
 
 const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 
@@ -27,7 +17,7 @@ export const hmacHex = async (
   secret: string,
   ...parts: readonly (string | Uint8Array)[]
 ): Promise<string> => {
-  const digest = await crypto.subtle.sign('HMAC', await keyOf(secret), joined(parts));
+  const digest = await crypto.subtle.sign('HMAC', await keyOf(secret), await joined(parts));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 };
 
@@ -37,7 +27,7 @@ export const isHmac = async (
   given: Uint8Array<ArrayBuffer> | null,
   ...parts: readonly (string | Uint8Array)[]
 ): Promise<boolean> =>
-  given !== null && crypto.subtle.verify('HMAC', await keyOf(secret), given, joined(parts));
+  given !== null && crypto.subtle.verify('HMAC', await keyOf(secret), given, await joined(parts));
 
 /** The bytes of 64 lowercase hexadecimal digits; null of anything else. */
 export const readHex = (text: string): Uint8Array<ArrayBuffer> | null =>

@@ -118,8 +118,6 @@ export const readArguments = (commands: readonly Command[], line: readonly strin
   return { command, given: { args, text, need, all, has: (name) => values[name] === true } };
 };
 
-// Reads what was typed: amounts, numbers, pairs.
-
 /** An integer of minor units. */
 export const readAmount = (text: string, name = '--amount'): number => {
   const amount = Number(text);

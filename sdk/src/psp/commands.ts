@@ -37,8 +37,6 @@ import { isApiKey, readBaseUrl, type ClientOptions } from '../transport.ts';
 import { doctor, checkReadiness } from './doctor.ts';
 import { changeFile, defaultUrl } from './settings.ts';
 
-/* Commands that set the command up, and say whether everything is right. */
-
 /** Asks for a secret: what is typed at a terminal is not shown. */
 const askSecret = async (question: string, stopped: AbortSignal): Promise<string> => {
   const { stdin, stderr } = process;
@@ -244,8 +242,6 @@ const payCommand: Command = {
       throw new Failure('refused', `the payment is ${status}${why}`);
   },
 };
-
-/* Calls by path, for routes without a command, and the directory of SBP banks. */
 
 const base = '/v1/public';
 

@@ -21,8 +21,6 @@ import { wait } from '../transport.ts';
 import { signWebhook } from '../webhooks.ts';
 import { version } from '../schemas.ts';
 
-/* Sends an event to a local program, as the service sends a webhook. */
-
 /** The receiver's answer; null while there is none. */
 interface Forwarded {
   readonly status: number | null;

@@ -17,15 +17,13 @@ import {
   byId,
   idOf,
   listing,
+  listOf,
   metadata,
   moments,
   money,
-  narrowing,
   neededAmount,
   paymentOption,
-  printList,
   second,
-  statusOption,
 } from './shared-options.ts';
 
 const methods = ['sbp', 'cards', 'tpay', 'sberpay', 'any'] as const;
@@ -109,26 +107,20 @@ export const payments: readonly Command[] = [
     },
   },
   byId('payments get', 'read a payment', (client, id) => client.payments.get(id)),
-  {
-    name: 'payments list',
-    says: 'list payments, newest first',
+  listOf('payments list', 'list payments, newest first', {
+    statuses: paymentStatuses,
     options: {
-      status: statusOption(paymentStatuses),
       'order-id': { says: 'of this order', value: 'text' },
       'customer-id': { says: 'of this customer', value: 'text' },
       ...listing,
       ...moments,
     },
-    run: (context) => {
-      const { given, client } = context;
-      const query = present({
-        ...narrowing(context, paymentStatuses),
-        order_id: given.text('order-id'),
-        customer_id: given.text('customer-id'),
-      });
-      return printList(context, client().payments.list(query), paymentLine);
+    list: ({ given, client }, query) => {
+      const [order_id, customer_id] = [given.text('order-id'), given.text('customer-id')];
+      return client().payments.list(present({ ...query, order_id, customer_id }));
     },
-  },
+    line: paymentLine,
+  }),
   byId('payments cancel', 'cancel a pending payment, or release a hold', async (client, id) =>
     client.payments.cancel(await paymentIdOf(client, id)),
   ),
@@ -166,39 +158,26 @@ export const payments: readonly Command[] = [
       output.result(await client().payments.refund(id, body, callOptionsOf(given)));
     },
   },
-  {
-    name: 'refunds list',
-    says: 'list refunds, newest first; amounts in minor units',
-    options: {
-      status: statusOption(refundStatuses),
-      'payment-id': paymentOption,
-      ...listing,
-      ...moments,
-    },
-    run: async (context) => {
+  listOf('refunds list', 'list refunds, newest first; amounts in minor units', {
+    statuses: refundStatuses,
+    options: { 'payment-id': paymentOption, ...listing, ...moments },
+    list: async (context, query) => {
       const payment_id = await narrowedTo(context);
-      const query = present({ ...narrowing(context, refundStatuses), payment_id });
-      return printList(context, context.client().refunds.list(query), refundLine);
+      return context.client().refunds.list(present({ ...query, payment_id }));
     },
-  },
-  {
-    name: 'receipts list',
-    says: 'list receipts, newest first',
-    options: {
-      status: statusOption(receiptStatuses),
-      'payment-id': paymentOption,
-      ...listing,
-    },
-    run: async (context) => {
+    line: refundLine,
+  }),
+  listOf('receipts list', 'list receipts, newest first', {
+    statuses: receiptStatuses,
+    options: { 'payment-id': paymentOption, ...listing },
+    list: async (context, query) => {
       const payment_id = await narrowedTo(context);
-      const query = present({ ...narrowing(context, receiptStatuses), payment_id });
-      return printList(context, context.client().receipts.list(query), receiptLine);
+      return context.client().receipts.list(present({ ...query, payment_id }));
     },
-  },
+    line: receiptLine,
+  }),
   byId('receipts get', 'read a receipt', (client, id) => client.receipts.get(id)),
 ];
-
-// Commands on payment links.
 
 const statuses = ['active', 'paid', 'expired', 'deactivated'] as const;
 
@@ -234,16 +213,12 @@ export const links: readonly Command[] = [
     },
   },
   byId('links get', 'read a link', (client, id) => client.links.get(id)),
-  {
-    name: 'links list',
-    says: 'list links, newest first',
-    options: {
-      status: statusOption(statuses),
-      ...listing,
-    },
-    run: (context) =>
-      printList(context, context.client().links.list(narrowing(context, statuses)), lineOf),
-  },
+  listOf('links list', 'list links, newest first', {
+    statuses,
+    options: listing,
+    list: ({ client }, query) => client().links.list(query),
+    line: lineOf,
+  }),
   byId('links deactivate', 'end a link for new buyers', (client, id) =>
     client.links.deactivate(id),
   ),

@@ -5,14 +5,12 @@ import { callOptionsOf, creating, present, readAmount, readPairs } from './comma
 import {
   byId,
   listing,
+  listOf,
   metadata,
   moments,
   money,
-  narrowing,
   neededAmount,
-  printList,
   second,
-  statusOption,
 } from './shared-options.ts';
 
 const payoutStatuses = ['pending', 'succeeded', 'failed'] as const;
@@ -57,19 +55,11 @@ export const payouts: readonly Command[] = [
     },
   },
   byId('payouts get', 'read a payout', (client, id) => client.payouts.get(id)),
-  {
-    name: 'payouts list',
-    says: 'list payouts, newest first',
-    options: {
-      status: statusOption(payoutStatuses),
-      'order-id': { says: 'of this order', value: 'text' },
-      ...listing,
-      ...moments,
-    },
-    run: (context) => {
-      const order_id = context.given.text('order-id');
-      const query = present({ ...narrowing(context, payoutStatuses), order_id });
-      return printList(context, context.client().payouts.list(query), payoutLine);
-    },
-  },
+  listOf('payouts list', 'list payouts, newest first', {
+    statuses: payoutStatuses,
+    options: { 'order-id': { says: 'of this order', value: 'text' }, ...listing, ...moments },
+    list: ({ given, client }, query) =>
+      client().payouts.list(present({ ...query, order_id: given.text('order-id') })),
+    line: payoutLine,
+  }),
 ];

@@ -16,14 +16,12 @@ import {
   byId,
   idOf,
   limit,
+  listOf,
   metadata,
   money,
-  narrowing,
   neededAmount,
   neededCustomer,
-  printList,
   second,
-  statusOption,
   amount,
 } from './shared-options.ts';
 
@@ -70,23 +68,13 @@ export const subscriptions: readonly Command[] = [
     },
   },
   byId('subscriptions get', 'read a subscription', (client, id) => client.subscriptions.get(id)),
-  {
-    name: 'subscriptions list',
-    says: 'list subscriptions, newest first',
-    options: {
-      status: statusOption(subscriptionStatuses),
-      customer: { says: 'of this customer', value: 'ref' },
-      limit,
-    },
-    run: (context) => {
-      const { given, client } = context;
-      const query = present({
-        ...narrowing(context, subscriptionStatuses),
-        customer_ref: given.text('customer'),
-      });
-      return printList(context, client().subscriptions.list(query), subscriptionLine);
-    },
-  },
+  listOf('subscriptions list', 'list subscriptions, newest first', {
+    statuses: subscriptionStatuses,
+    options: { customer: { says: 'of this customer', value: 'ref' }, limit },
+    list: ({ given, client }, query) =>
+      client().subscriptions.list(present({ ...query, customer_ref: given.text('customer') })),
+    line: subscriptionLine,
+  }),
   {
     name: 'subscriptions cancel',
     args: '<id>',
@@ -99,8 +87,6 @@ export const subscriptions: readonly Command[] = [
     },
   },
 ];
-
-// Saved methods, and the page where a customer ends them.
 
 const methods = ['cards', 'sbp', 'tpay'] as const;
 const tokenStatuses = ['pending', 'active', 'cancelled'] as const;
@@ -138,20 +124,13 @@ export const tokens: readonly Command[] = [
       output.result(made, `${row(...tokenLine(made.card))}\nbind at ${made.pay_url}`);
     },
   },
-  {
-    name: 'tokens list',
-    says: 'list saved methods, newest first',
-    options: {
-      status: statusOption(tokenStatuses),
-      customer: { says: 'of this customer', value: 'ref' },
-      limit,
-    },
-    run: (context) => {
-      const customer_ref = context.given.text('customer');
-      const query = present({ ...narrowing(context, tokenStatuses), customer_ref });
-      return printList(context, context.client().tokens.list(query), tokenLine);
-    },
-  },
+  listOf('tokens list', 'list saved methods, newest first', {
+    statuses: tokenStatuses,
+    options: { customer: { says: 'of this customer', value: 'ref' }, limit },
+    list: ({ given, client }, query) =>
+      client().tokens.list(present({ ...query, customer_ref: given.text('customer') })),
+    line: tokenLine,
+  }),
   {
     name: 'tokens charge',
     args: '<id>',

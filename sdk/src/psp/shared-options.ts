@@ -38,7 +38,7 @@ export const moments: Options = {
   'created-to': { says: 'made before this moment', value: 'moment' },
 };
 
-export const statusOption = (choices: readonly string[]): Option => ({
+const statusOption = (choices: readonly string[]): Option => ({
   says: 'of this status; may be repeated',
   value: 'status',
   choices,
@@ -61,10 +61,14 @@ export const byId = (
   run: async (context) => context.output.result(await call(context.client(), idOf(context))),
 });
 
+interface List<Item> {
+  first(count: number): Promise<Item[]>;
+}
+
 /** Prints the first items of a list, each on one line. */
 export const printList = async <Item extends object>(
   { given, output }: Context,
-  list: { first(count: number): Promise<Item[]> },
+  list: List<Item>,
   line: (item: Item) => readonly string[],
 ): Promise<void> => {
   const items = await list.first(readCount(given.text('limit'), 20, '--limit'));
@@ -90,6 +94,27 @@ export const narrowing = <Status extends string>(
     status: status.length > 0 ? status : undefined,
   });
 };
+
+/** A command that lists objects of some statuses. `list` gets what the line narrows it down by. */
+export const listOf = <Status extends string, Item extends object>(
+  name: string,
+  says: string,
+  of: {
+    readonly statuses: readonly Status[];
+    readonly options: Options;
+    readonly list: (
+      context: Context,
+      query: ReturnType<typeof narrowing<Status>>,
+    ) => List<Item> | Promise<List<Item>>;
+    readonly line: (item: Item) => readonly string[];
+  },
+): Command => ({
+  name,
+  says,
+  options: { status: statusOption(of.statuses), ...of.options },
+  run: async (context) =>
+    printList(context, await of.list(context, narrowing(context, of.statuses)), of.line),
+});
 
 /** A moment in a line: to the second, as `--created-from` takes it. */
 export const second = (moment: string): string => moment.replace(/\.\d+Z$/, 'Z');

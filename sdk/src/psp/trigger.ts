@@ -186,23 +186,32 @@ const receiptOf = async (
   return receipt.id;
 };
 
+/** Makes a subscription whose method is bound. */
+const subscribe = async (
+  context: Context,
+  client: PaymentClient,
+  terms: Pick<Schemas['SubscriptionCreate'], 'amount' | 'trial_days'>,
+): Promise<Schemas['Subscription']> => {
+  const { subscription, pay_url } = await client.subscriptions.create({
+    ...terms,
+    customer_ref: customerOfItsOwn(),
+    method: 'sbp',
+  });
+  await pay(pay_url, 'sbp', context.stopped);
+  return until(context, 'the bound method', async () => {
+    const found = await client.subscriptions.get(subscription.id);
+    return found.status === 'active' ? found : null;
+  });
+};
+
 const pastDue: Trigger = async (context, client, amount) => {
   const { stopped } = context;
   const graph = operatorGraphOf(context, 'setting a test clock');
   // The last two digits decide: 02 is insufficient_funds. The trial binds the method without them.
-  const { subscription, pay_url } = await client.subscriptions.create({
-    amount: Math.ceil(amount / 100) * 100 + 2,
-    customer_ref: customerOfItsOwn(),
-    method: 'sbp',
-    trial_days: 1,
-  });
-  await pay(pay_url, 'sbp', stopped);
-  const { id, merchant_id: merchantId, shop_id: shopId } = subscription;
-  const due = await until(context, 'the bound method', async () => {
-    const { status, next_charge_at } = await client.subscriptions.get(id);
-    return status === 'active' ? next_charge_at : null;
-  });
-  const moment = new Date(Date.parse(due) + 120_000);
+  const declined = Math.ceil(amount / 100) * 100 + 2;
+  const bound = await subscribe(context, client, { amount: declined, trial_days: 1 });
+  const { id, merchant_id: merchantId, shop_id: shopId, next_charge_at } = bound;
+  const moment = new Date(Date.parse(String(next_charge_at)) + 120_000);
   await liveUntil({ ...graph, merchantId, shopId, stopped }, moment);
   await until(context, 'the declined charge', async () => {
     const { status } = await client.subscriptions.get(id);
@@ -212,18 +221,8 @@ const pastDue: Trigger = async (context, client, amount) => {
 };
 
 /** A subscription whose method is bound. */
-const subscribed: Trigger = async (context, client, amount) => {
-  const { subscription, pay_url } = await client.subscriptions.create({
-    amount,
-    customer_ref: customerOfItsOwn(),
-    method: 'sbp',
-  });
-  await pay(pay_url, 'sbp', context.stopped);
-  return until(context, 'the bound method', async () => {
-    const { id, status } = await client.subscriptions.get(subscription.id);
-    return status === 'active' ? id : null;
-  });
-};
+const subscribed: Trigger = async (context, client, amount) =>
+  (await subscribe(context, client, { amount })).id;
 
 /** A token that may be charged. */
 const bound: Trigger = async (context, client, amount) => {
