@@ -31,22 +31,62 @@ interface Told {
   readonly refunded: string;
 }
 
-export interface BuyerSentences {
-  readonly locale: string;
-  readonly name: string;
-  readonly statuses: Readonly<Record<PaymentDetails['status'], (told: Told) => string>>;
-  readonly failures: Readonly<Record<string, string>>;
-  readonly otherFailure: string;
-  readonly notCharged: string;
-  readonly partlyRefunded: (told: Told) => string;
-  readonly refundUnderWay: string;
-  readonly late: string;
-  readonly arrival: string;
-  readonly number: (id: string) => string;
-  readonly rrn: (rrn: string) => string;
-  readonly bank: (bank: string) => string;
-  readonly receipt: (document: string, storage: string, sign: string) => string;
-}
+const callBank = 'Call the bank that issued the card, or pay another way.';
+const checkCard = 'Begin the payment anew and check what you type of the card.';
+const otherCard = 'Pay by another card or another way.';
+
+const inEnglish = {
+  locale: 'en-GB',
+  name: 'English',
+  statuses: {
+    pending: ({ amount, order, shop, until }) =>
+      `Order ${order} at ${shop}, ${amount}, is not paid yet: no money was taken. You can pay by the shop's link until ${until}.`,
+    processing: ({ amount, order, shop }) =>
+      `The bank is checking the payment of ${amount} for order ${order} at ${shop}. Do not pay again: the answer usually comes within minutes. If the payment fails, no money is taken.`,
+    authorized: ({ amount, order, shop, until }) =>
+      `The bank holds ${amount} for order ${order} at ${shop}. The shop takes the money when it confirms the order, by ${until}; otherwise you can use it again.`,
+    succeeded: ({ amount, order, shop, at }) =>
+      `Order ${order} at ${shop} is paid: ${amount}, ${at}. You need not pay again. Ask the shop about the order and its delivery.`,
+    failed: ({ amount, order, shop, at }) =>
+      `The payment of ${amount} for order ${order} at ${shop} did not go through (${at}).`,
+    expired: ({ amount, order, shop, at }) =>
+      `The time to pay ${amount} for order ${order} at ${shop} is over (${at}). If you still want the order, begin anew at the shop.`,
+    cancelled: ({ amount, order, shop, at }) =>
+      `${shop} cancelled the payment of ${amount} for order ${order} (${at}). If you still want it, order at the shop again.`,
+    refunded: ({ refunded, order, shop }) =>
+      `${shop} gave the money for order ${order} back: ${refunded}.`,
+  } satisfies Readonly<Record<PaymentDetails['status'], (told: Told) => string>>,
+  failures: {
+    insufficient_funds: 'There was not enough money on the account. Top it up or pay another way.',
+    limit_exceeded: "A limit was reached. Change it in your bank's app or pay another way.",
+    expired_card: `The card has expired. ${otherCard}`,
+    invalid_card_number: `The card number was mistyped. ${checkCard}`,
+    invalid_expiry: `The expiry date was mistyped. ${checkCard}`,
+    incorrect_cvc: `The security code was mistyped. ${checkCard}`,
+    transaction_not_permitted: `The card cannot pay this way. ${otherCard}`,
+    country_not_supported: `Cards of this country are not accepted. ${otherCard}`,
+    authentication_failed: 'The payment was not confirmed. Begin anew and confirm it at your bank.',
+    session_expired: 'The payment was not finished in time. Begin anew at the shop.',
+    issuer_unavailable: 'The bank did not answer. Try again in a few minutes or pay another way.',
+    processing_error: 'The bank could not process the payment. Try again in a few minutes.',
+    method_unavailable: 'This way of paying does not work now. Pay another way.',
+  } as Readonly<Record<string, string>>,
+  otherFailure: `The bank declined it. ${callBank}`,
+  notCharged:
+    'The shop has received no money. If your bank shows a charge, it is a temporary hold: the bank lifts it by itself, usually within days.',
+  partlyRefunded: ({ refunded, amount }: Told) => `Of ${amount}, ${refunded} was given back.`,
+  refundUnderWay: 'The refund was sent to the bank and is not complete yet.',
+  late: 'The money came after the payment was closed: it goes back without your doing anything.',
+  arrival:
+    "The money goes back to where it came from: by SBP usually the same day, to a card within 10 working days, as the card's bank decides. After that, show the bank the reference (RRN).",
+  number: (id: string) => `Payment number: ${id}`,
+  rrn: (rrn: string) => `Reference for the bank (RRN): ${rrn}`,
+  bank: (bank: string) => `Bank: ${bank}`,
+  receipt: (document: string, storage: string, sign: string) =>
+    `Receipt: document ${document}, storage ${storage}, sign ${sign}; it can be checked in the app of the tax service.`,
+};
+
+export type BuyerSentences = typeof inEnglish;
 
 const callBankRu = 'Позвоните в банк, который выпустил карту, или оплатите другим способом.';
 const checkCardRu = 'Начните оплату заново и проверьте данные карты.';
@@ -104,61 +144,6 @@ const inRussian: BuyerSentences = {
   bank: (bank) => `Банк: ${bank}`,
   receipt: (document, storage, sign) =>
     `Чек: ФД ${document}, ФН ${storage}, ФПД ${sign}; проверить его можно в приложении ФНС «Проверка чеков».`,
-};
-
-const callBank = 'Call the bank that issued the card, or pay another way.';
-const checkCard = 'Begin the payment anew and check what you type of the card.';
-const otherCard = 'Pay by another card or another way.';
-
-const inEnglish: BuyerSentences = {
-  locale: 'en-GB',
-  name: 'English',
-  statuses: {
-    pending: ({ amount, order, shop, until }) =>
-      `Order ${order} at ${shop}, ${amount}, is not paid yet: no money was taken. You can pay by the shop's link until ${until}.`,
-    processing: ({ amount, order, shop }) =>
-      `The bank is checking the payment of ${amount} for order ${order} at ${shop}. Do not pay again: the answer usually comes within minutes. If the payment fails, no money is taken.`,
-    authorized: ({ amount, order, shop, until }) =>
-      `The bank holds ${amount} for order ${order} at ${shop}. The shop takes the money when it confirms the order, by ${until}; otherwise you can use it again.`,
-    succeeded: ({ amount, order, shop, at }) =>
-      `Order ${order} at ${shop} is paid: ${amount}, ${at}. You need not pay again. Ask the shop about the order and its delivery.`,
-    failed: ({ amount, order, shop, at }) =>
-      `The payment of ${amount} for order ${order} at ${shop} did not go through (${at}).`,
-    expired: ({ amount, order, shop, at }) =>
-      `The time to pay ${amount} for order ${order} at ${shop} is over (${at}). If you still want the order, begin anew at the shop.`,
-    cancelled: ({ amount, order, shop, at }) =>
-      `${shop} cancelled the payment of ${amount} for order ${order} (${at}). If you still want it, order at the shop again.`,
-    refunded: ({ refunded, order, shop }) =>
-      `${shop} gave the money for order ${order} back: ${refunded}.`,
-  },
-  failures: {
-    insufficient_funds: 'There was not enough money on the account. Top it up or pay another way.',
-    limit_exceeded: "A limit was reached. Change it in your bank's app or pay another way.",
-    expired_card: `The card has expired. ${otherCard}`,
-    invalid_card_number: `The card number was mistyped. ${checkCard}`,
-    invalid_expiry: `The expiry date was mistyped. ${checkCard}`,
-    incorrect_cvc: `The security code was mistyped. ${checkCard}`,
-    transaction_not_permitted: `The card cannot pay this way. ${otherCard}`,
-    country_not_supported: `Cards of this country are not accepted. ${otherCard}`,
-    authentication_failed: 'The payment was not confirmed. Begin anew and confirm it at your bank.',
-    session_expired: 'The payment was not finished in time. Begin anew at the shop.',
-    issuer_unavailable: 'The bank did not answer. Try again in a few minutes or pay another way.',
-    processing_error: 'The bank could not process the payment. Try again in a few minutes.',
-    method_unavailable: 'This way of paying does not work now. Pay another way.',
-  },
-  otherFailure: `The bank declined it. ${callBank}`,
-  notCharged:
-    'The shop has received no money. If your bank shows a charge, it is a temporary hold: the bank lifts it by itself, usually within days.',
-  partlyRefunded: ({ refunded, amount }) => `Of ${amount}, ${refunded} was given back.`,
-  refundUnderWay: 'The refund was sent to the bank and is not complete yet.',
-  late: 'The money came after the payment was closed: it goes back without your doing anything.',
-  arrival:
-    "The money goes back to where it came from: by SBP usually the same day, to a card within 10 working days, as the card's bank decides. After that, show the bank the reference (RRN).",
-  number: (id) => `Payment number: ${id}`,
-  rrn: (rrn) => `Reference for the bank (RRN): ${rrn}`,
-  bank: (bank) => `Bank: ${bank}`,
-  receipt: (document, storage, sign) =>
-    `Receipt: document ${document}, storage ${storage}, sign ${sign}; it can be checked in the app of the tax service.`,
 };
 
 /** By the buyer's language. */

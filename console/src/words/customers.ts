@@ -29,8 +29,6 @@ const ru: typeof en = {
 
 export const useCustomerWords = sectionWords(en, ru);
 
-// The words of erasing personal data.
-
 const erasureEn = {
   title: 'Erase personal data',
   of: {

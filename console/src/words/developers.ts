@@ -264,8 +264,6 @@ const ru: typeof en = {
 export const useDeveloperWords = sectionWords(en, ru);
 export type DeveloperWords = typeof en;
 
-// The words of what a shop still lacks before it takes real money.
-
 const readinessEn = {
   ready: 'Nothing is missing: this shop can take real money.',
   missing: (count: number) =>

@@ -26,8 +26,6 @@ const ru: ReceiptWords = {
 
 export const useReceiptWords = sectionWords(en, ru);
 
-// The words of a closing receipt.
-
 const closingEn = {
   title: 'Make the closing receipt',
   text: (amount: string) =>

@@ -228,8 +228,6 @@ const ru: typeof en = {
 export const useReconciliationWords = sectionWords(en, ru);
 export type ReconciliationWords = typeof en;
 
-// The words of the ledger.
-
 const ledgerEn = {
   after: 'Balance after',
   afterOfShop: 'Balance of the shop after',

@@ -124,8 +124,6 @@ const ru: typeof en = {
 export const useReportWords = sectionWords(en, ru);
 export type ReportWords = typeof en;
 
-// The words of the closing of a span.
-
 const closingEn = {
   tabs: { statistics: 'Statistics', closing: 'Closing' },
   month: 'Month',
@@ -194,8 +192,6 @@ const closingRu: typeof closingEn = {
 
 export const useClosingWords = sectionWords(closingEn, closingRu);
 export type ClosingWords = typeof closingEn;
-
-// The words of what needs a person.
 
 const neededEn = {
   webhooks: (count: string) => `Failed webhooks: ${count}`,

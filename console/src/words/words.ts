@@ -3,11 +3,6 @@ import { useSettings, type Settings } from '../settings.ts';
 import { en, type Words } from './en.ts';
 import { ru } from './ru.ts';
 
-const all: Readonly<Record<Settings['language'], Words>> = { en, ru };
-
-/** The words, which change with the setting. */
-export const useWords = (): Words => all[useSettings().language];
-
 /** The words of one section, which are loaded with its screens. */
 export const sectionWords = <SectionWords>(
   english: SectionWords,
@@ -16,3 +11,6 @@ export const sectionWords = <SectionWords>(
   const both: Readonly<Record<Settings['language'], SectionWords>> = { en: english, ru: russian };
   return () => both[useSettings().language];
 };
+
+/** The words of every screen. */
+export const useWords = sectionWords<Words>(en, ru);
