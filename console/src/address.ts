@@ -80,10 +80,6 @@ export interface Address {
   readonly set: (change: Readonly<Partial<Record<Field, string | undefined>>>) => void;
 }
 
-/** Leaves out what is undefined. */
-export const clean = (search: Readonly<Partial<Record<Field, string | undefined>>>): Search =>
-  readSearch(search);
-
 export const useAddress = (): Address => {
   const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();
@@ -93,7 +89,7 @@ export const useAddress = (): Address => {
     mode,
     merchantId: search.merchant ?? null,
     set: (change) =>
-      void navigate({ to: '.', search: (before: Search) => clean({ ...before, ...change }) }),
+      void navigate({ to: '.', search: (before: Search) => readSearch({ ...before, ...change }) }),
   };
 };
 

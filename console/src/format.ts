@@ -49,7 +49,6 @@ export const plainMoment = (at: string, locale: string): string =>
 export const exactMoment = (at: string, locale: string): string =>
   dateFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at));
 
-/** The same in UTC. */
 export const utcMoment = (at: string): string => `${at.slice(0, 19).replace('T', ' ')} UTC`;
 
 export const timeOfDay = (at: Date, locale: string): string =>
@@ -64,11 +63,9 @@ export const prettyJson = (body: string): string => {
   }
 };
 
-/** An id shortened in the middle. */
 export const shortId = (id: string): string =>
   id.length > 16 ? `${id.slice(0, 4)}…${id.slice(-8)}` : id;
 
-/** A whole number in the language's groups. */
 export const wholeNumber = (count: number, locale: string): string => count.toLocaleString(locale);
 
 /** A count that may be a part of the whole: `20+`. */
@@ -93,8 +90,6 @@ export const percent = (share: number, locale: string, digits: number): string =
 /** The same without zeros at its end. */
 export const shortPercent = (share: number, locale: string, digits = 1): string =>
   share.toLocaleString(locale, { style: 'percent', maximumFractionDigits: digits });
-
-// Moments in the person's time zone.
 
 export const zoneName = (): string =>
   settingsNow().zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -126,8 +121,6 @@ export const startOfDay = (daysAgo: number): Date => {
   const day = new Date(Date.parse(`${today}T00:00:00Z`) - daysAgo * 86_400_000);
   return fromZoneField(`${day.toISOString().slice(0, 10)}T00:00`) ?? day;
 };
-
-// Russian phones, as people write them.
 
 /**
  * `+7` and 10 digits, of any usual form: `8 (916) 123-45-67`, `79161234567`, `916 123 45 67`. Null

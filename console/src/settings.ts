@@ -74,7 +74,6 @@ const read = (): Settings => {
 
 const settings = openStore(read());
 
-/** Applies settings of the whole page to its root. */
 export const applySettings = (): void => {
   const { dataset } = document.documentElement;
   const { language, theme, density } = settings.now();
@@ -95,7 +94,6 @@ export const changeSettings = (change: Partial<Settings>): void => {
   applySettings();
 };
 
-/** The settings now, without watching them. */
 export const settingsNow = settings.now;
 
 export const useSettings = settings.use;

@@ -46,8 +46,6 @@ export const usePermission = (name: PermissionName): Permission => {
   };
 };
 
-// The session of this browser.
-
 const headers = { 'x-console': 'session' };
 
 const place = 'console.place';
@@ -65,7 +63,6 @@ export const returnToPlace = (): void => {
   if (kept !== null && location.pathname === '/console/') history.replaceState(null, '', kept);
 };
 
-/** Ends the session, then redirects to the login. */
 export const logOut = async (): Promise<void> => {
   await fetch('/console/session', { method: 'DELETE', headers }).catch(() => null);
   location.assign('/console/enter');

@@ -80,8 +80,6 @@ export const useAssign = ({ merchantId, id }: Pick<Alert, 'merchantId' | 'id'>) 
   };
 };
 
-// The link from an alert to what it is about.
-
 /** The link to the payment that an alert is about, or to another page that shows its subject. */
 export const SubjectLink = ({
   alert: { payment, place },
@@ -109,8 +107,6 @@ export const SubjectLink = ({
     </Link>
   );
 };
-
-// Resolves an alert with a note.
 
 export const ResolveDialog = ({
   alert,

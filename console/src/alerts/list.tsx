@@ -33,7 +33,6 @@ const Urgency = ({ severity }: Pick<Alert, 'severity'>) => {
   );
 };
 
-/** An alert's assignee, and the dialog that assigns it. */
 const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
   const words = useAlertWords();
   const { granted } = usePermission('alertAssign');
@@ -133,7 +132,6 @@ const RetryRefundAct = ({
   );
 };
 
-/** What can be done about an alert, or how it was resolved. */
 const AlertActs = ({ alert, again }: { readonly alert: Alert; readonly again: () => void }) => {
   const words = useWords();
   const { opened, open, close } = useOpened(again);
@@ -200,7 +198,6 @@ const columnsOf = (words: Words, own: AlertWords, again: () => void): readonly C
   },
 ];
 
-/** One alert, with everything that was found. */
 const AlertDrawer = ({
   alert,
   again,

@@ -31,7 +31,6 @@ interface Speech {
   readonly actionName: ReturnType<typeof useActionName>;
 }
 
-/** What was changed, by its name. */
 const Subject = ({ entry }: { readonly entry: Row }) => {
   const { kinds } = useSubjectWords();
   const { subjectKind, subjectId, subjectName } = entry;
@@ -64,8 +63,6 @@ const columnsOf = ({ words, roleOf, actionName }: Speech): readonly Column<Row>[
     cell: (entry) => <Subject entry={entry} />,
   },
 ];
-
-// What a change did: each field before and after, side by side.
 
 type State = Readonly<Record<string, unknown>>;
 

@@ -97,7 +97,6 @@ const useColumns = (health: Health): readonly Column<Row>[] => {
   }, [health, words, locale, nameOf]);
 };
 
-/** The values of the lines, by interval. */
 const LineTable = ({ rows }: { readonly rows: readonly Row[] }) => {
   const words = useBankWords();
   const { locale, payment } = useWords();

@@ -2,7 +2,6 @@
 import { Link } from '@tanstack/react-router';
 import { kept, useAddress } from '../address.ts';
 
-/** The customer's reference, leading to its page. */
 export const CustomerLink = ({
   merchantId,
   customer,

@@ -21,10 +21,6 @@ import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import { useWords } from '../words/words.ts';
 import type { DeveloperShop } from './keys.tsx';
 
-/* The dialogs of a test clock. */
-
-type ClockAct = 'make' | 'freeze' | 'resume' | 'remove';
-
 interface OfShop {
   readonly merchantId: string;
   readonly shopId: string;
@@ -39,36 +35,38 @@ const useClockActs = (shop: OfShop) => {
   const remove = useSend(RemoveClock);
   return {
     make: {
+      permission: 'testClockCreate',
       title: own.clockMake,
       consequence: own.clockMakeText,
       act: () => create({ ...shop, at: new Date().toISOString() }, own.clockMade),
     },
     freeze: {
+      permission: 'testClockFreeze',
       title: own.clockFreeze,
       consequence: own.clockStands,
       act: () => freeze(shop, own.clockStands),
     },
     resume: {
+      permission: 'testClockResume',
       title: own.clockResume,
       consequence: own.clockRuns,
       act: () => resume(shop, own.clockRuns),
     },
     remove: {
+      permission: 'testClockRemove',
       title: own.clockRemove,
       consequence: own.clockRemoveText,
       act: () => remove(shop, own.clockRemoved),
     },
   } as const;
 };
-
-// The moments at which something is due on a shop's test clock, as stops of a slider.
+type ClockAct = keyof ReturnType<typeof useClockActs>;
 
 interface Due {
   readonly at: string;
   readonly text: string;
 }
 
-/** What happens at one moment. */
 interface Stop {
   readonly at: string;
   readonly due: readonly Due[];
@@ -123,7 +121,6 @@ const distance = (from: string, until: string, words: DeveloperWords): string =>
 
 type TestClock = NonNullable<ClockQuery['testClock']>;
 
-/** How often a moving clock is polled. */
 const poll_ms = 1_000;
 
 const Exact = ({ at }: { readonly at: string }) => {
@@ -219,36 +216,27 @@ const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed
 };
 
 const ClockActs = ({
-  clock,
-  setOpen,
+  names,
+  acts,
+  open,
 }: {
-  readonly clock: TestClock | null;
-  readonly setOpen: (act: ClockAct) => void;
-}) => {
-  const own = useDeveloperWords();
-  if (!clock)
-    return (
-      <ActButton permission="testClockCreate" isMain onPress={() => setOpen('make')}>
-        {own.clockMake}
+  readonly names: readonly ClockAct[];
+  readonly acts: ReturnType<typeof useClockActs>;
+  readonly open: (act: ClockAct) => void;
+}) => (
+  <div className="acts">
+    {names.map((name) => (
+      <ActButton
+        key={name}
+        permission={acts[name].permission}
+        isMain={name === 'make'}
+        onPress={() => open(name)}
+      >
+        {acts[name].title}
       </ActButton>
-    );
-  return (
-    <div className="acts">
-      {clock.frozen ? (
-        <ActButton permission="testClockResume" onPress={() => setOpen('resume')}>
-          {own.clockResume}
-        </ActButton>
-      ) : (
-        <ActButton permission="testClockFreeze" onPress={() => setOpen('freeze')}>
-          {own.clockFreeze}
-        </ActButton>
-      )}
-      <ActButton permission="testClockRemove" onPress={() => setOpen('remove')}>
-        {own.clockRemove}
-      </ActButton>
-    </div>
-  );
-};
+    ))}
+  </div>
+);
 
 const Face = ({ clock }: { readonly clock: TestClock }) => {
   const own = useDeveloperWords();
@@ -288,7 +276,7 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
       <>
         <Empty title={own.clockNone}>
           <p>{own.clockNoneText}</p>
-          <ClockActs clock={null} setOpen={open} />
+          <ClockActs names={['make']} acts={acts} open={open} />
         </Empty>
         {dialog}
       </>
@@ -297,7 +285,7 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
     <div className="cards">
       <section className="card">
         <Face clock={clock} />
-        <ClockActs clock={clock} setOpen={open} />
+        <ClockActs names={[clock.frozen ? 'resume' : 'freeze', 'remove']} acts={acts} open={open} />
       </section>
       <section className="card">
         <h2>{own.clockNext}</h2>

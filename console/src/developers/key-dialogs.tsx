@@ -5,7 +5,7 @@ import {
   RotateKey,
   ApproveKey,
   RevokeKey,
-  type ApiKeyStatus,
+  type ApiKeysQuery,
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { ActForm, ActButton, useOpened } from '../parts/act-form.tsx';
@@ -16,7 +16,6 @@ import { useViewer } from '../viewer.tsx';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import { useWords } from '../words/words.ts';
 
-/** What a key of these scopes may do. */
 export const scopeText = (
   scopes: readonly string[],
   { scopeNames, always, everything }: DeveloperWords,
@@ -79,7 +78,6 @@ const LifeField = ({
   );
 };
 
-/** The mode of a key, and what a shop without live mode must know. */
 const ModeField = ({
   mode,
   set,
@@ -164,13 +162,7 @@ export const IssueDialog = ({
 const overlaps = ['0', '1', '24', '72', '168'] as const;
 
 /** Replaces a key by a new one with the same rights; the old one works on for a while. */
-const RotateKeyDialog = ({
-  apiKey: { id: apiKeyId, merchantId, prefix },
-  close,
-}: {
-  readonly apiKey: { readonly id: string; readonly merchantId: string; readonly prefix: string };
-  readonly close: () => void;
-}) => {
+const RotateKeyDialog = ({ apiKey: { id: apiKeyId, merchantId, prefix }, close }: OfKey) => {
   const words = useWords();
   const own = useDeveloperWords();
   const [overlap, setOverlap] = useState<(typeof overlaps)[number]>('24');
@@ -211,20 +203,11 @@ const RotateKeyDialog = ({
   );
 };
 
-// What is done with a key of a shop: approved, replaced, revoked.
-
-/** The fields of a key that decisions need. */
-interface KeyOf {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly prefix: string;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly owner: string | null;
-  readonly expiresAt: string | null;
-  readonly status: ApiKeyStatus;
-  readonly isMine: boolean;
+interface OfKey {
+  readonly apiKey: KeyOf;
+  readonly close: () => void;
 }
+type KeyOf = Omit<ApiKeysQuery['apiKeys']['nodes'][number], 'mode' | 'createdAt' | 'lastUsedAt'>;
 
 /** What a person approves who approves a key. */
 const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly apiKey: KeyOf }) => {
@@ -242,16 +225,7 @@ const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly api
   );
 };
 
-/** Approves a key that another person requested, or revokes one. */
-const DecideDialog = ({
-  apiKey,
-  act,
-  close,
-}: {
-  readonly apiKey: KeyOf;
-  readonly act: 'approve' | 'revoke';
-  readonly close: () => void;
-}) => {
+const DecideDialog = ({ apiKey, act, close }: OfKey & { readonly act: 'approve' | 'revoke' }) => {
   const { merchants } = useWords();
   const { merchantId, id: apiKeyId, prefix } = apiKey;
   const approve = useSend(ApproveKey);
@@ -276,7 +250,6 @@ const DecideDialog = ({
   );
 };
 
-/** A key's actions, and whether it works. */
 export const KeyActs = ({
   apiKey,
   again,

@@ -72,7 +72,6 @@ const columnsOf = (
 const statuses = ['active', 'pending', 'expired', 'revoked'] as const;
 const modes = ['test', 'live'] as const;
 
-/** The filters: the key's mode, and whether it works. */
 const KeyFilters = () => {
   const words = useWords();
   const { keyStatuses, keyStatus } = useDeveloperWords();
@@ -89,8 +88,6 @@ const KeyFilters = () => {
     </>
   );
 };
-
-// A shop with its keys, as the developers' screen queries it.
 
 type OfMerchantRow = NonNullable<DeveloperShopsQuery['merchant']>;
 export type DeveloperShop = OfMerchantRow['shops'][number];

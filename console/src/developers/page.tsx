@@ -24,9 +24,6 @@ import { SecurityPart } from './security.tsx';
 import { Status, PageHead } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 
-/* What a shop still lacks before it takes real money. */
-
-/** Where something is set. */
 interface Place {
   readonly to: '/developers' | '/webhooks' | '/policies' | '/merchants/$id' | '/payments';
   readonly search?: Search;

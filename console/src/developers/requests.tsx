@@ -28,8 +28,6 @@ const page_rows = 50;
 /** New calls are not reported to the page. */
 const every_ms = 15_000;
 
-// The HTTP statuses of the request log.
-
 const statusGroups = ['2xx', '4xx', '5xx'] as const;
 
 const groupSize = 100;
@@ -124,8 +122,6 @@ const DayFields = () => {
   ));
 };
 
-// One call of the request log: its facts, its bodies, and what it created.
-
 type Found = NonNullable<RequestQuery['apiRequest']>;
 interface OfShop {
   readonly merchantId: string;
@@ -159,13 +155,7 @@ const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
 /** What the call created, where its answer says it; null otherwise. */
-const createdBy = ({
-  status,
-  responseBody,
-}: {
-  readonly status: number;
-  readonly responseBody: string | null;
-}): Created | null => {
+const createdBy = ({ status, responseBody }: Found): Created | null => {
   if (status >= 300 || responseBody === null) return null;
   const body = parsed(responseBody);
   for (const kind of kinds) {

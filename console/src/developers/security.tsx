@@ -72,19 +72,22 @@ const AllowList = ({ shop, again }: OfShop) => {
   );
 };
 
-const RequireDialog = ({
-  shop,
-  kind,
-  close,
-}: DialogProps & { readonly kind: 'require' | 'bind' | 'lift' }) => {
+type Kind = 'require' | 'bind' | 'lift';
+
+/** What is done about the shop's signatures, and what follows from it. */
+const useRequireTexts = () => {
   const own = useDeveloperWords();
-  const require = useSend(RequireSignature);
-  const texts = {
+  return {
     require: [own.signatureRequire, own.signatureRequireText],
     bind: [own.signatureBind, own.signatureBindText],
     lift: [own.signatureLift, own.signatureLiftText],
   } as const;
-  const [title, consequence] = texts[kind];
+};
+
+const RequireDialog = ({ shop, kind, close }: DialogProps & { readonly kind: Kind }) => {
+  const { signatureDone } = useDeveloperWords();
+  const require = useSend(RequireSignature);
+  const [title, consequence] = useRequireTexts()[kind];
   return (
     <ActForm
       title={title}
@@ -96,7 +99,7 @@ const RequireDialog = ({
           shopId: shop.id,
           required: kind !== 'lift',
           bound: kind === 'bind' ? true : null,
-        }, own.signatureDone)
+        }, signatureDone)
       }
     />
   );
@@ -121,32 +124,22 @@ const RotateDialog = ({ shop, close }: DialogProps) => {
   );
 };
 
-type Open = 'require' | 'bind' | 'lift' | 'rotate';
-
 const Signature = ({ shop, again }: OfShop) => {
   const own = useDeveloperWords();
-  const { opened, open, close } = useOpened<Open>(again);
+  const { opened, open, close } = useOpened<Kind | 'rotate'>(again);
+  const texts = useRequireTexts();
   const { requireSignature: isRequired, requireBoundSignature: isBound } = shop;
+  const kinds: readonly Kind[] = !isRequired ? ['require'] : isBound ? ['lift'] : ['bind', 'lift'];
   return (
     <section className="card">
       <h2>{own.signature}</h2>
       <p>{own.signatureStates[isBound ? 'bound' : isRequired ? 'body' : 'none']}</p>
       <div className="acts">
-        {!isRequired && (
-          <ActButton permission="shopSignatureRequire" onPress={() => open('require')}>
-            {own.signatureRequire}
+        {kinds.map((kind) => (
+          <ActButton key={kind} permission="shopSignatureRequire" onPress={() => open(kind)}>
+            {texts[kind][0]}
           </ActButton>
-        )}
-        {isRequired && !isBound && (
-          <ActButton permission="shopSignatureRequire" onPress={() => open('bind')}>
-            {own.signatureBind}
-          </ActButton>
-        )}
-        {isRequired && (
-          <ActButton permission="shopSignatureRequire" onPress={() => open('lift')}>
-            {own.signatureLift}
-          </ActButton>
-        )}
+        ))}
         <ActButton permission="shopSigningSecretRotate" onPress={() => open('rotate')}>
           {own.rotate}
         </ActButton>

@@ -5,7 +5,11 @@
 import { policyReason_max_chars } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import { EraseData, type PersonalDataSubject } from '../../../schema/generated/console.ts';
+import {
+  EraseData,
+  type EraseDataMutationVariables,
+  type PersonalDataSubject,
+} from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
 import { ActButton, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { refusalOf, refusedBy, type Outcome } from '../parts/outcome.tsx';
@@ -26,12 +30,7 @@ const useErasing = (seen: (payments: number) => void) => {
   const words = useErasureWords();
   const { locale } = useWords();
   const [, erase] = useMutation(EraseData);
-  return async (variables: {
-    readonly merchantId: string;
-    readonly subject: PersonalDataSubject;
-    readonly id: string;
-    readonly reason: string;
-  }): Promise<Outcome> => {
+  return async (variables: EraseDataMutationVariables): Promise<Outcome> => {
     const sum = { payments: 0, payouts: 0, tokens: 0, subscriptions: 0 };
     for (;;) {
       const { data, error } = await erase(variables);

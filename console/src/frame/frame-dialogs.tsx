@@ -26,8 +26,6 @@ export const EndDialog = ({ end, close }: { readonly end: End; readonly close: (
   );
 };
 
-// The list of keyboard shortcuts.
-
 export const ShortcutsList = ({ close }: { readonly close: () => void }) => {
   const { shortcuts, sections: names } = useWords();
   const places = useSections().map((section) => [`g ${keyOf[section]}`, names[section]] as const);

@@ -28,8 +28,6 @@ const useTitle = (isTest: boolean): void => {
   }, [title]);
 };
 
-// The bar at the top: merchant, mode, search, connection, person.
-
 /** Whose objects are shown. A cabinet user has only its own merchant. */
 const Whose = () => {
   const { allMerchants } = useWords();
@@ -39,7 +37,6 @@ const Whose = () => {
   return <span className="merchant-name">{viewer.merchant?.name ?? viewer.merchantId}</span>;
 };
 
-/** Test or live mode of the whole page. */
 const ModeSwitch = () => {
   const words = useWords();
   const { mode, set } = useAddress();
@@ -60,7 +57,6 @@ const ModeSwitch = () => {
   );
 };
 
-/** Whether the screen is up to date. */
 const useLiveText = (): { readonly text: string; readonly isOpen: boolean } => {
   const { live, locale } = useWords();
   const { lostAt } = useLive();
@@ -172,5 +168,4 @@ export const Frame = () => {
   );
 };
 
-/** An address without a screen. */
 export const NoPage = () => <Empty title={useWords().failure.noPage} />;

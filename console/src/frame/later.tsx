@@ -20,8 +20,6 @@ export const loadAhead = async (): Promise<void> => {
     await part.preload();
 };
 
-// Stops the page when the session is over or a new version is released.
-
 const ended = openStore<End | null>(null);
 
 /** Shows why the page cannot continue. */

@@ -25,8 +25,6 @@ import { setShortcuts } from './shortcuts.tsx';
 /** Normalizes letters: ё becomes е, as most people type it. */
 const folded = (text: string): string => text.normalize('NFC').toLowerCase().replaceAll('ё', 'е');
 
-// What a person can do from the search, by its name.
-
 /** Pages and dialogs beside the sections. */
 const usePlaces = () => {
   const words = useWords();
@@ -51,7 +49,6 @@ const usePlaces = () => {
   ] as const;
 };
 
-/** The acts that this person may do. */
 const useActs = () => {
   const { mode, person, shortcuts } = useWords();
   const { mode: here, set } = useAddress();
@@ -87,8 +84,6 @@ const useActs = () => {
     .filter(([isOffered]) => isOffered)
     .map(([, name, run]) => ({ key: `act ${name}`, name, run }));
 };
-
-// Search results: their texts and their places in the console.
 
 type Hit = SearchQuery['search'][number];
 type Payment = NonNullable<Hit['payment']>;

@@ -8,7 +8,6 @@ import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { setShortcuts } from './shortcuts.tsx';
 
-/** A choice between a few values in the menu. */
 const Choice = <Value extends string>({
   title,
   values,
@@ -43,7 +42,6 @@ const languages = [
   ['ru', 'Русский'],
 ] as const;
 
-/** The actions of lines without a choice. */
 const useAct = () => {
   const navigate = useNavigate();
   return (key: string | number): void => {

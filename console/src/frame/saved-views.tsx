@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { useRefusalText } from '../parts/outcome.tsx';
 import { DeleteView, SavedViews, SaveView } from '../../../schema/generated/console.ts';
-import { clean, readSearch, useAddress, without, type Search } from '../address.ts';
+import { readSearch, useAddress, without, type Search } from '../address.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWords } from '../words/words.ts';
@@ -21,7 +21,7 @@ const textOf = (search: Search): string =>
 
 /** Whether there are filters to save: a tab alone is not a view. */
 const isWorthKeeping = (search: Search): boolean =>
-  Object.keys(clean(without(keptOf(search), 'mode', 'merchant', 'tab'))).length > 0;
+  Object.keys(readSearch(without(keptOf(search), 'mode', 'merchant', 'tab'))).length > 0;
 
 const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }) => {
   const { views: words } = useWords();

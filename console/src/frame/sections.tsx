@@ -2,7 +2,7 @@
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { Counts, RefundDraftsToDecide, DraftsToDecide } from '../../../schema/generated/console.ts';
-import { kept, type Search, useAddress, clean, readSearch, without } from '../address.ts';
+import { kept, type Search, useAddress, readSearch, without } from '../address.ts';
 import { countText } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -84,8 +84,6 @@ const DraftsCount = ({
   );
 };
 
-// Counts the open items of each section for the navigation.
-
 const followed: Followed = {
   lists: ['alerts', 'reconciliation_differences', 'webhook_failures'],
 };
@@ -155,7 +153,7 @@ export const rememberFilters = (section: string, search: Search): void => {
 export const rememberedFilters = (section: string): Search => {
   try {
     const text = sessionStorage.getItem(storageKeyOf(section)) ?? '';
-    return clean(readSearch(Object.fromEntries(new URLSearchParams(text))));
+    return readSearch(Object.fromEntries(new URLSearchParams(text)));
   } catch {
     return {};
   }

@@ -12,8 +12,6 @@ const pair_ms = 1_500;
 const shortcuts = openStore(false);
 export const setShortcuts = shortcuts.set;
 
-// Ctrl-K and the slash.
-
 /** Whether the focus is in a text field. */
 const isTyping = (event: KeyboardEvent): boolean =>
   event.target instanceof Element &&

@@ -8,14 +8,13 @@ import {
   Today,
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
-import { Empty, Failure } from '../parts/states.tsx';
+import { Failure } from '../parts/states.tsx';
 import { figure, objectKey, Skeleton, Table, type Column } from '../parts/table.tsx';
-import { CopyBlock, PageHead } from '../parts/texts.tsx';
+import { PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useLiveRows } from '../parts/use-live-rows.tsx';
 import { PaymentDrawer } from '../payments/shown.tsx';
-import { firstPayment } from '../selling/test-payment.tsx';
-import { paymentColumns } from '../payments/list.tsx';
+import { NoPaymentsYet, paymentColumns } from '../payments/list.tsx';
 import { NeededList } from './needed.tsx';
 import { useWords } from '../words/words.ts';
 import { shortPercent, wholeNumber } from '../format.ts';
@@ -27,8 +26,6 @@ import { type Sums, sumUpTo } from '../reports/chart-numbers.ts';
 import { dayBefore, ownZone, spanUpToNow, endOfHour, hoursBefore } from '../reports/spans.ts';
 import { sumOf } from '../reports/use-totals.ts';
 import { useFollow } from '../parts/use-follow.ts';
-
-/* The last days and hours on home, in one polled query. */
 
 /** The days in the lines of the tiles. */
 const shown_days = 14;
@@ -57,8 +54,6 @@ const useToday = (): TodayQuery | undefined => {
  * Four numbers of today next to the average of the same weekday up to the same time of day, each
  * with its last two weeks.
  */
-
-/* The same weekday of the last four weeks, up to the same time of day. */
 
 /** The sums of the four days in one query; undefined until they are loaded. */
 const useWeeks = (): Readonly<Record<TotalsOf, readonly Sums[]>> | undefined => {
@@ -205,8 +200,6 @@ const Numbers = ({ today }: { readonly today: TodayQuery | undefined }) => {
   );
 };
 
-/* Payment outcomes by bank and method, and failures that have increased. */
-
 type TotalsRow = DayTotals['parts'][number]['rows'][number];
 
 const codes_max = 8;
@@ -320,13 +313,7 @@ const Latest = () => {
     again,
   });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
-  if (live.rows.length === 0)
-    return (
-      <Empty title={words.payment.empty}>
-        <p>{words.payment.emptyText}</p>
-        <CopyBlock text={firstPayment(words.payment.emptyKey)} />
-      </Empty>
-    );
+  if (live.rows.length === 0) return <NoPaymentsYet />;
   return (
     <Table
       label={words.home.latest}

@@ -36,8 +36,6 @@ import { useWords } from '../words/words.ts';
 import { RecordActs } from './record.tsx';
 import { fromZoneField, startOfDay } from '../format.ts';
 
-/* The filters of the ledger, and the balance at the ends of the range that they leave. */
-
 const types = [
   'payment',
   'fee',
@@ -66,7 +64,6 @@ const useNarrowing = (
   return { merchantId, mode, filter };
 };
 
-/** The chips and the form. */
 const LedgerFilters = () => {
   const { ledger } = useWords();
   const own = useLedgerWords();
@@ -138,9 +135,6 @@ const RangeStrip = ({ merchantId }: { readonly merchantId: string }) => {
   return <Ends key={`${mode} ${from} ${to}`} merchantId={merchantId} from={from} to={to} />;
 };
 
-/* A merchant's balance at a moment. */
-
-/** The field for the moment, and the balance. */
 const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
   const { ledger } = useWords();
   const own = useReconciliationWords();

@@ -4,12 +4,13 @@ import {
   PolicyShops,
   RecordAdjustment,
   RecordSettlement,
+  type RecordAdjustmentMutationVariables as Movement,
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { ShopPick, TextField } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
@@ -30,31 +31,12 @@ const useRecord = (act: Act) => {
   const adjust = useSend(RecordAdjustment);
   const done = ({ repeated }: { readonly repeated: boolean }): string =>
     repeated ? own.repeated : own.recorded;
-  return (asked: {
-    readonly merchantId: string;
-    readonly shopId: string;
-    readonly mode: 'test' | 'live';
-    readonly amount: number;
-    readonly reference: string;
-    readonly reason: string;
-  }): Promise<Outcome> => {
-    const { reason, ...movement } = asked;
-    return act === 'settle' ? settle(movement, done) : adjust({ ...movement, reason }, done);
-  };
+  return ({ reason, ...movement }: Movement): Promise<Outcome> =>
+    act === 'settle' ? settle(movement, done) : adjust({ ...movement, reason }, done);
 };
 
 /** The input of a booking: an amount, with a minus for an adjustment, and a reference. */
-const mayBook = (
-  act: Act,
-  {
-    amount,
-    reference,
-    reason,
-    shopId,
-  }: Readonly<Record<'reference' | 'reason' | 'shopId', string>> & {
-    readonly amount: number;
-  },
-): boolean =>
+const mayBook = (act: Act, { amount, reference, reason, shopId }: Movement): boolean =>
   shopId !== '' &&
   reference !== '' &&
   (act === 'settle' ? amount > 0 : amount !== 0 && reason !== '');
@@ -95,12 +77,7 @@ const RecordDialog = ({
       close={close}
       act={() => record(movement)}
     >
-      <PickField
-        label={words.columns.shop}
-        value={shopId}
-        set={setShop}
-        options={shops.map(({ id, name }) => [id, name] as const)}
-      />
+      <ShopPick label={words.columns.shop} shops={shops} value={shopId} set={setShop} />
       <TextField
         label={own.amount}
         value={text}
@@ -119,7 +96,6 @@ const RecordDialog = ({
   );
 };
 
-/** The buttons, and the dialog that is open. */
 export const RecordActs = ({
   merchantId,
   again,

@@ -11,7 +11,7 @@ import { listOf, useAddress, kept } from '../address.ts';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, tones, Money, Moment, CopyBlock, Id, Facts, PageHead } from '../parts/texts.tsx';
-import { type Column, Skeleton } from '../parts/table.tsx';
+import { type Column, type ObjectId, Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
 import { StatusChips, NoRows } from '../parts/filters.tsx';
@@ -26,8 +26,6 @@ import { Modal } from '../parts/modal.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentStanding } from '../payments/shown.tsx';
 import { money } from '../amounts.ts';
-
-/* A link's amount and remaining payments in words. */
 
 /** The amount, or its bounds where the buyer enters it. */
 const linkAmount = (
@@ -46,20 +44,13 @@ const linkAmount = (
 const usesText = ({ uses, usesLeft }: LinkRowFragment, words: LinkWords): string =>
   uses === null ? words.endless : words.usesOf(usesLeft ?? 0, uses);
 
-/* The drawer of a payment link, with its cancellation. */
-
-interface Of {
-  readonly merchantId: string;
-  readonly id: string;
-}
-
 const LinkActs = ({
   url,
   isOpen,
   changed,
   merchantId,
   id,
-}: Of & { readonly url: string; readonly isOpen: boolean; readonly changed: () => void }) => {
+}: ObjectId & { readonly url: string; readonly isOpen: boolean; readonly changed: () => void }) => {
   const own = useLinkWords();
   const { opened, open, close } = useOpened(changed);
   const end = useSend(EndLink);
@@ -85,7 +76,7 @@ const LinkActs = ({
   );
 };
 
-const View = ({ merchantId, id, changed }: Of & { readonly changed: () => void }) => {
+const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => void }) => {
   const words = useWords();
   const own = useLinkWords();
   const shared = useSharedWords();
@@ -138,7 +129,7 @@ const LinkPaymentsList = ({
   id,
   mode,
   since,
-}: Of & { readonly mode: 'test' | 'live'; readonly since: string }) => {
+}: ObjectId & { readonly mode: 'test' | 'live'; readonly since: string }) => {
   const { sections } = useWords();
   const own = useLinkWords();
   const { search } = useAddress();
@@ -178,7 +169,6 @@ const LinkPaymentsList = ({
   );
 };
 
-/** The drawer, when the address names a link. */
 const LinkDrawer = ({
   merchantId,
   changed,

@@ -26,8 +26,6 @@ import { firstPayment } from '../selling/test-payment.tsx';
 import { useProfileWords } from '../words/merchant-profile.ts';
 import { givenProfile, noProfile, ProfileFields, type ProfileTexts } from './profile.tsx';
 
-/* Creates a merchant with its shop and a test key; the key is shown once. */
-
 interface Made {
   readonly merchantId: string;
   readonly name: string;

@@ -5,6 +5,7 @@ import {
   AddShop,
   LimitMerchant,
   LimitSupportRefunds,
+  type MerchantQuery,
   RenameMerchant,
 } from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
@@ -17,12 +18,7 @@ import { useSettingsWords } from '../words/merchant-settings.ts';
 import { useWords } from '../words/words.ts';
 
 interface OfMerchant {
-  readonly merchant: {
-    readonly id: string;
-    readonly name: string;
-    readonly supportRefundMax: number;
-    readonly rateLimit: { readonly perSecond: number; readonly burst: number };
-  };
+  readonly merchant: NonNullable<MerchantQuery['merchant']>;
 }
 type DialogProps = OfMerchant & { readonly close: () => void };
 

@@ -29,15 +29,10 @@ import { usePolicyWords } from '../words/policies.ts';
 import { TextField } from '../parts/fields.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
 
-/* A shop's settings: its name, its receipts, its webhook secret. */
-
+type OneMerchant = NonNullable<MerchantQuery['merchant']>;
+type Shop = OneMerchant['shops'][number];
 interface OfShop {
-  readonly shop: {
-    readonly id: string;
-    readonly merchantId: string;
-    readonly name: string;
-    readonly receiptsRequired: boolean;
-  };
+  readonly shop: Shop;
 }
 type DialogProps = OfShop & { readonly close: () => void };
 
@@ -115,14 +110,8 @@ const ShopSettings = ({ shop, again }: OfShop & { readonly again: () => void }) 
   );
 };
 
-/* Switches a merchant's live mode, for platform operators. */
-
 interface OfMerchant {
-  readonly merchant: {
-    readonly id: string;
-    readonly name: string;
-    readonly liveEnabled: boolean;
-  };
+  readonly merchant: OneMerchant;
 }
 
 const LiveSwitch = ({ merchant, again }: OfMerchant & { readonly again: () => void }) => {
@@ -155,7 +144,6 @@ const LiveSwitch = ({ merchant, again }: OfMerchant & { readonly again: () => vo
   );
 };
 
-type Shop = NonNullable<MerchantQuery['merchant']>['shops'][number];
 type ApiKey = Shop['apiKeys']['nodes'][number];
 
 const KeyRow = ({

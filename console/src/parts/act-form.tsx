@@ -243,8 +243,6 @@ export const useRowAct = <Row,>(
   return { column, dialog };
 };
 
-// A button that names the required role when the person may not use it.
-
 /** The button. It stays focusable, so that its reason can be read. */
 export const ActButton = ({
   permission,
@@ -281,9 +279,6 @@ export const ActButton = ({
   );
 };
 
-// The shared parts of the policy screens: an add button, a dialog, a button on each row.
-
-/** The button above a list. */
 export const AddBar = ({
   permission,
   onPress,

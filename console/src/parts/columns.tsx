@@ -52,7 +52,6 @@ export const useColumns = <Row,>(list: string, all: readonly Column<Row>[]) => {
   };
 };
 
-/** The button, and its list of columns. */
 export const ColumnsButton = ({
   choice,
   toggle,

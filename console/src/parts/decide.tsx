@@ -21,6 +21,7 @@ interface DecisionWords {
   readonly statuses: Readonly<Record<DraftStatus, string>>;
   readonly until: string;
   readonly by: (who: string) => string;
+  readonly now: (status: string) => string;
   readonly approve: string;
   readonly reject: string;
   readonly rejectText: string;
@@ -41,6 +42,17 @@ const tones = {
 export const refusalOutcome = ({ refusals }: DecisionWords, refusal: Refusal): Outcome => {
   const text = refusals[isAbout(refusal, 'card_pan') ? 'card' : refusal.code];
   return text === undefined ? refusedBy(refusal) : { refused: text };
+};
+
+/** The same; with the draft's state when another person has decided it meanwhile. */
+export const refusalOfDraft = async (
+  own: DecisionWords,
+  refusal: Refusal,
+  statusNow: () => Promise<DraftStatus | undefined>,
+): Promise<Outcome> => {
+  if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
+  const status = await statusNow();
+  return status ? { refused: own.now(own.statuses[status]) } : refusedBy(refusal);
 };
 
 const LastRefusal = ({
@@ -127,7 +139,6 @@ export const DecideActs = ({
   );
 };
 
-/** The form of an act that asks why. */
 export const ReasonForm = ({
   label,
   hint,

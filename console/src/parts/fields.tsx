@@ -83,7 +83,25 @@ export const PickField = <Value extends string>({
   </label>
 );
 
-/** A day. */
+/** A choice between shops; `all` names that of none. */
+export const ShopPick = ({
+  label,
+  shops,
+  value,
+  set,
+  all,
+}: {
+  readonly label: string;
+  readonly shops: readonly { readonly id: string; readonly name: string }[];
+  readonly value: string;
+  readonly set: (id: string) => void;
+  readonly all?: string;
+}) => {
+  const options = shops.map(({ id, name }) => [id, name] as const);
+  const none = all === undefined ? [] : [['', all] as const];
+  return <PickField label={label} value={value} set={set} options={[...none, ...options]} />;
+};
+
 export const DateField = ({
   label,
   value,

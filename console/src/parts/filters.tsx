@@ -1,7 +1,7 @@
 /** The filters of a list: chips for statuses, small forms for the rest, its shop, a text. */
 import { useState, type ReactNode } from 'react';
 import { PolicyShops } from '../../../schema/generated/console.ts';
-import { clean, listOf, useAddress, without, type Search } from '../address.ts';
+import { listOf, readSearch, useAddress, without, type Search } from '../address.ts';
 import { amountFieldText, money, readAmount } from '../amounts.ts';
 import { plainMoment, fromZoneField, startOfDay, toZoneField } from '../format.ts';
 import { Icon } from './icon.tsx';
@@ -333,7 +333,8 @@ export const rangeOf = ({ since, until, from, to }: Search) => ({
 
 /** Whether a list is filtered, which changes its empty state. */
 export const isNarrowed = (search: Search): boolean =>
-  Object.keys(clean(without(search, 'mode', 'merchant', 'open', 'kinds', 'tab', 'act'))).length > 0;
+  Object.keys(readSearch(without(search, 'mode', 'merchant', 'open', 'kinds', 'tab', 'act')))
+    .length > 0;
 
 /** Why a list has no rows: because of its filters, or since there are none yet. */
 export const NoRows = ({
@@ -354,8 +355,6 @@ export const NoRows = ({
     <Empty title={title} text={text} />
   );
 };
-
-// The choice of a shop, for lists that are narrowed by it.
 
 /** The shops of the merchant that is looked at; none where all are. */
 export const useShops = () => {
@@ -397,8 +396,6 @@ export const useShopFilter = (): MoreFilters => {
     shown: search.shop === undefined ? [] : [['shop', name ?? '']],
   };
 };
-
-// Narrows a list to what a text finds; the address keeps the text.
 
 /** The field. `read` gives what of a typed text is kept. */
 export const FindField = ({

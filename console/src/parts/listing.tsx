@@ -9,8 +9,6 @@ import { Failure } from './states.tsx';
 import { Skeleton, Table, type Column } from './table.tsx';
 import { useAsk, type AskedList } from './use-ask.ts';
 
-// Pages in both directions, kept in the address.
-
 interface PageInfo {
   readonly hasNextPage: boolean;
   readonly endCursor: string | null;
@@ -63,7 +61,6 @@ const PageButton = ({
   );
 };
 
-/** The buttons under a list. */
 const Pager = ({ info }: { readonly info: PageInfo }) => {
   const words = useWords();
   const { after, before } = useAddress().search;

@@ -4,8 +4,6 @@ import { later } from './later.tsx';
 
 export const Modal = later(async () => (await import('./windows.tsx')).ModalWindow);
 
-// A button that opens a small dialog beside it, which is loaded on first use.
-
 export const LaterPopover = later(async () => (await import('./windows.tsx')).PopoverWindow);
 
 /** The button; `children` make the dialog's content. */

@@ -77,8 +77,6 @@ export const useSend = <Own extends Result, Variables extends AnyVariables>(
   };
 };
 
-// A refusal in the person's language.
-
 /** Why something was not done, in one line. */
 export const useRefusalText = (): ((
   result: { readonly __typename: string } | Refusal | null | undefined,

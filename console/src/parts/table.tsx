@@ -25,9 +25,13 @@ export const createdColumn = (name: string): Column<{ readonly createdAt: string
   cell: ({ createdAt }) => <Moment at={createdAt} />,
 });
 
+export interface ObjectId {
+  readonly merchantId: string;
+  readonly id: string;
+}
+
 /** The key of an object among those of all merchants, as `open` in the address has it. */
-export const objectKey = (row: { readonly merchantId: string; readonly id: string }): string =>
-  `${row.merchantId}/${row.id}`;
+export const objectKey = ({ merchantId, id }: ObjectId): string => `${merchantId}/${id}`;
 
 interface TableProps<Row> {
   readonly label: string;
@@ -160,8 +164,6 @@ export const Table = <Row extends object>({
     </div>
   );
 };
-
-// True after a delay: short waits show no placeholder.
 
 const useDelayed = (delay_ms: number): boolean => {
   const [isOver, setOver] = useState(false);

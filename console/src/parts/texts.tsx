@@ -105,13 +105,11 @@ export const CopyBlock = ({ text }: { readonly text: string }) => {
   );
 };
 
-// Named facts; unknown ones are left out.
-
 export type Fact = readonly [name: string, value: ReactNode];
 
 const isKnown = ([, value]: Fact): boolean => value !== null && value !== '';
 
-/** The facts below each other; a strip has them beside each other. */
+/** Named facts without the unknown ones, below each other or, as a strip, beside each other. */
 export const Facts = ({
   facts,
   isStrip = false,

@@ -25,8 +25,6 @@ interface Asked<Data> {
 const rest_ms = 500;
 const rest_max_ms = 5_000;
 
-// Since when queries to the service fail.
-
 const unanswered = openStore<Date | null>(null);
 let failing = 0;
 

@@ -149,9 +149,6 @@ const apply = <Of extends Kind>(
   return { ...before, newer, changed, arrived: shown, waiting: [] };
 };
 
-// How many new rows are above while the list is scrolled.
-
-/** The chip that shows them. */
 export const Fresh = ({ count, show }: { readonly count: number; readonly show: () => void }) => {
   const { live } = useWords();
   if (count === 0) return null;

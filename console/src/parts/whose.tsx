@@ -86,8 +86,6 @@ export const useWhoseColumn = <Row extends object>(
   }, [columns, isShown, merchant, nameOf]);
 };
 
-// The choice of a merchant: a button that opens a search.
-
 export const LaterMerchantList = later(
   async () => (await import('./merchant-list.tsx')).MerchantList,
 );

@@ -97,9 +97,6 @@ export const ModalWindow = ({
   );
 };
 
-// What a popover button opens.
-
-/** The dialog beside its button. */
 export const PopoverWindow = ({
   title,
   trigger,

@@ -112,7 +112,6 @@ const final: ReadonlySet<PaymentDetails['status']> = new Set([
   'refunded',
 ]);
 
-/** The buttons, and the dialog that is open. */
 export const PaymentActs = ({ payment, again }: OfPayment) => {
   const { acts, payment: names } = useWords();
   const { opened, open, close } = useOpened<Act>(again);

@@ -38,8 +38,6 @@ import {
 } from '../parts/filters.tsx';
 import { useSharedWords } from '../words/shared.ts';
 
-/* The filters specific to payments: method, bank, shop, failure code. */
-
 const methods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent'] as const;
 
 /** These fields as a part of the graph's filter. */
@@ -127,7 +125,6 @@ const usePaymentFilters = (): MoreFilters => {
 
 type Row = PaymentRowFragment;
 
-/** The columns of every list of payments. */
 export const paymentColumns = (words: Words): readonly Column<Row>[] => [
   {
     id: 'status',
@@ -210,6 +207,17 @@ const Total = ({ total }: { readonly total: { count: number; isExact: boolean } 
   );
 };
 
+/** How the first payment is made. */
+export const NoPaymentsYet = () => {
+  const { payment } = useWords();
+  return (
+    <Empty title={payment.empty}>
+      <p>{payment.emptyText}</p>
+      <CopyBlock text={firstPayment(payment.emptyKey)} />
+    </Empty>
+  );
+};
+
 const NoPayments = () => {
   const words = useWords();
   const { search, set } = useAddress();
@@ -239,12 +247,7 @@ const NoPayments = () => {
         </button>
       </Empty>
     );
-  return (
-    <Empty title={words.payment.empty}>
-      <p>{words.payment.emptyText}</p>
-      <CopyBlock text={firstPayment(words.payment.emptyKey)} />
-    </Empty>
-  );
+  return <NoPaymentsYet />;
 };
 
 export const PaymentsPage = () => {

@@ -4,6 +4,7 @@ import { kept, useAddress } from '../address.ts';
 import { PageHead } from '../parts/texts.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Modal } from '../parts/modal.tsx';
+import type { ObjectId } from '../parts/table.tsx';
 import { useWords } from '../words/words.ts';
 import { PaymentView } from './payment.tsx';
 
@@ -20,15 +21,7 @@ export const PaymentPage = () => {
   );
 };
 
-// One payment over the list.
-
-export const OpenDrawer = ({
-  merchantId,
-  id,
-}: {
-  readonly merchantId: string;
-  readonly id: string;
-}) => {
+export const OpenDrawer = ({ merchantId, id }: ObjectId) => {
   const words = useWords();
   const { search, set } = useAddress();
   return (

@@ -11,7 +11,7 @@ import { Chip } from '../parts/filters.tsx';
 import { OutcomeText } from '../parts/act-form.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Skeleton } from '../parts/table.tsx';
+import { Skeleton, type ObjectId } from '../parts/table.tsx';
 import { Money, Moment, Id, Facts, type Fact, CopyBlock } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { WaitingRefunds } from '../refunds/drafts.tsx';
@@ -27,8 +27,6 @@ import { PaymentActs, type OfPayment } from './acts.tsx';
 import { ForBuyer } from './for-buyer.tsx';
 import { methodText, PaymentStanding, type PaymentDetails } from './shown.tsx';
 import { lineKinds, linesOf, type Line, type LineKind } from './timeline-lines.ts';
-
-/* What people wrote about a payment, and the field to write more. */
 
 /** The text that an erasure of personal data leaves in place of a note. */
 const erased = 'erased';
@@ -107,8 +105,6 @@ const Notes = ({ payment, again }: OfPayment) => {
   );
 };
 
-/* Everything that happened to a payment, in order of time; each line opens to its record. */
-
 /** One press for each kind that has happened; the choice is in the address. */
 const KindChips = ({ lines }: { readonly lines: readonly Line[] }) => {
   const words = useTimelineWords();
@@ -142,8 +138,6 @@ const LineText = ({ line: { text, aside, at } }: { readonly line: Line }) => (
     <Moment at={at} />
   </>
 );
-
-// The raw record of a line, collapsed, for reading and copying.
 
 /** A line that expands to its record as JSON; the text is made on expansion. */
 const Raw = ({ head, record }: { readonly head: ReactNode; readonly record: unknown }) => {
@@ -200,8 +194,6 @@ const Timeline = ({ payment }: { readonly payment: PaymentDetails }) => {
     </section>
   );
 };
-
-/* The facts of a payment other than its money. */
 
 const kept_ms = 7 * 86_400_000;
 
@@ -359,13 +351,7 @@ const Head = ({ payment }: { readonly payment: PaymentDetails }) => {
 };
 
 /** The payment with everything about it. */
-export const PaymentView = ({
-  merchantId,
-  id,
-}: {
-  readonly merchantId: string;
-  readonly id: string;
-}) => {
+export const PaymentView = ({ merchantId, id }: ObjectId) => {
   const words = useWords();
   const { data, error, again } = usePayment(merchantId, id);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;

@@ -20,8 +20,6 @@ import { hasReason, ReasonField, type DialogProps, useRefund } from './act-dialo
 import { itemsLeft, readItems, type TypedItem } from './closing-items.ts';
 import type { PaymentDetails } from './shown.tsx';
 
-// The items of a receipt that is made by hand, and its recipient.
-
 /** An e-mail or a phone as the graph accepts it; null when it is neither. */
 const readBuyer = (text: string): { email: string } | { phone: string } | null => {
   const typed = text.trim();
@@ -147,7 +145,6 @@ const RecipientField = ({
 
 type Terms = NonNullable<ReceiptTermsQuery['payment']>;
 
-/** The input, and its sum. */
 const useTyped = (terms: Terms) => {
   const { currency, amountCaptured, amountRefunded, receipts } = terms;
   const [typed, setTyped] = useState<readonly TypedItem[]>(() =>
@@ -236,8 +233,6 @@ export const RefundItemsDialog = (of: DialogProps) => (
     {(terms) => <RefundForm {...of} terms={terms} />}
   </WithTerms>
 );
-
-// Creates the closing receipt of a prepayment from the items of the payment's receipt.
 
 interface ClosingProps {
   readonly payment: Pick<PaymentDetails, 'merchantId' | 'id'>;

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { AskBankAgain, ResendDelivery, ResendReceipt } from '../../../schema/generated/console.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
+import type { ObjectId } from '../parts/table.tsx';
 import { useTimelineWords } from '../words/timeline.ts';
 import { useWords } from '../words/words.ts';
 import type { PaymentDetails } from './shown.tsx';
@@ -68,9 +69,7 @@ export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
 export const ResendReceiptDialog = ({
   receipt: { merchantId, id },
   close,
-}: Pick<DialogProps, 'close'> & {
-  readonly receipt: { readonly merchantId: string; readonly id: string };
-}) => {
+}: Pick<DialogProps, 'close'> & { readonly receipt: ObjectId }) => {
   const words = useTimelineWords();
   const resend = useSend(ResendReceipt);
   return (

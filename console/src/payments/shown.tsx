@@ -67,11 +67,8 @@ export const methodText = (
 /** One payment with everything about it, as its screen asks for it. */
 export type PaymentDetails = NonNullable<PaymentQuery['payment']>;
 
-// The drawer has its own address; it is loaded on first use.
-
 const LaterDrawer = later(async () => (await import('./page.tsx')).OpenDrawer);
 
-/** The drawer, when the address names a payment. */
 export const PaymentDrawer = () => {
   const { search } = useAddress();
   const [merchantId, id] = (search.open ?? '').split('/');

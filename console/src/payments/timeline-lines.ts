@@ -1,7 +1,7 @@
 /** What happened to a payment as lines in order of time; what belongs together is one line. */
 import { money } from '../amounts.ts';
 import { duration } from '../format.ts';
-import type { Tone } from '../parts/texts.tsx';
+import { tones, type Tone } from '../parts/texts.tsx';
 import type { TimelineWords } from '../words/timeline.ts';
 import type { Words } from '../words/en.ts';
 import type { WebhookWords } from '../words/webhooks.ts';
@@ -44,17 +44,6 @@ interface Speech {
 type Entry = PaymentDetails['timeline'][number];
 type Of<Name extends Entry['__typename']> = Extract<Entry, { readonly __typename: Name }>;
 type Receipt = PaymentDetails['receipts'][number];
-
-const statusTones = {
-  pending: 'waiting',
-  processing: 'moving',
-  authorized: 'moving',
-  succeeded: 'good',
-  failed: 'bad',
-  expired: 'over',
-  cancelled: 'over',
-  refunded: 'over',
-} as const;
 
 const bankTone = (answer: string): Tone => {
   if (answer === 'approved') return 'good';
@@ -119,7 +108,7 @@ const lineOf = (entry: Entry, speech: Speech, currency: string): Line => {
       return {
         kind: 'status',
         at,
-        tone: statusTones.pending,
+        tone: tones.pending,
         text: line.created[by],
         aside: name ?? '',
         records: [entry],
@@ -129,7 +118,7 @@ const lineOf = (entry: Entry, speech: Speech, currency: string): Line => {
       return { kind: 'status', at, tone: 'moving', text: line.opened, aside: '', records: [] };
     case 'TimelineStatus': {
       const { paymentStatus: status } = entry;
-      const tone = statusTones[status];
+      const tone = tones[status];
       return { kind: 'status', at, tone, text: line.statuses[status], aside: '', records: [] };
     }
     case 'TimelineBankCall':
@@ -219,7 +208,6 @@ const folded = (lines: readonly Line[], { line }: Speech): readonly Line[] => {
 const isMaking = (entry: Entry): boolean =>
   entry.__typename === 'TimelineStatus' && entry.paymentStatus === 'pending';
 
-/** The lines, oldest first. */
 export const linesOf = (payment: PaymentDetails, speech: Speech): readonly Line[] => {
   const lines = [
     ...payment.timeline

@@ -20,8 +20,6 @@ const frequent: ReadonlyMap<string, string> = new Map([
   ['100000000020', 'РСХБ'],
 ]);
 
-// A field that finds one of many options by a part of its name.
-
 interface Option {
   readonly key: string;
   readonly name: string;

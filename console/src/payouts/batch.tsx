@@ -7,7 +7,7 @@ import { ActButton, ActForm } from '../parts/act-form.tsx';
 import { actOnce, type Outcome, useRefusalText, useSend } from '../parts/outcome.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { offer } from '../parts/export-button.tsx';
-import { FileField, PickField, TextField } from '../parts/fields.tsx';
+import { FileField, ShopPick, TextField } from '../parts/fields.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/texts.tsx';
 import { readTable, type Rows } from '../parts/table-file.ts';
@@ -201,7 +201,6 @@ const BatchFile = ({ set }: { readonly set: (read: Read | null) => void }) => {
   );
 };
 
-/** The dialog that sends the good lines. */
 const SendDialog = ({
   merchantId,
   batchId,
@@ -242,12 +241,7 @@ const SendDialog = ({
       close={close}
       act={() => send(shopId, left, purpose.trim(), setDone)}
     >
-      <PickField
-        label={columns.shop}
-        value={shopId}
-        set={choose}
-        options={shops.map(({ id, name }) => [id, name] as const)}
-      />
+      <ShopPick label={columns.shop} shops={shops} value={shopId} set={choose} />
       <Available
         merchantId={merchantId}
         mode={mode}

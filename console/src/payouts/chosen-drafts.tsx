@@ -181,8 +181,6 @@ const DecideDraftsDialog = ({
   );
 };
 
-// Chooses drafts of a merchant in their list, to decide all of them by one act.
-
 type Asked = Pick<DraftsQueryVariables, 'merchantId' | 'filter'>;
 
 /** Rows of one page while all are loaded; a merchant has at most 1,000 pending drafts. */

@@ -12,8 +12,8 @@ import {
 import { money } from '../amounts.ts';
 import { exactMoment } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { refusalOutcome, RejectForm, DecideActs } from '../parts/decide.tsx';
-import { refusedBy, type Outcome, type Refusal, useSend } from '../parts/outcome.tsx';
+import { refusalOfDraft, RejectForm, DecideActs } from '../parts/decide.tsx';
+import { type Outcome, type Refusal, useSend } from '../parts/outcome.tsx';
 import { Facts, Money } from '../parts/texts.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
@@ -25,15 +25,11 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-/** A refusal in words; with the draft's state when another person has decided it meanwhile. */
 const useRefusal = ({ merchantId, id }: DraftRowFragment, own: DraftWords) => {
   const client = useClient();
-  return async (refusal: Refusal): Promise<Outcome> => {
-    if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
-    const asked = client.query(Draft, { merchantId, id }, { requestPolicy: 'network-only' });
-    const status = (await asked.toPromise()).data?.payoutDraft?.status;
-    return status ? { refused: own.now(own.statuses[status]) } : refusedBy(refusal);
-  };
+  const ask = () => client.query(Draft, { merchantId, id }, { requestPolicy: 'network-only' });
+  return (refusal: Refusal): Promise<Outcome> =>
+    refusalOfDraft(own, refusal, async () => (await ask().toPromise()).data?.payoutDraft?.status);
 };
 
 /** What the approver decides: who asked for what, of whose money. */
@@ -128,8 +124,6 @@ const RejectDialog = ({ draft, close }: DialogProps) => {
     />
   );
 };
-
-// The actions of a payout draft, in the list of drafts and on home.
 
 /** The buttons of a pending draft, and the dialog that is open. */
 export const DraftActs = ({

@@ -68,7 +68,6 @@ export const fits = (typed: Typed, field: FieldName): boolean => checks[field](t
 /** The amount in minor units; null when there is none. */
 export const amountOf = ({ amount }: Typed): number | null => amountIn(amount);
 
-/** The fields of a form. */
 export const fieldsIn = ({ method, again }: Typed): readonly FieldName[] => [
   'amount',
   ...(again === '' ? fieldsOf[method] : []),
@@ -134,7 +133,6 @@ export const columnsOf = (head: readonly string[]): ReadonlyMap<Column, number> 
     }),
   );
 
-/** The lines below the head. */
 export const linesOf = (rows: Rows, banks: SbpBanksQuery['sbpBanks']): readonly Line[] => {
   const [head, ...below] = rows;
   const places = columnsOf(head?.cells ?? []);

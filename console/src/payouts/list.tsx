@@ -21,7 +21,6 @@ import { DraftsList } from './drafts.tsx';
 import { NewPayoutDialog } from './new-payout.tsx';
 import { recipientOf } from './recipient.tsx';
 
-/** Loaded on first use. */
 const LaterDrawer = later(async () => (await import('./payout.tsx')).PayoutDrawer);
 
 const LaterBatch = later(async () => (await import('./batch.tsx')).BatchPart);
@@ -119,7 +118,6 @@ const Made = () => {
 
 const tabs = ['payouts', 'drafts', 'batch'] as const;
 
-/** The button of a new payout for the selected merchant. */
 const Propose = () => {
   const own = useDraftWords();
   const merchantId = useWhose();

@@ -14,7 +14,7 @@ import { Chip } from '../parts/filters.tsx';
 import { ActForm } from '../parts/act-form.tsx';
 import { actOnce, type Outcome, useSend } from '../parts/outcome.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { ShopPick, TextField } from '../parts/fields.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { phoneText } from '../format.ts';
 import { useAsk } from '../parts/use-ask.ts';
@@ -183,7 +183,6 @@ const ReasonField = (field: { readonly value: string; readonly set: (value: stri
   return <TextField label={reason} hint={reasonHint} maxLength={reason_max_chars} {...field} />;
 };
 
-/** The dialog, for a shop of this merchant. */
 export const NewPayoutDialog = ({
   merchantId,
   close,
@@ -219,12 +218,7 @@ export const NewPayoutDialog = ({
     >
       {data && banks && (
         <>
-          <PickField
-            label={words.columns.shop}
-            value={shopId}
-            set={choose}
-            options={shops.map(({ id, name }) => [id, name] as const)}
-          />
+          <ShopPick label={words.columns.shop} shops={shops} value={shopId} set={choose} />
           <Available
             merchantId={merchantId}
             mode={mode}

@@ -12,7 +12,7 @@ import { Facts, Id, Money, Moment, Status, tones, type Tone, PageHead } from '..
 import { Icon } from '../parts/icon.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Skeleton } from '../parts/table.tsx';
+import { Skeleton, type ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
@@ -136,7 +136,7 @@ const Booked = ({ payout }: { readonly payout: PayoutDetails }) => {
   );
 };
 
-const View = ({ merchantId, id }: { readonly merchantId: string; readonly id: string }) => {
+const View = ({ merchantId, id }: ObjectId) => {
   const words = useWords();
   const failureOf = useFailureName();
   const own = useDraftWords();
@@ -189,7 +189,6 @@ const View = ({ merchantId, id }: { readonly merchantId: string; readonly id: st
   );
 };
 
-/** The drawer, when the address names a payout. */
 export const PayoutDrawer = () => {
   const words = useWords();
   const own = useDraftWords();

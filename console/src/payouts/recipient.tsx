@@ -8,19 +8,14 @@ import {
 } from '../../../schema/generated/console.ts';
 import { ActButton, OutcomeText } from '../parts/act-form.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
+import type { ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';
 import { useDraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
 
 /** The button, and what it has shown. `id`: of a payout or of a draft. */
-export const RevealAct = ({
-  merchantId,
-  id,
-}: {
-  readonly merchantId: string;
-  readonly id: string;
-}) => {
+export const RevealAct = ({ merchantId, id }: ObjectId) => {
   const own = useDraftWords();
   const { granted } = usePermission('payoutRecipientReveal');
   const reveal = useSend(RevealRecipient);
@@ -59,8 +54,6 @@ export const RevealAct = ({
   );
 };
 
-// Who receives a payout, in one line.
-
 /** The phone, account or card's end, and the name. */
 export const recipientOf = ({
   recipient,
@@ -70,8 +63,6 @@ export const recipientOf = ({
     .filter(Boolean)
     .join(' · ');
 
-// The name of a bank of SBP.
-
 /** The name, or the member id until the names are known; empty without a bank. */
 export const useBankName = (bankId: string | null): string => {
   const { language } = useWords();
@@ -79,8 +70,6 @@ export const useBankName = (bankId: string | null): string => {
   const bank = data?.sbpBanks.find(({ memberId }) => memberId === bankId);
   return (language === 'ru' ? bank?.name : bank?.nameEn) ?? bankId ?? '';
 };
-
-// The texts of a draft.
 
 /** The recipient, as far as a draft shows it, with the bank's name. */
 export const recipientText = (

@@ -40,8 +40,6 @@ const PersonOf = ({ row: { subject, role } }: { readonly row: Pick<Row, 'subject
 /** The poll interval of the list. */
 const look_ms = 10_000;
 
-// Invites a person; the invitations that wait, which can be withdrawn.
-
 const roles = ['viewer', 'support', 'finance', 'admin'] as const;
 type Role = (typeof roles)[number];
 

@@ -23,8 +23,6 @@ import type { Column } from '../parts/table.tsx';
 import { Moment, PageHead } from '../parts/texts.tsx';
 import { AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
 
-/* The exchange rates of each currency, as they were set. */
-
 type Row = ExchangeRatesQuery['exchangeRates']['nodes'][number];
 
 const columnsOf = (own: PolicyWords): readonly Column<Row>[] => [

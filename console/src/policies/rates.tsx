@@ -9,7 +9,7 @@ import {
 import { readAmount } from '../amounts.ts';
 import { percent, plainMoment, fromZoneField } from '../format.ts';
 import { useSend } from '../parts/outcome.tsx';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { PickField, ShopPick, TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -59,22 +59,11 @@ const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Colum
   },
 ];
 
-/** The shop it applies to; all of the merchant's by default. */
-const ShopPick = ({
-  value,
-  set,
-}: {
-  readonly value: string;
-  readonly set: (id: string) => void;
-}) => {
+const HoldsFor = (of: { readonly value: string; readonly set: (id: string) => void }) => {
   const own = usePolicyWords();
   const shops = useShops();
   if (shops.length === 0) return null;
-  const options = [
-    ['', own.allShops],
-    ...shops.map(({ id, name }) => [id, name] as const),
-  ] as const;
-  return <PickField label={own.holdsFor} value={value} set={set} options={options} />;
+  return <ShopPick label={own.holdsFor} shops={shops} all={own.allShops} {...of} />;
 };
 
 const SetDialog = ({
@@ -117,7 +106,7 @@ const SetDialog = ({
         )
       }
     >
-      <ShopPick value={shopId} set={setShop} />
+      <HoldsFor value={shopId} set={setShop} />
       <PickField
         label={words.columns.method}
         value={method}

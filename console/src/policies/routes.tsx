@@ -11,7 +11,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { AddBar, PolicyForm, useOpened, useRowAct } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { PickField, ShopPick, TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/texts.tsx';
@@ -100,12 +100,7 @@ const SetDialog = ({
       close={close}
       act={() => set({ merchantId, shopId, active: true, ...route }, own.done)}
     >
-      <PickField
-        label={words.columns.shop}
-        value={shopId}
-        set={setShop}
-        options={shops.map(({ id, name }) => [id, name] as const)}
-      />
+      <ShopPick label={words.columns.shop} shops={shops} value={shopId} set={setShop} />
       <OperationFields {...{ operation, setOperation, method, setMethod }} />
       <TextField
         label={own.connector}

@@ -17,8 +17,6 @@ import { useFollow } from '../parts/use-follow.ts';
 import type { Words } from '../words/en.ts';
 import { UploadDialog } from './upload.tsx';
 
-/* The uploaded registries, and their results. */
-
 type Row = RunRowFragment;
 const runTones = { open: 'waiting', ready: 'moving', matched: 'good' } as const satisfies Readonly<
   Record<Row['status'], Tone>

@@ -70,8 +70,6 @@ export interface Unknown {
 
 const filled = ({ cells }: Row): number => cells.filter((text) => text !== '').length;
 
-// The cells of a registry: money, moments and words as acquirers write them.
-
 /** A text as names are compared: small letters, single spaces, `е` for `ё`. */
 const plain = (text: string): string =>
   text.toLowerCase().replaceAll('ё', 'е').replace(/\s+/g, ' ').trim();
@@ -358,17 +356,11 @@ const header = 'reference,operation_id,kind,amount,currency,status,at,fee';
 const part_max_bytes = 200 * 1_024;
 const part_max_lines = 1_400;
 
-const textOf = (line: RegistryLine): string =>
-  [
-    line.reference,
-    line.operationId,
-    line.kind,
-    line.amount,
-    line.currency,
-    line.status,
-    line.at,
-    line.fee,
-  ].join(',');
+const columns = [
+  ...(['reference', 'operationId', 'kind', 'amount'] as const),
+  ...(['currency', 'status', 'at', 'fee'] as const),
+];
+const textOf = (line: RegistryLine): string => columns.map((name) => line[name]).join(',');
 
 /** The parts, each with the header; none for a registry without lines. */
 export const partsOf = (lines: readonly RegistryLine[]): readonly string[] => {

@@ -223,7 +223,6 @@ const chosenOf = (head: Row, choices: Choices): Chosen | null => {
   return { headLine: head.line, kind: same, isMinor: false, columns };
 };
 
-/** The form: each column with the first value below it. */
 const ColumnChoice = ({
   table: { head, sample },
   set,

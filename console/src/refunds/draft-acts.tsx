@@ -8,8 +8,8 @@ import {
 } from '../../../schema/generated/console.ts';
 import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { DecideActs, refusalOutcome, RejectForm } from '../parts/decide.tsx';
-import { refusedBy, type Outcome, type Refusal, useSend } from '../parts/outcome.tsx';
+import { DecideActs, refusalOfDraft, RejectForm } from '../parts/decide.tsx';
+import { type Outcome, type Refusal, useSend } from '../parts/outcome.tsx';
 import { useViewer } from '../viewer.tsx';
 import { useRefundDraftWords } from '../words/refund-drafts.ts';
 import { useWords } from '../words/words.ts';
@@ -21,16 +21,13 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-/** A refusal in words; with the draft's state when another person has decided it meanwhile. */
 const useRefusal = ({ merchantId, id }: Row) => {
   const own = useRefundDraftWords();
   const client = useClient();
-  return async (refusal: Refusal): Promise<Outcome> => {
-    if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
-    const asked = client.query(RefundDraft, { merchantId, id }, { requestPolicy: 'network-only' });
-    const status = (await asked.toPromise()).data?.refundDraft?.status;
-    return status ? { refused: own.now(own.statuses[status]) } : refusedBy(refusal);
-  };
+  const of = { merchantId, id };
+  const ask = () => client.query(RefundDraft, of, { requestPolicy: 'network-only' });
+  return (refusal: Refusal): Promise<Outcome> =>
+    refusalOfDraft(own, refusal, async () => (await ask().toPromise()).data?.refundDraft?.status);
 };
 
 /** Approves the draft. Its id is the idempotency key, so pressing twice refunds once. */

@@ -7,7 +7,7 @@ import { amountColumn, type Column, objectKey } from '../parts/table.tsx';
 import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { PaymentDrawer } from '../payments/shown.tsx';
+import { PaymentDrawer, type PaymentDetails } from '../payments/shown.tsx';
 import { RangeFilters, rangeOf, StatusChips, NoRows } from '../parts/filters.tsx';
 import type { Words } from '../words/en.ts';
 import { useRefundDraftWords, type RefundDraftWords } from '../words/refund-drafts.ts';
@@ -83,11 +83,7 @@ export const WaitingRefunds = ({
   payment: { merchantId, id: paymentId, mode },
   again,
 }: {
-  readonly payment: {
-    readonly merchantId: string;
-    readonly id: string;
-    readonly mode: 'test' | 'live';
-  };
+  readonly payment: PaymentDetails;
   /** Reloads the payment after a decision. */
   readonly again: () => void;
 }) => {

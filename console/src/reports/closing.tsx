@@ -4,7 +4,7 @@ import { Closing, type ClosingQuery } from '../../../schema/generated/console.ts
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { zoneName } from '../format.ts';
-import { DateField, PickField } from '../parts/fields.tsx';
+import { DateField, PickField, ShopPick } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
@@ -76,15 +76,16 @@ const linesOf = (words: ClosingWords): readonly Line[] => [
   { name: words.closing, amountIn: ({ closing }) => closing },
 ];
 
-const ShopPick = ({ shops }: { readonly shops: readonly ClosingLine[] }) => {
+const OneShop = ({ shops }: { readonly shops: readonly ClosingLine[] }) => {
   const words = useClosingWords();
   const { search, set } = useAddress();
   return (
-    <PickField
+    <ShopPick
       label={words.chooseShop}
+      shops={shops}
       value={search.shop ?? ''}
       set={(shop) => set({ shop: shop || undefined })}
-      options={[['', words.allShops], ...shops.map(({ id, name }) => [id, name] as const)]}
+      all={words.allShops}
     />
   );
 };
@@ -133,7 +134,7 @@ const Drawn = ({ found, days }: { readonly found: Found; readonly days: Days }) 
           currency={currency}
         />
       </h2>
-      {!isBackground && <ShopPick shops={shops} />}
+      {!isBackground && <OneShop shops={shops} />}
       <Table
         label={words.tabs.closing}
         columns={columns}
@@ -159,8 +160,6 @@ const Asked = ({ merchantId, days }: { readonly merchantId: string; readonly day
   if (data) return <Drawn found={data.closing} days={days} />;
   return error ? <Failure error={error} again={again} /> : <Skeleton />;
 };
-
-// A form of any days, from the first to the last one.
 
 /** The form; it stands in one row with what also chooses days. */
 export const DaysForm = ({

@@ -3,7 +3,7 @@ import { useState, type KeyboardEvent, type PointerEvent } from 'react';
 import { listOf, useAddress } from '../address.ts';
 import { money, shortMoney } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
-import { PickField } from '../parts/fields.tsx';
+import { PickField, ShopPick } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { figure, Skeleton, Table, type Column } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
@@ -214,45 +214,46 @@ const useChoices = () => {
   };
 };
 
+/** A choice: its field in the address, its label, what is chosen, and what may be. */
+type Pick = readonly [
+  field: 'of' | 'by' | 'span' | 'measure',
+  label: string,
+  value: string,
+  values: readonly string[],
+  names: Readonly<Record<string, string>>,
+];
+
 const Choices = () => {
   const words = useReportWords();
   const { columns, filters } = useWords();
   const { set } = useAddress();
   const { of, by, span, measure, days, shopId, known } = useChoices();
   const shops = useShops();
+  const picks: readonly Pick[] = [
+    ['of', words.of, of, ofs, words.ofs],
+    ['by', words.by, by, known, words.bys],
+    ['span', words.span, span, spans, words.spans],
+    ['measure', words.measure, measure, measures, words.measures],
+  ];
   return (
     <>
       <div className="filter-row">
-        <PickField
-          label={words.of}
-          value={of}
-          set={(value) => set({ of: value })}
-          options={ofs.map((one) => [one, words.ofs[one]] as const)}
-        />
-        <PickField
-          label={words.by}
-          value={by}
-          set={(value) => set({ by: value })}
-          options={known.map((one) => [one, words.bys[one]] as const)}
-        />
-        <PickField
-          label={words.span}
-          value={span}
-          set={(value) => set({ span: value })}
-          options={spans.map((one) => [one, words.spans[one]] as const)}
-        />
-        <PickField
-          label={words.measure}
-          value={measure}
-          set={(value) => set({ measure: value })}
-          options={measures.map((one) => [one, words.measures[one]] as const)}
-        />
-        {shops.length > 1 && (
+        {picks.map(([field, label, value, values, names]) => (
           <PickField
+            key={field}
+            label={label}
+            value={value}
+            set={(chosen) => set({ [field]: chosen })}
+            options={values.map((one) => [one, names[one] ?? one])}
+          />
+        ))}
+        {shops.length > 1 && (
+          <ShopPick
             label={columns.shop}
+            shops={shops}
             value={shopId ?? ''}
             set={(value) => set({ shop: value || undefined })}
-            options={[['', filters.all], ...shops.map(({ id, name }) => [id, name] as const)]}
+            all={filters.all}
           />
         )}
       </div>

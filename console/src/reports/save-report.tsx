@@ -29,7 +29,6 @@ const formula = /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/;
 const quoted = (text: string): string =>
   `"${(formula.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
 
-/** The text of the file. */
 const csvOf = <Line,>({ columns, lines, currency }: Report<Line>): string => {
   const [separator, comma] = settingsNow().language === 'ru' ? [';', ','] : [',', '.'];
   const cellOf = (column: FileColumn<Line>, line: Line): string => {
@@ -62,7 +61,6 @@ const xlsxOf = async <Line,>({ columns, lines, currency }: Report<Line>): Promis
   return writeSheet([head, ...rows]).toBlob();
 };
 
-/** The buttons that save the report under a name. */
 export const SaveReport = <Line,>({
   label,
   name,

@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from 'react';
 import { SellingShops, type SellingShopsQuery } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-form.tsx';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { PickField, ShopPick, TextField } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
 import type { PermissionName } from '../viewer.tsx';
@@ -60,11 +60,11 @@ export const ShopField = ({
   const { chooseShop } = useSharedWords();
   if (shops.length === 1) return null;
   return (
-    <PickField
+    <ShopPick
       label={chooseShop}
+      shops={shops}
       value={value.id}
       set={(id) => set(shops.find((shop) => shop.id === id) ?? value)}
-      options={shops.map(({ id, name }) => [id, name])}
     />
   );
 };

@@ -35,12 +35,9 @@ import { SubscriptionDrawer } from './subscription.tsx';
 
 const tabs = ['subscriptions', 'tokens'] as const;
 
-// Subscriptions, newest first, as their states change.
-
 type Row = SubscriptionRowFragment;
 const statuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
 
-/** The columns of every list of subscriptions. */
 export const subscriptionColumns = (
   words: Words,
   own: SubscriptionWords,
@@ -110,8 +107,6 @@ const useSubscriptions = () => {
   return { asked: { ...asked, rows: asked.rows && live.rows }, live };
 };
 
-// Narrows a list to one customer by the merchant's reference.
-
 /** The field; what is chosen is a chip that can be taken away. */
 export const CustomerField = () => {
   const { findCustomer, customer } = useSubscriptionWords();
@@ -173,8 +168,6 @@ const SubscriptionList = () => {
     </>
   );
 };
-
-// The methods that buyers have saved with one merchant.
 
 type Token = TokensQuery['tokensConnection']['nodes'][number];
 

@@ -1,6 +1,5 @@
 /** One subscription over its list: its terms, its charges, its next dates, and what may be done. */
 import { Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import {
   Subscription,
   CancelSubscription,
@@ -9,13 +8,13 @@ import {
   type SubscriptionQuery,
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
-import { useLive } from '../graph/live.tsx';
-import { Facts, Id, Money, Moment, Status, tones, type Tone } from '../parts/texts.tsx';
+import { Facts, Id, Money, Moment, Status, tones } from '../parts/texts.tsx';
 import { CustomerLink } from '../customers/link.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Skeleton } from '../parts/table.tsx';
+import { Skeleton, type ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
 import { FailureName } from '../words/failures.tsx';
@@ -25,11 +24,7 @@ import { ActButton, ActForm, useDialogs } from '../parts/act-form.tsx';
 import { ReasonForm } from '../parts/decide.tsx';
 import { useSend } from '../parts/outcome.tsx';
 
-/* One subscription with everything about it, as its drawer asks for it. */
-
 type SubscriptionDetails = NonNullable<SubscriptionQuery['billingSubscription']>;
-
-/* What a person may do with a subscription. */
 
 interface ActProps {
   readonly subscription: Pick<SubscriptionDetails, 'merchantId' | 'id' | 'status'>;
@@ -84,7 +79,6 @@ const CancelDialog = ({ subscription: { merchantId, id }, close }: DialogProps) 
 
 const dialogs = { pause: PauseDialog, resume: ResumeDialog, cancel: CancelDialog } as const;
 
-/** The buttons, and the dialog that is open. */
 const SubscriptionActs = ({ subscription, again }: ActProps & { readonly again: () => void }) => {
   const own = useSubscriptionWords();
   const { press, dialog } = useDialogs(dialogs, { subscription }, again);
@@ -112,13 +106,6 @@ const SubscriptionActs = ({ subscription, again }: ActProps & { readonly again: 
 
 type Charge = SubscriptionDetails['charges'][number];
 
-const chargeTones = {
-  open: 'moving',
-  succeeded: 'good',
-  failed: 'bad',
-  cancelled: 'over',
-} as const satisfies Readonly<Record<Charge['status'], Tone>>;
-
 const ChargeLine = ({
   charge,
   merchantId,
@@ -131,7 +118,7 @@ const ChargeLine = ({
   const { search } = useAddress();
   const { kind, period, attempt, status, failureCode, paymentId, amount, currency } = charge;
   return (
-    <li data-tone={chargeTones[status]}>
+    <li data-tone={status === 'open' ? 'moving' : tones[status]}>
       <div className="line">
         <span>
           {kind === 'subscription_init' ? own.binding : own.charge(period, attempt)}:{' '}
@@ -231,31 +218,11 @@ const Terms = ({ subscription }: { readonly subscription: SubscriptionDetails })
   );
 };
 
-const useSubscription = (merchantId: string, id: string) => {
-  const { listen } = useLive();
-  const { data, error, again } = useAsk(Subscription, { merchantId, id });
-  useEffect(
-    () =>
-      listen((changes) => {
-        if (changes.some(({ kind, row }) => kind === 'subscription' && row.id === id)) again();
-      }),
-    [listen, id, again],
-  );
-  return { data, error, again };
-};
-
-const View = ({
-  merchantId,
-  id,
-  changed,
-}: {
-  readonly merchantId: string;
-  readonly id: string;
-  readonly changed: () => void;
-}) => {
+const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => void }) => {
   const own = useSubscriptionWords();
   const shared = useSharedWords();
-  const { data, error, again } = useSubscription(merchantId, id);
+  const { data, error, again } = useAsk(Subscription, { merchantId, id });
+  useFollow(again);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { billingSubscription: subscription } = data;
   if (!subscription) return <Empty title={shared.notFound} />;
@@ -283,7 +250,6 @@ const View = ({
   );
 };
 
-/** The drawer, when the address names a subscription. */
 export const SubscriptionDrawer = ({ again }: { readonly again: () => void }) => {
   const own = useSubscriptionWords();
   const { search, set } = useAddress();

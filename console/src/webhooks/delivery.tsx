@@ -71,8 +71,6 @@ const Body = ({ body }: { readonly body: string }) => {
   );
 };
 
-// A webhook as a command, and what verifies it, by how its endpoint signs.
-
 type Signature = Request['signature'];
 
 /** A text as one word of a shell. */

@@ -12,14 +12,12 @@ import {
 } from '../../../schema/generated/console.ts';
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
 import { ActButton, PolicyForm, useDialogs } from '../parts/act-form.tsx';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { PickField, ShopPick, TextField } from '../parts/fields.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { eventName, webhookEvents } from './webhook-events.ts';
-
-/* The choice of an endpoint's signature scheme. */
 
 const schemes = ['v2', 'standard', 'stripe', 'legacy'] as const satisfies WebhookSignature[];
 
@@ -58,7 +56,6 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-/** Which events are posted. */
 const EventsField = ({
   value,
   set,
@@ -126,12 +123,7 @@ export const AddEndpointDialog = ({
       }
     >
       {shops.length > 1 && (
-        <PickField
-          label={chooseShop}
-          value={shopId}
-          set={setShopId}
-          options={shops.map(({ id, name }) => [id, name])}
-        />
+        <ShopPick label={chooseShop} shops={shops} value={shopId} set={setShopId} />
       )}
       <TextField label={columns.address} value={url} set={setUrl} />
       <EventsField value={events} set={setEvents} />
@@ -191,8 +183,6 @@ const DeleteDialog = ({ merchantId, endpoint: { id, url }, close }: DialogProps)
     />
   );
 };
-
-// The dialog of a new webhook secret: it is shown once.
 
 interface Rotated {
   readonly secret: string;

@@ -28,8 +28,6 @@ import { useWebhookWords } from '../words/webhooks.ts';
 import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
 import { failedSince, ReplayDialog } from './replay.tsx';
 
-/* The endpoints of a merchant: their settings, delivery health, samples, replaying failures. */
-
 type Merchant = NonNullable<EndpointsQuery['merchant']>;
 type Endpoint = Merchant['shops'][number]['webhookEndpoints'][number];
 /** Failures of the last days, counted as on the home screen. */
@@ -232,7 +230,6 @@ const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
   );
 };
 
-/** Loaded on first use. */
 const LaterDrawer = later(async () => (await import('./delivery.tsx')).DeliveryDrawer);
 
 type Row = DeliveriesQuery['webhookDeliveries']['nodes'][number];
