@@ -138,9 +138,7 @@ type Screen = 'payments' | 'subscriptions' | 'payouts' | 'refunds';
 interface Place {
   readonly screen: Screen;
   readonly merchantId: string;
-  /** What is opened there. */
   readonly id: string;
-  /** What narrows the list behind it. */
   readonly filters?: Readonly<Record<string, string>>;
 }
 
@@ -189,7 +187,6 @@ const placeOfRefund = async ({ client }: Context, id: string): Promise<Place | n
   return { screen: 'refunds', merchantId, id: paymentId, filters };
 };
 
-/** A saved method among those of its customer. */
 const placeOfToken = async ({ client }: Context, id: string): Promise<Place | null> => {
   const token = await firstOf(client().tokens.list(), (one) => one.id === id);
   if (!token) return null;

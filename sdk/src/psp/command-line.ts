@@ -4,7 +4,6 @@ import { isIdempotencyKey } from '../transport.ts';
 import type { Command, Given, Options } from './command.ts';
 import { Failure } from './failure.ts';
 
-/** Options of every command. */
 const everywhere: Options = {
   json: { says: 'print JSON, one object a line' },
   help: { says: 'show this' },
@@ -60,7 +59,6 @@ const unknownCommand = (commands: readonly Command[], words: readonly string[]):
   return new Failure('usage', `there is no command ${text}; ${hint}`);
 };
 
-/** What a line asks for. */
 export interface Asked {
   readonly command: Command;
   readonly given: Given;
@@ -126,13 +124,11 @@ export const readAmount = (text: string, name = '--amount'): number => {
   return amount;
 };
 
-/** The same where it may be left out. */
 export const readAnyAmount = (given: Given): number | undefined => {
   const text = given.text('amount');
   return text === undefined ? undefined : readAmount(text);
 };
 
-/** An integer from 1. */
 export const readCount = (text: string | undefined, fallback: number, name: string): number => {
   if (text === undefined) return fallback;
   const count = Number(text);
@@ -168,12 +164,10 @@ export const readChoice = <Choice extends string>(
   return found;
 };
 
-/** The options that creating calls share. */
 export const creating: Options = {
   'idempotency-key': { says: 'of your own: what is repeated under it is done once', value: 'key' },
 };
 
-/** What those options say to the SDK. */
 export const callOptionsOf = (given: Given): { readonly idempotencyKey?: string } => {
   const idempotencyKey = given.text('idempotency-key');
   if (idempotencyKey !== undefined && !isIdempotencyKey(idempotencyKey))
@@ -181,7 +175,6 @@ export const callOptionsOf = (given: Given): { readonly idempotencyKey?: string 
   return idempotencyKey === undefined ? {} : { idempotencyKey };
 };
 
-/** Only what was given. */
 export const present = <Value extends object>(
   value: Value,
 ): { [Name in keyof Value]: Exclude<Value[Name], undefined> } =>
@@ -279,7 +272,6 @@ compdef _psp psp
 `,
 };
 
-/** The shells that completion knows. */
 export const shells: readonly string[] = Object.keys(scripts);
 
 /** What a shell evaluates: `eval "$(psp completion bash)"`. */

@@ -13,7 +13,6 @@ export interface Option {
   readonly required?: true;
   /** Whether it may be repeated; otherwise repeating it is an error. */
   readonly many?: boolean;
-  /** What completion offers. */
   readonly choices?: readonly string[];
 }
 
@@ -37,7 +36,6 @@ export interface Output {
   readonly isTerminal: boolean;
   /** A result: an object, or with `--json` its JSON on one line. */
   readonly result: (value: object, text?: string) => void;
-  /** A remark, on stderr. */
   readonly remark: (text: string) => void;
   /** Replaces the last line of progress, on stderr; nothing where stderr is no terminal. */
   readonly progress: (text: string) => void;
@@ -126,10 +124,8 @@ export interface Command {
   readonly says: string;
   /** The arguments in the help: `<id>` is required, `[id]` is optional. */
   readonly args?: string;
-  /** What completion offers for the first argument. */
   readonly choices?: readonly string[];
   readonly options?: Options;
-  /** Lines below the options in the help. */
   readonly notes?: readonly string[];
   readonly run: (context: Context) => Promise<void> | void;
 }

@@ -140,14 +140,12 @@ const setup: readonly Command[] = [login, config, check];
 
 /* `psp pay`: pays a test payment as a buyer does, on its page and at the simulated bank. */
 
-/** What the buyer is going to do. */
 interface Plan {
   /** Null: the simulated bank's own card. */
   readonly card: string | null;
   readonly declines: boolean;
   /** Why the bank declines; null: it decides. */
   readonly failureCode: string | null;
-  /** What is typed at the bank. */
   readonly bankCode: string;
 }
 

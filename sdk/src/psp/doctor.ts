@@ -32,7 +32,6 @@ const findAll = async (checks: readonly Check[]): Promise<readonly Finding[]> =>
 
 /** The service takes signatures of this many seconds around its own time. */
 const skewMax_s = 300;
-/** A larger difference is reported. */
 const skewNoticed_s = 5;
 
 const checkService = async ({ url, stopped }: Context): Promise<readonly Finding[]> => {
@@ -122,7 +121,6 @@ const findIds = async ({ client }: Context): Promise<Finding> => {
 };
 
 const day_ms = 86_400_000;
-/** The day so many days ago, in UTC. */
 const dayBefore = (days: number): string =>
   new Date(Date.now() - days * day_ms).toISOString().slice(0, 10);
 

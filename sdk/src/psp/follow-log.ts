@@ -29,7 +29,6 @@ const nothing = '00000000-0000-0000-0000-000000000000';
 // The event log as text. An event is forwarded with the bytes that the log has: they are those that
 // an endpoint gets, and another JSON writer would make others.
 
-/** One event, and its own text. */
 export interface LoggedText {
   readonly id: string;
   readonly event: string;
@@ -37,7 +36,6 @@ export interface LoggedText {
   readonly text: string;
 }
 
-/** One page of the log. */
 interface LogPage {
   readonly events: readonly LoggedText[];
   readonly hasMore: boolean;

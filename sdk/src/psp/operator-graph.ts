@@ -6,7 +6,6 @@ import { wait } from '../transport.ts';
 import { Failure } from './failure.ts';
 import type { Environment } from './settings.ts';
 
-/** Where the graph is, and who asks. */
 interface OperatorGraph {
   readonly url: string;
   readonly operatorToken: string;

@@ -38,7 +38,6 @@ const receiptStatuses = ['pending', 'registered', 'failed'] as const;
 const paymentIdOf = async (client: PaymentClient, name: string): Promise<string> =>
   /^P-\d+$/.test(name) ? (await client.payments.get(name)).id : name;
 
-/** The payment that a list is narrowed down to. */
 const narrowedTo = async ({ given, client }: Context): Promise<string | undefined> => {
   const name = given.text('payment-id');
   return name === undefined ? undefined : paymentIdOf(client(), name);

@@ -17,7 +17,6 @@ export const neededCustomer: Option = {
   required: true,
 };
 
-/** The option of the pairs that an object is created with. */
 export const metadata: Option = {
   says: 'a pair of your own; may be repeated',
   value: 'name=value',
@@ -76,7 +75,6 @@ export const printList = async <Item extends object>(
   if (items.length === 0) output.remark('none');
 };
 
-/** What a list is narrowed down by. */
 export const narrowing = <Status extends string>(
   { given }: Context,
   statuses: readonly Status[],
@@ -119,7 +117,6 @@ export const listOf = <Status extends string, Item extends object>(
 /** A moment in a line: to the second, as `--created-from` takes it. */
 export const second = (moment: string): string => moment.replace(/\.\d+Z$/, 'Z');
 
-/** Minor units for people. */
 export const money = (value: number, currency: string): string =>
   formatMoney(value, currency, 'en');
 
@@ -149,7 +146,6 @@ const known: Readonly<Record<WebhookEventName, true>> = {
 
 const names: readonly string[] = Object.keys(known);
 
-/** The option that filters a log. */
 export const eventsOption: Option = {
   says: 'only these, separated by commas; may be repeated',
   value: 'names',

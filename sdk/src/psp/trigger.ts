@@ -112,7 +112,6 @@ export interface PageState {
   readonly mode: 'test' | 'live';
   readonly status: string;
   readonly method: string;
-  /** What the buyer may choose from. */
   readonly methods: readonly string[];
   /** What the bank needs from the buyer; null while it has no order. */
   readonly step: string | null;
@@ -220,11 +219,9 @@ const pastDue: Trigger = async (context, client, amount) => {
   return id;
 };
 
-/** A subscription whose method is bound. */
 const subscribed: Trigger = async (context, client, amount) =>
   (await subscribe(context, client, { amount })).id;
 
-/** A token that may be charged. */
 const bound: Trigger = async (context, client, amount) => {
   const customer_ref = customerOfItsOwn();
   const { card, pay_url } = await client.tokens.create({ customer_ref, method: 'sbp', amount });

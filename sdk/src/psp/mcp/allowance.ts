@@ -15,7 +15,6 @@ export interface Limits {
 interface Spent {
   readonly day: string;
   readonly calls: number;
-  /** By currency. */
   readonly amounts: Readonly<Record<string, number>>;
 }
 

@@ -14,12 +14,10 @@ interface Tool {
   readonly needs?: readonly string[];
 }
 
-/** A tool that only reads. */
 export interface ReadTool extends Tool {
   readonly call: (client: PaymentClient, given: Arguments) => Promise<object>;
 }
 
-/** A tool that changes something, or moves money. */
 export interface WriteTool extends Tool {
   /** How much money it is about; 0 where it moves none. */
   readonly amount: (client: PaymentClient, given: Arguments) => Promise<Sum>;
