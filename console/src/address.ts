@@ -65,7 +65,6 @@ export const readSearch = (given: Readonly<Record<string, unknown>>): Search =>
 export const without = (search: Search, ...gone: readonly string[]): Search =>
   Object.fromEntries(Object.entries(search).filter(([field]) => !gone.includes(field)));
 
-/** The fields that links to other sections keep. */
 export const kept = ({ mode, merchant }: Search): Search => ({
   ...(mode === undefined ? {} : { mode }),
   ...(merchant === undefined ? {} : { merchant }),

@@ -17,7 +17,6 @@ const stringifySearch = (search: Record<string, unknown>): string => {
   return text === '' ? '' : `?${text}`;
 };
 
-/** What stands around every screen. */
 const root = createRootRoute({
   validateSearch: readSearch,
   component: Frame,

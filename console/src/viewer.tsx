@@ -35,7 +35,6 @@ interface Permission {
   readonly needs: Viewer['role'] | null;
 }
 
-/** Whether the person has a permission, and which role does. */
 export const usePermission = (name: PermissionName): Permission => {
   const { permissions, merchantId } = useViewer();
   const found = permissions.find((permission) => permission.name === name);

@@ -58,7 +58,6 @@ export const AlertFacts = ({ alert }: { readonly alert: Found }) => {
   return <Facts facts={[...useFacts()(alert), [subject, <Id id={alert.subjectId} whole />]]} />;
 };
 
-/** The same, folded. */
 export const AlertBehind = ({ alert }: { readonly alert: Found }) => {
   const { details } = useAlertFactWords();
   return (

@@ -2,13 +2,12 @@
 import { Link } from '@tanstack/react-router';
 import { kept, useAddress } from '../address.ts';
 
-export const CustomerLink = ({
-  merchantId,
-  customer,
-}: {
+export interface OfCustomer {
   readonly merchantId: string;
   readonly customer: string;
-}) => {
+}
+
+export const CustomerLink = ({ merchantId, customer }: OfCustomer) => {
   const { search } = useAddress();
   return (
     <Link

@@ -14,18 +14,14 @@ import { PaymentDrawer } from '../payments/shown.tsx';
 import { objectKey } from '../parts/table.tsx';
 import { paymentColumns } from '../payments/list.tsx';
 import { CustomerField, subscriptionColumns, TokenTable } from '../subscriptions/page.tsx';
+import type { OfCustomer } from './link.tsx';
 import { useCustomerWords } from '../words/customers.ts';
 import { useSubscriptionWords } from '../words/subscriptions.ts';
 import { useWords } from '../words/words.ts';
 
 const LaterErase = later(async () => (await import('../erasure/dialog.tsx')).EraseAct);
 
-interface Of {
-  readonly merchantId: string;
-  readonly customer: string;
-}
-
-const PaymentsOf = ({ merchantId, customer }: Of) => {
+const PaymentsOf = ({ merchantId, customer }: OfCustomer) => {
   const words = useWords();
   const own = useCustomerWords();
   const { search, mode, set } = useAddress();
@@ -52,7 +48,11 @@ const PaymentsOf = ({ merchantId, customer }: Of) => {
 };
 
 /** Where the rest is, when these are not all. */
-const All = ({ customer, merchantId, tab }: Of & { readonly tab: 'subscriptions' | 'tokens' }) => {
+const All = ({
+  customer,
+  merchantId,
+  tab,
+}: OfCustomer & { readonly tab: 'subscriptions' | 'tokens' }) => {
   const own = useCustomerWords();
   const { search } = useAddress();
   return (
@@ -65,7 +65,7 @@ const All = ({ customer, merchantId, tab }: Of & { readonly tab: 'subscriptions'
 /** The newest are shown; the list of all has pages. */
 const shown_max = 50;
 
-const SubscriptionsOf = ({ merchantId, customer }: Of) => {
+const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
   const words = useWords();
   const own = useSubscriptionWords();
   const { none } = useCustomerWords();
@@ -108,7 +108,7 @@ const SubscriptionsOf = ({ merchantId, customer }: Of) => {
   );
 };
 
-const TokensOf = ({ merchantId, customer: customerRef }: Of) => {
+const TokensOf = ({ merchantId, customer: customerRef }: OfCustomer) => {
   const own = useSubscriptionWords();
   const { none } = useCustomerWords();
   const { mode } = useAddress();

@@ -269,7 +269,7 @@ export const KeyActs = ({
           <Status tone="waiting">{merchants.waits}</Status>
           <ActButton
             permission="apiKeyApprove"
-            {...(apiKey.isMine ? { barred: merchants.ownKey } : {})}
+            barred={apiKey.isMine ? merchants.ownKey : undefined}
             isMain
             onPress={() => open('approve')}
           >

@@ -4,7 +4,6 @@ import { goToLogin } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
 import { keyOf, useSections } from './sections.tsx';
 
-/** Why a page cannot continue. */
 export type End = 'loggedOut' | 'outdated';
 
 export const EndDialog = ({ end, close }: { readonly end: End; readonly close: () => void }) => {

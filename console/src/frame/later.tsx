@@ -22,7 +22,6 @@ export const loadAhead = async (): Promise<void> => {
 
 const ended = openStore<End | null>(null);
 
-/** Shows why the page cannot continue. */
 export const showEnd = (end: End): void => ended.set(end);
 
 export const PageEnds = () => {

@@ -25,7 +25,6 @@ import { setShortcuts } from './shortcuts.tsx';
 /** Normalizes letters: ё becomes е, as most people type it. */
 const folded = (text: string): string => text.normalize('NFC').toLowerCase().replaceAll('ё', 'е');
 
-/** Pages and dialogs beside the sections. */
 const usePlaces = () => {
   const words = useWords();
   const navigate = useNavigate();
@@ -117,7 +116,6 @@ const PaymentText = ({ payment }: { readonly payment: Payment }) => {
 
 /** An object that was found: its list, its place there, and how it is shown. */
 interface FoundObject {
-  /** Unique among the results. */
   readonly key: string;
   readonly section: Section;
   readonly place: Search;

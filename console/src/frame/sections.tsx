@@ -42,7 +42,6 @@ const ofOperators: ReadonlySet<Section> = new Set(['alerts', 'banks', 'reconcili
 
 export const pathOf = (section: Section) => (section === 'home' ? '/' : (`/${section}` as const));
 
-/** The sections that this person can open. */
 export const useSections = (): readonly Section[] => {
   const isOperator = usePermission('alerts').granted;
   return sections.filter((section) => isOperator || !ofOperators.has(section));
@@ -62,11 +61,9 @@ export const listAt = (path: string): Section | undefined => {
   return isList ? section : undefined;
 };
 
-/** The number of open items in a section. */
 const Count = ({ text }: { readonly text: string | undefined }) =>
   text === undefined ? null : <span className="badge">{text}</span>;
 
-/** The number of drafts that this person may decide. */
 const DraftsCount = ({
   total,
   toApprove,
@@ -149,7 +146,6 @@ export const rememberFilters = (section: string, search: Search): void => {
   }
 };
 
-/** The filters to go on with. */
 export const rememberedFilters = (section: string): Search => {
   try {
     const text = sessionStorage.getItem(storageKeyOf(section)) ?? '';

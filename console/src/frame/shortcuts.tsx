@@ -8,16 +8,13 @@ import { rememberedFilters, keyOf, pathOf, useSections } from './sections.tsx';
 
 const pair_ms = 1_500;
 
-/** Whether the list of shortcuts is shown. */
 const shortcuts = openStore(false);
 export const setShortcuts = shortcuts.set;
 
-/** Whether the focus is in a text field. */
 const isTyping = (event: KeyboardEvent): boolean =>
   event.target instanceof Element &&
   event.target.closest('input, textarea, select, [role=dialog], [role=menu]') !== null;
 
-/** Calls back for Ctrl-K and for the slash. */
 export const usePaletteKeys = (open: () => void): void => {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
@@ -31,7 +28,6 @@ export const usePaletteKeys = (open: () => void): void => {
   });
 };
 
-/** Handles the shortcuts, and shows their list. */
 export const Shortcuts = () => {
   const navigate = useNavigate();
   const sections = useSections();

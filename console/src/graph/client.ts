@@ -95,7 +95,6 @@ export const openSocket = (ends: Ends, watch: (state: 'open' | 'closed') => void
     }),
   );
 
-/** Opens the client over HTTP and this socket. */
 export const openGraph = (ends: Ends, socket: Socket): Client =>
   createClient({
     url: '/graphql',

@@ -17,7 +17,6 @@ import {
 
 type Received = LiveEventsSubscription['events'];
 
-/** The objects of events. */
 export interface LiveObjects {
   readonly payment: PaymentRowFragment;
   readonly refund: RefundRowFragment;
@@ -107,7 +106,6 @@ export const setConnection = (state: 'open' | 'closed'): void => {
   else if (lostAt) connection.set({ lostAt: null, epoch: epoch + 1 });
 };
 
-/** Opens the subscriptions of this page. */
 export const LiveProvider = ({
   merchantId,
   children,
@@ -140,7 +138,6 @@ export const LiveProvider = ({
   return <Context value={live}>{children}</Context>;
 };
 
-/** The connection state, and a function to listen. */
 export const useLive = (): Live => {
   const live = useContext(Context);
   if (!live) throw new Error('nothing is live here');

@@ -27,14 +27,12 @@ import { dayBefore, ownZone, spanUpToNow, endOfHour, hoursBefore } from '../repo
 import { sumOf } from '../reports/use-totals.ts';
 import { useFollow } from '../parts/use-follow.ts';
 
-/** The days in the lines of the tiles. */
 const shown_days = 14;
 const recent_hours = 24;
 const again_ms = 30_000;
 
 type DayTotals = TodayQuery['payment'];
 
-/** The values on home; undefined until they are loaded. */
 const useToday = (): TodayQuery | undefined => {
   const { merchantId, mode } = useAddress();
   const { data, again } = useAsk(Today, {

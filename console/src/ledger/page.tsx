@@ -46,7 +46,6 @@ const types = [
   'adjustment',
 ] as const;
 
-/** What the address narrows the ledger to. */
 const useNarrowing = (
   merchantId: string,
 ): Pick<LedgerQueryVariables, 'merchantId' | 'mode' | 'filter'> => {

@@ -8,7 +8,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
-import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
+import { ActButton, ActForm, type MerchantDialog, useOpened } from '../parts/act-form.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { ShopPick, TextField } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -35,21 +35,12 @@ const useRecord = (act: Act) => {
     act === 'settle' ? settle(movement, done) : adjust({ ...movement, reason }, done);
 };
 
-/** The input of a booking: an amount, with a minus for an adjustment, and a reference. */
 const mayBook = (act: Act, { amount, reference, reason, shopId }: Movement): boolean =>
   shopId !== '' &&
   reference !== '' &&
   (act === 'settle' ? amount > 0 : amount !== 0 && reason !== '');
 
-const RecordDialog = ({
-  act,
-  merchantId,
-  close,
-}: {
-  readonly act: Act;
-  readonly merchantId: string;
-  readonly close: () => void;
-}) => {
+const RecordDialog = ({ act, merchantId, close }: MerchantDialog & { readonly act: Act }) => {
   const words = useWords();
   const own = useReconciliationWords();
   const { mode } = useAddress();

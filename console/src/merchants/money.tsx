@@ -18,7 +18,6 @@ import { useWords } from '../words/words.ts';
 const volume_days = 30;
 const again_ms = 30_000;
 
-/** The balance and the last days, in the chosen mode. */
 export const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = useProfileWords();
@@ -72,7 +71,6 @@ export const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
 type Shop = NonNullable<MerchantQuery['merchant']>['shops'][number];
 type Row = Shop['effectiveRates'][number];
 
-/** The fees of a shop, and where each was set. */
 export const FeesTable = ({ shop }: { readonly shop: Shop }) => {
   const words = useWords();
   const own = useProfileWords();

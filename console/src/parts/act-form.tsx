@@ -13,10 +13,15 @@ import { Modal } from './modal.tsx';
 import { type Outcome, RefusalText } from './outcome.tsx';
 import { CopyBlock } from './texts.tsx';
 
+/** A dialog of a merchant's; null, where it may be that of all. */
+export interface MerchantDialog<Id = string> {
+  readonly merchantId: Id;
+  readonly close: () => void;
+}
+
 interface ActFormProps {
   readonly title: string;
   readonly consequence: string;
-  /** Whether the input can be sent. */
   readonly isReady?: boolean;
   readonly act: () => Promise<Outcome>;
   readonly close: () => void;
@@ -31,7 +36,6 @@ interface ActFormProps {
   readonly again?: (() => void) | undefined;
 }
 
-/** What became of an act, in words. */
 export const OutcomeText = ({
   outcome,
   isRepeated,
@@ -61,7 +65,6 @@ export const OutcomeText = ({
   );
 };
 
-/** Asks before input is discarded. */
 const Leaving = ({ stay, leave }: { readonly stay: () => void; readonly leave: () => void }) => {
   const words = useOutcomeWords();
   return (
@@ -221,7 +224,6 @@ interface RowAct<Row> {
   readonly act: (row: Row) => Promise<Outcome>;
 }
 
-/** The column of an act's buttons, and the dialog that is open. */
 export const useRowAct = <Row,>(
   again: () => void,
   { permission, name, isOffered = () => true, Form, title, consequence, act }: RowAct<Row>,
@@ -255,7 +257,7 @@ export const ActButton = ({
   readonly onPress: () => void;
   readonly isMain?: boolean;
   /** Why this object's action is not allowed, whatever the role. */
-  readonly barred?: string;
+  readonly barred?: string | undefined;
   readonly children: string;
 }) => {
   const words = useWords();

@@ -5,7 +5,6 @@ import { useSharedWords } from '../words/shared.ts';
 import { Icon } from './icon.tsx';
 import { PopoverButton } from './modal.tsx';
 
-/** A column of a list. */
 export interface Column<Row> {
   /** Its name in the person's choice of columns; without one its place. */
   readonly id?: string;

@@ -99,7 +99,6 @@ interface Decision {
   readonly dialog: (close: () => void) => ReactNode;
 }
 
-/** The buttons of a pending draft, and the dialog that is open. */
 export const DecideActs = ({
   status,
   own,
@@ -117,20 +116,23 @@ export const DecideActs = ({
   readonly hold?: ((isHeld: boolean) => void) | undefined;
 }) => {
   const { opened, open, close } = useOpened<'approve' | 'reject'>(again, hold);
-  const barring = ({ barred }: Decision) => (barred === undefined ? {} : { barred });
   // A decision by another person stays visible until the dialog is closed.
   if (status !== 'pending' && opened === null) return null;
   return (
     <div className="acts">
       <ActButton
         permission={approve.permission}
-        {...barring(approve)}
+        barred={approve.barred}
         isMain
         onPress={() => open('approve')}
       >
         {own.approve}
       </ActButton>
-      <ActButton permission={reject.permission} {...barring(reject)} onPress={() => open('reject')}>
+      <ActButton
+        permission={reject.permission}
+        barred={reject.barred}
+        onPress={() => open('reject')}
+      >
         {own.reject}
       </ActButton>
       {opened === 'approve' && approve.dialog(close)}
@@ -161,7 +163,6 @@ export const ReasonForm = ({
   );
 };
 
-/** Rejects a draft, with a reason. */
 export const RejectForm = ({
   own,
   reject,

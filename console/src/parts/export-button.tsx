@@ -36,7 +36,6 @@ const refusalIn = async (answer: Response): Promise<Refusal | null> => {
     : { code: error.code, message: error.message };
 };
 
-/** Offers a file to the browser. */
 export const offer = (blob: Blob, name: string): void => {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);

@@ -1,7 +1,6 @@
 /** Fields of a dialog's form. */
 import { useId } from 'react';
 
-/** A text field with its label and constraints. */
 export const TextField = ({
   label,
   value,
@@ -50,7 +49,6 @@ export const TextField = ({
   );
 };
 
-/** A choice between a few values. */
 export const PickField = <Value extends string>({
   label,
   value,

@@ -15,7 +15,6 @@ import { useWords } from '../words/words.ts';
 /** Changing the filters returns a list to its first page. */
 const fromTheTop = { after: undefined, before: undefined };
 
-/** A choice that is on or off. */
 export const Chip = ({
   isOn,
   press,
@@ -30,7 +29,6 @@ export const Chip = ({
   </button>
 );
 
-/** A chip for each status, and for all. */
 export const StatusChips = <Value extends string>({
   known,
   names,
@@ -85,7 +83,6 @@ export const ToggleChips = ({
   );
 };
 
-/** Whether the list is of what is open, or of what is resolved. */
 export const ResolvedChips = () => {
   const { alert } = useWords();
   const { search, set } = useAddress();
@@ -100,10 +97,8 @@ export const ResolvedChips = () => {
   ));
 };
 
-/** The start of a day, in the person's zone. */
 const dayStart = (daysAgo: number): string => startOfDay(daysAgo).toISOString();
 
-/** Converts a moment to and from a date and time field. */
 const toField = (at: string | undefined): string => {
   const date = new Date(at ?? '');
   return Number.isNaN(date.getTime()) ? '' : toZoneField(date);
@@ -140,7 +135,6 @@ const amountsIn = (
   return { from: from?.toString(), to: to?.toString() };
 };
 
-/** The amounts, and which of them is wrong. */
 const AmountFields = ({ wrong }: { readonly wrong: 'from' | 'to' | null }) => {
   const { filters, locale } = useWords();
   const own = useSharedWords();
@@ -173,7 +167,6 @@ const AmountFields = ({ wrong }: { readonly wrong: 'from' | 'to' | null }) => {
   );
 };
 
-/** The date range, by preset or exactly. */
 const DateFields = () => {
   const { filters } = useWords();
   const { search } = useAddress();
@@ -204,7 +197,6 @@ const DateFields = () => {
   );
 };
 
-/** The form of amounts, dates, and the list's own filters. */
 const FilterForm = ({
   close,
   hasAmounts,
@@ -270,7 +262,6 @@ export const ChosenChip = ({
   );
 };
 
-/** The form's button, with the active filters. */
 export const RangeFilters = ({
   hasAmounts = true,
   more,
@@ -323,7 +314,6 @@ export const RangeFilters = ({
   );
 };
 
-/** These fields as a part of the graph's filter. */
 export const rangeOf = ({ since, until, from, to }: Search) => ({
   ...(since === undefined ? {} : { since }),
   ...(until === undefined ? {} : { until }),
@@ -363,7 +353,6 @@ export const useShops = () => {
   return data?.merchant?.shops ?? [];
 };
 
-/** The field, where there is more than one shop. */
 export const ShopField = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
   const words = useWords();
   const { search } = useAddress();

@@ -1,7 +1,6 @@
 /** A field and the list of what its text finds; arrows move, Enter chooses. */
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 
-/** A debounced text. */
 export const useRested = (text: string): string => {
   const [rested, setRested] = useState(text);
   useEffect(() => {

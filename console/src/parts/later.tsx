@@ -12,10 +12,8 @@ interface FaultProps {
   readonly again: () => void;
 }
 
-/** The delay before a failed part is retried. */
 const rest_ms = 3_000;
 
-/** A screen that could not be loaded. */
 const ScreenFault = ({ again }: FaultProps) => {
   const words = useWords();
   return (
@@ -47,7 +45,6 @@ const answers = (): Promise<boolean> =>
     () => false,
   );
 
-/** Retries all failed parts of this page. */
 const lost = new Set<() => void>();
 const tryAgain = (): void => {
   for (const again of lost) again();
@@ -63,7 +60,6 @@ const addLost = (again: () => void, ask: () => Promise<void>): (() => void) => {
   };
 };
 
-/** Contains errors in their own place. */
 class Boundary extends Component<BoundaryProps, { readonly isBroken: boolean }> {
   override state = { isBroken: false };
   static getDerivedStateFromError() {
@@ -75,7 +71,6 @@ class Boundary extends Component<BoundaryProps, { readonly isBroken: boolean }> 
   }
 }
 
-/** A part, and a function to preload it. */
 export type Later<Props> = ((props: Props) => ReactNode) & {
   readonly preload: () => Promise<void>;
 };

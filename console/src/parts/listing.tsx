@@ -16,10 +16,8 @@ interface PageInfo {
   readonly startCursor: string | null;
 }
 
-/** How many rows a page has. */
 const page_rows = 50;
 
-/** The arguments of the page that the address names. */
 const usePageArguments = () => {
   const { after, before } = useAddress().search;
   if (before !== undefined) return { last: page_rows, before };
@@ -85,7 +83,6 @@ const Pager = ({ info }: { readonly info: PageInfo }) => {
   );
 };
 
-/** The buttons under a list that is read in one direction. */
 export const ForwardPager = ({
   info: { hasNextPage, endCursor },
   names: [first, next],
@@ -124,7 +121,6 @@ interface ListingProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
   readonly empty: ReactNode;
-  /** Beside the choice of columns. */
   readonly tools?: ReactNode;
   readonly onOpen?: (row: Row) => void;
   readonly openKey?: string | null;

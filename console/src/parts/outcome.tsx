@@ -14,7 +14,6 @@ export interface Refusal {
 export const isAbout = ({ fields = [] }: Refusal, field: string): boolean =>
   fields.some(({ path }) => path === field || path.startsWith(`${field}.`));
 
-/** What was done, in the person's language. */
 interface Done {
   readonly done: string;
   /** A text to copy that is shown once. */
@@ -108,7 +107,6 @@ export const RefusalText = ({
 // Runs actions under an idempotency key, stored by subject, action and amount until an answer
 // arrives. A second press, a reopened dialog and a reloaded page do not repeat the action.
 
-/** The action: its subject and amount. */
 export interface KeyedAct {
   /**
    * The action with its subject, such as `refund/<id>`. It is stored in the browser, so it holds no
@@ -135,10 +133,8 @@ const keep = (of: string, keys: Keys): void => {
   else sessionStorage.setItem(nameOf(of), JSON.stringify(keys));
 };
 
-/** The amounts sent for this action without an answer. */
 export const unansweredOf = (of: string): readonly number[] => Object.keys(keysOf(of)).map(Number);
 
-/** Whether this action was sent without an answer. */
 export const isUnanswered = ({ of, amount }: KeyedAct): boolean => String(amount) in keysOf(of);
 
 /** Sends the action under its key, and removes the key with the answer. */

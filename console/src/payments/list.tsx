@@ -40,7 +40,6 @@ import { useSharedWords } from '../words/shared.ts';
 
 const methods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent'] as const;
 
-/** These fields as a part of the graph's filter. */
 const moreOf = ({ method, bank, shop, code, link }: Search) => {
   const chosen = listOf(method, methods);
   return {

@@ -350,7 +350,6 @@ const Head = ({ payment }: { readonly payment: PaymentDetails }) => {
   );
 };
 
-/** The payment with everything about it. */
 export const PaymentView = ({ merchantId, id }: ObjectId) => {
   const words = useWords();
   const { data, error, again } = usePayment(merchantId, id);

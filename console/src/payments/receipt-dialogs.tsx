@@ -28,7 +28,6 @@ const readBuyer = (text: string): { email: string } | { phone: string } | null =
   return phone === null ? null : { phone };
 };
 
-/** The items, with a quantity and a price of each. */
 const Items = ({
   legend,
   typed,

@@ -13,7 +13,6 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-/** Queries the bank about the payment. */
 export const AskBankDialog = ({ payment: { merchantId, id }, close }: DialogProps) => {
   const words = useTimelineWords();
   const ask = useSend(AskBankAgain);
@@ -65,7 +64,6 @@ export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
   );
 };
 
-/** Sends the receipt that the cash register refused again. */
 export const ResendReceiptDialog = ({
   receipt: { merchantId, id },
   close,

@@ -35,7 +35,6 @@ export const askedOf = (chosen: readonly Standing[]) => {
   };
 };
 
-/** Whether a payment is one of those. */
 export const standsAs = (
   payment: Pick<PaymentRowFragment, 'status' | 'amountRefunded'>,
   chosen: readonly Standing[],
@@ -57,14 +56,12 @@ export const PaymentStanding = ({
   return <Status tone={tones[standing]}>{useWords().payment.statuses[standing]}</Status>;
 };
 
-/** A payment's method in words, with its mask. */
 export const methodText = (
   { method, customerCardMask, customerPhoneMask }: PaymentRowFragment,
   words: Words,
 ): string =>
   [words.payment.methods[method], customerCardMask ?? customerPhoneMask].filter(Boolean).join(' ');
 
-/** One payment with everything about it, as its screen asks for it. */
 export type PaymentDetails = NonNullable<PaymentQuery['payment']>;
 
 const LaterDrawer = later(async () => (await import('./page.tsx')).OpenDrawer);

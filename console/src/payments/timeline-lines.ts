@@ -35,7 +35,6 @@ export interface Line {
 interface Speech {
   readonly words: Words;
   readonly line: TimelineWords;
-  /** What a person did, in words. */
   readonly actionName: (action: string) => string;
   readonly failureOf: (code: string) => string;
   readonly faults: WebhookWords['faults'];

@@ -31,7 +31,6 @@ interface Option {
 
 const searchable = (text: string): string => text.toLowerCase().replaceAll('ё', 'е').trim();
 
-/** The options that a text finds, in their order. */
 const optionsOf = (options: readonly Option[], text: string): readonly Option[] =>
   options.filter(({ name, note = '', also = '' }) =>
     searchable(`${name} ${note} ${also}`).includes(searchable(text)),
@@ -106,7 +105,6 @@ export const ChooseField = ({
   );
 };
 
-/** The options of a field. */
 export const bankOptions = (banks: readonly Bank[], language: string): readonly Option[] => {
   const order = [...frequent.keys()];
   const place = ({ key }: Option): number => order.indexOf(key) + 1 || order.length + 1;

@@ -32,7 +32,6 @@ import {
 /** Larger files are not lists of payouts. */
 const file_max_bytes = 5 * 1_024 * 1_024;
 
-/** What became of a line: proposed, or why not. */
 type End = { readonly refused: string } | 'proposed';
 type Ends = ReadonlyMap<number, End>;
 
@@ -150,7 +149,6 @@ interface Read {
   readonly rows: Rows;
 }
 
-/** The field that takes a file, with a sample of one. */
 const BatchFile = ({ set }: { readonly set: (read: Read | null) => void }) => {
   const own = useBatchWords();
   const { language } = useWords();
@@ -253,7 +251,6 @@ const SendDialog = ({
   );
 };
 
-/** The preview of a file's lines, and the button that proposes them. */
 const Preview = ({ merchantId, read }: { readonly merchantId: string; readonly read: Read }) => {
   const words = useWords();
   const own = useBatchWords();

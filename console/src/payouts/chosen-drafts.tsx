@@ -30,7 +30,6 @@ import { recipientText } from './recipient.tsx';
 type Row = DraftRowFragment;
 type Decision = 'approve' | 'reject';
 
-/** What became of a draft: decided, or why not. */
 type End = { readonly refused: string } | 'decided';
 type Ends = ReadonlyMap<string, End>;
 
@@ -44,7 +43,6 @@ const sumOf = (drafts: readonly Row[]): number =>
 const fits = (decision: Decision, { isMine, method }: Row): boolean =>
   decision === 'reject' || (!isMine && method !== 'payouts_card');
 
-/** What became of the drafts of one call, in words. */
 const useEnds = () => {
   const drafts = useDraftWords();
   const textOf = useRefusalText();
@@ -213,7 +211,6 @@ const usePending = (asked: Asked) => {
   };
 };
 
-/** The chosen drafts, by their ids. */
 export const useChosenDrafts = () => {
   const [chosen, setChosen] = useState<ReadonlyMap<string, Row>>(new Map());
   const choose = (rows: readonly Row[]): void =>
@@ -226,7 +223,6 @@ export const useChosenDrafts = () => {
 };
 export type Chosen = ReturnType<typeof useChosenDrafts>;
 
-/** The box that chooses a pending draft, beside its state. */
 export const ChooseDraft = ({
   draft,
   chosen: { chosen, toggle },
@@ -251,7 +247,6 @@ export const ChooseDraft = ({
   );
 };
 
-/** What is chosen, and the buttons that decide it. */
 export const ChosenDrafts = ({
   chosen,
   choose,

@@ -125,7 +125,6 @@ const RejectDialog = ({ draft, close }: DialogProps) => {
   );
 };
 
-/** The buttons of a pending draft, and the dialog that is open. */
 export const DraftActs = ({
   draft,
   ...rest

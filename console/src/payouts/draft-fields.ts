@@ -73,7 +73,6 @@ export const fieldsIn = ({ method, again }: Typed): readonly FieldName[] => [
   ...(again === '' ? fieldsOf[method] : []),
 ];
 
-/** Whether the form may be sent. */
 export const isWhole = (typed: Typed): boolean =>
   fieldsIn(typed).every((field) => fits(typed, field));
 
@@ -109,7 +108,6 @@ const heads = {
 export type Column = keyof typeof heads;
 export const columnNames = Object.keys(heads) as Column[];
 
-/** A line of the file, by its number there. */
 export interface Line {
   readonly number: number;
   readonly typed: Typed;

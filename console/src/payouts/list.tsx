@@ -128,7 +128,7 @@ const Propose = () => {
     <>
       <ActButton
         permission="payoutDraftCreate"
-        {...(merchantId === null ? { barred: own.chooseMerchant } : {})}
+        barred={merchantId === null ? own.chooseMerchant : undefined}
         isMain
         onPress={() => set({ act: 'new' })}
       >

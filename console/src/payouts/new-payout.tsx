@@ -11,7 +11,7 @@ import {
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { Chip } from '../parts/filters.tsx';
-import { ActForm } from '../parts/act-form.tsx';
+import { ActForm, type MerchantDialog } from '../parts/act-form.tsx';
 import { actOnce, type Outcome, useSend } from '../parts/outcome.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
 import { ShopPick, TextField } from '../parts/fields.tsx';
@@ -183,13 +183,7 @@ const ReasonField = (field: { readonly value: string; readonly set: (value: stri
   return <TextField label={reason} hint={reasonHint} maxLength={reason_max_chars} {...field} />;
 };
 
-export const NewPayoutDialog = ({
-  merchantId,
-  close,
-}: {
-  readonly merchantId: string;
-  readonly close: () => void;
-}) => {
+export const NewPayoutDialog = ({ merchantId, close }: MerchantDialog) => {
   const words = useWords();
   const own = useDraftWords();
   const [typed, setTyped] = useState<Typed>(nothingTyped);

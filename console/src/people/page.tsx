@@ -26,7 +26,6 @@ import { useWords } from '../words/words.ts';
 
 type Row = PeopleQuery['personSessions'][number];
 
-/** Who it is, and in which role. */
 const PersonOf = ({ row: { subject, role } }: { readonly row: Pick<Row, 'subject' | 'role'> }) => {
   const { person } = useWords();
   return (
@@ -37,7 +36,6 @@ const PersonOf = ({ row: { subject, role } }: { readonly row: Pick<Row, 'subject
   );
 };
 
-/** The poll interval of the list. */
 const look_ms = 10_000;
 
 const roles = ['viewer', 'support', 'finance', 'admin'] as const;

@@ -7,7 +7,13 @@ import {
   type AccountsQuery,
   type BankAccountPurpose,
 } from '../../../schema/generated/console.ts';
-import { AddBar, PolicyForm, useOpened, useRowAct } from '../parts/act-form.tsx';
+import {
+  AddBar,
+  type MerchantDialog,
+  PolicyForm,
+  useOpened,
+  useRowAct,
+} from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
@@ -38,13 +44,7 @@ const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
   { name: own.since, isWide: true, cell: ({ changedAt }) => <Moment at={changedAt} /> },
 ];
 
-const SetDialog = ({
-  merchantId,
-  close,
-}: {
-  readonly merchantId: string;
-  readonly close: () => void;
-}) => {
+const SetDialog = ({ merchantId, close }: MerchantDialog) => {
   const own = usePolicyWords();
   const set = useSend(SetAccount);
   const [purpose, setPurpose] = useState<BankAccountPurpose>('payments');

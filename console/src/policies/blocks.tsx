@@ -11,7 +11,13 @@ import {
   ForbidWord,
   type ForbiddenWordsQuery,
 } from '../../../schema/generated/console.ts';
-import { AddBar, PolicyForm, useOpened, useRowAct } from '../parts/act-form.tsx';
+import {
+  AddBar,
+  type MerchantDialog,
+  PolicyForm,
+  useOpened,
+  useRowAct,
+} from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -32,13 +38,7 @@ const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
   { name: own.since, cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
 
-const AddDialog = ({
-  merchantId,
-  close,
-}: {
-  readonly merchantId: string | null;
-  readonly close: () => void;
-}) => {
+const AddDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
   const words = useWords();
   const own = usePolicyWords();
   const add = useSend(AddBlock);

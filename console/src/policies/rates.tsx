@@ -19,7 +19,7 @@ import { useShops } from '../parts/filters.tsx';
 import type { Words } from '../words/en.ts';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useWords } from '../words/words.ts';
-import { AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
+import { AddBar, type MerchantDialog, PolicyForm, useOpened } from '../parts/act-form.tsx';
 
 type Shops = ReturnType<typeof useShops>;
 type Row = RatesQuery['rateHistory']['nodes'][number];
@@ -66,13 +66,7 @@ const HoldsFor = (of: { readonly value: string; readonly set: (id: string) => vo
   return <ShopPick label={own.holdsFor} shops={shops} all={own.allShops} {...of} />;
 };
 
-const SetDialog = ({
-  merchantId,
-  close,
-}: {
-  readonly merchantId: string | null;
-  readonly close: () => void;
-}) => {
+const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
   const words = useWords();
   const own = usePolicyWords();
   const set = useSend(SetRate);

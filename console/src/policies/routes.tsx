@@ -9,7 +9,13 @@ import {
   type RouteMethod,
   type RoutesQuery,
 } from '../../../schema/generated/console.ts';
-import { AddBar, PolicyForm, useOpened, useRowAct } from '../parts/act-form.tsx';
+import {
+  AddBar,
+  type MerchantDialog,
+  PolicyForm,
+  useOpened,
+  useRowAct,
+} from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { PickField, ShopPick, TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
@@ -74,15 +80,7 @@ const OperationFields = ({
   );
 };
 
-const SetDialog = ({
-  merchantId,
-  shops,
-  close,
-}: {
-  readonly merchantId: string;
-  readonly shops: Shops;
-  readonly close: () => void;
-}) => {
+const SetDialog = ({ merchantId, shops, close }: MerchantDialog & { readonly shops: Shops }) => {
   const words = useWords();
   const own = usePolicyWords();
   const set = useSend(SetRoute);

@@ -112,7 +112,6 @@ const StateChips = () => {
   );
 };
 
-/** The selected rows of this page. */
 const useChosen = (rows: readonly Row[] | undefined) => {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const open = (rows ?? []).filter(({ resolvedAt }) => resolvedAt === null);

@@ -44,7 +44,6 @@ export interface Mistake {
     | 'count';
 }
 
-/** Where a table's columns are. */
 export interface Places {
   readonly kind: Kind | null;
   readonly isMinor: boolean;

@@ -96,7 +96,6 @@ const daysOf = (lines: readonly RegistryLine[]): Days => {
   return { since: dayOf(new Date(from)), until: dayOf(new Date(next)) };
 };
 
-/** The sums of the lines, by what they are. */
 const useSummary = (lines: readonly RegistryLine[]): string => {
   const own = useReconciliationWords();
   const { locale } = useWords();
@@ -180,13 +179,11 @@ const readTaken = (taken: Taken | null, connector: string, chosen: Chosen | null
   return { known: again && 'lines' in again ? again : null, unknown: read };
 };
 
-/** What was read of the file: mistakes, or the sums of its lines. */
 const ReadLines = ({ known: { lines, mistakes } }: { readonly known: Known }) => {
   const summary = useSummary(lines);
   return mistakes.length > 0 ? <Mistakes found={mistakes} /> : <p role="status">{summary}</p>;
 };
 
-/** Uploads a registry, and says how far it is. */
 const useUpload = () => {
   const own = useReconciliationWords();
   const { locale } = useWords();

@@ -78,13 +78,11 @@ export const RefundDraftsList = () => {
   );
 };
 
-/** The refunds of a payment that wait for a decision; nothing when there are none. */
 export const WaitingRefunds = ({
   payment: { merchantId, id: paymentId, mode },
   again,
 }: {
   readonly payment: PaymentDetails;
-  /** Reloads the payment after a decision. */
   readonly again: () => void;
 }) => {
   const own = useRefundDraftWords();

@@ -120,7 +120,6 @@ const Bars = ({
   });
 };
 
-/** The selected part in words; announced when it changes. */
 const Readout = ({
   part,
   momentOf,

@@ -61,7 +61,6 @@ const changeOf = (now: number, before: number): number | null =>
 const shareOf = ({ succeeded, failed }: Sums): number | null =>
   succeeded + failed === 0 ? null : succeeded / (succeeded + failed);
 
-/** A value over what it was before. */
 const Compared = ({ value, was }: { readonly value: ReactNode; readonly was: ReactNode }) => (
   <span className="stack">
     {value}
@@ -83,7 +82,6 @@ interface Shown {
   readonly groupName: string;
 }
 
-/** An amount with the one before and the change. */
 const sumColumn = (
   { name, read }: { readonly name: string; readonly read: (sums: Sums) => number | null },
   { currency, locale }: Shown,

@@ -28,7 +28,6 @@ export const useTotals = (
   return { totals: data?.totals, error, again };
 };
 
-/** A field of all rows of a part together. */
 export const sumOf = <Field extends 'count' | 'succeeded' | 'failed' | 'amount' | 'moved' | 'fee'>(
   rows: readonly Pick<TotalsRow, Field>[] | undefined,
   field: Field,

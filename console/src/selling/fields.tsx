@@ -91,7 +91,6 @@ export const MethodField = ({
   );
 };
 
-/** A choice between yes and no. */
 export const CheckField = ({
   label,
   value,
@@ -116,7 +115,6 @@ export const CheckField = ({
   </fieldset>
 );
 
-/** The receipt of one item. */
 interface TypedReceipt {
   readonly isWanted: boolean;
   readonly email: string;

@@ -196,7 +196,6 @@ const tokenColumns = (words: Words, own: SubscriptionWords): readonly Column<Tok
   { name: words.columns.created, cell: ({ createdAt }) => <Moment at={createdAt} /> },
 ];
 
-/** The rows, each with the act that ends it. */
 export const TokenTable = ({
   asked,
   empty,

@@ -61,7 +61,6 @@ const ResumeDialog = ({ subscription: { merchantId, id }, close }: DialogProps) 
   );
 };
 
-/** Ends a subscription for good. */
 const CancelDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
   const own = useSubscriptionWords();
   const cancel = useSend(CancelSubscription);

@@ -151,7 +151,6 @@ const verify = (rawBody, headers, secret) => new Webhook(secret).verify(rawBody,
 const verifierOf = (signature: Signature): string =>
   signature === 'legacy' ? legacy : signature === 'standard' ? standard : ours;
 
-/** The posted request, with commands to reproduce and verify it. */
 const Reproduce = ({ request, url }: { readonly request: Request; readonly url: string }) => {
   const words = useWebhookWords();
   return (

@@ -246,7 +246,6 @@ const dialogs = {
   remove: DeleteDialog,
 } as const;
 
-/** The events and the signature of an endpoint in words. */
 export const EndpointTerms = ({ endpoint }: { readonly endpoint: Endpoint }) => {
   const { merchants } = useWords();
   const own = useSettingsWords();
@@ -263,7 +262,6 @@ export const EndpointTerms = ({ endpoint }: { readonly endpoint: Endpoint }) => 
   );
 };
 
-/** The buttons of an endpoint with their dialogs, after `children`. */
 export const EndpointActs = ({
   merchantId,
   endpoint,

@@ -127,14 +127,14 @@ const SendingActs = ({ merchantId, endpoint, failed, again }: Omit<CardProps, 's
         </ActButton>
         <ActButton
           permission="webhookDeliveriesResendFailed"
-          {...(failed && active ? {} : { barred })}
+          barred={failed && active ? undefined : barred}
           onPress={() => open(failed)}
         >
           {count === null ? words.replay : words.replayCount(count)}
         </ActButton>
         <ActButton
           permission="webhookDeliveriesRetry"
-          {...(health.pending > 0 ? {} : { barred: words.retryNone })}
+          barred={health.pending > 0 ? undefined : words.retryNone}
           onPress={retry}
         >
           {words.retry}
