@@ -41,7 +41,7 @@ export const createMerchant = async (
   return changeEntities(
     database,
     acting,
-    { action: 'merchant.create', merchantId: id, subject: { kind: 'merchant', id } },
+    { action: 'merchant.create', merchantId: id, id },
     async (em) => {
       const now = acting.now();
       em.create(BooksCheckEntity, { merchantId: id, checkedAt: now, dueAt: now });
@@ -67,8 +67,7 @@ const changeMerchant = (
   changed: Partial<Merchant>,
 ): Promise<Merchant | Refusal> => {
   const { merchantId: id } = action;
-  const audited: AuditedAction = { ...action, subject: { kind: 'merchant', id } };
-  return changeEntities(database, acting, audited, async (em) => {
+  return changeEntities(database, acting, { ...action, id }, async (em) => {
     const merchant = await em.findOne(MerchantEntity, { id }, forUpdate);
     return merchant ? em.assign(merchant, changed) : noMerchant();
   });

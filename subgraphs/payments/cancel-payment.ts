@@ -78,11 +78,10 @@ const orderCancellation = (
     if (decision === 'unchanged') return locked.payment;
     if (isRefusal(decision)) return decision;
     const stored = await storeLocked(client, locked, decision, now);
-    const subject = { kind: 'payment', id: paymentId };
     await writeEntry(
       client,
       actingOf(caller, requestId, now),
-      { action: 'payment.cancel', merchantId, subject },
+      { action: 'payment.cancel', merchantId, id: paymentId },
       { before: { payment: publicId, status }, after: { payment: publicId } },
     );
     return stored;

@@ -285,7 +285,7 @@ const recordMaking = (
     writeEntry(
       client,
       acting,
-      { action: 'payment.create', merchantId, subject: { kind: 'payment', id } },
+      { action: 'payment.create', merchantId, id },
       { before: null, after: { shopId, mode, amount, currency } },
     ),
   );

@@ -79,11 +79,7 @@ export const refreshSbpBanks = async (
   return changeEntities(
     database,
     acting,
-    {
-      action: 'sbp_banks.refresh',
-      merchantId: null,
-      subject: { kind: 'sbp_banks', id: connector },
-    },
+    { action: 'sbp_banks.refresh', merchantId: null, id: connector },
     async (em, notes) => {
       const values = [JSON.stringify(list), connector, acting.now()];
       const [stored] = await run<{ changed: number }>(await clientOf(em), store, values);

@@ -158,9 +158,9 @@ const revealRecipient = (
     const found = payout ?? draft;
     if (!found) return refuse('not_found', 'there is no such payout');
     const { merchantId, id } = found;
-    const subject = { kind: payout ? 'payout' : 'payout_draft', id };
+    const kind = payout ? 'payout' : 'payout_draft';
     const after = { recipient: maskedRecipient(found) };
-    const action = { action: 'payout.recipient_reveal', merchantId, subject } as const;
+    const action = { action: 'payout.recipient_reveal', merchantId, id, kind } as const;
     await writeEntry(client, acting, action, { before: null, after });
     return recipientView(found);
   });

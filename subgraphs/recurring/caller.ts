@@ -60,15 +60,10 @@ export const cancellingCaller = async (
 export const recordCancellation = async (
   client: pg.PoolClient,
   acting: Acting,
-  subject: { readonly kind: 'subscription' | 'token'; readonly id: string },
-  {
-    merchantId,
-    before,
-    reason,
-  }: { readonly merchantId: string; readonly before: string; readonly reason: string | null },
+  action: AuditedAction,
+  { before, reason }: { readonly before: string; readonly reason: string | null },
 ): Promise<void> => {
   if (acting.principal.kind !== 'operator') return;
   const states = { before: { status: before }, after: { status: 'cancelled', reason } };
-  const action: AuditedAction = { action: `${subject.kind}.cancel`, merchantId, subject };
   await writeEntry(client, acting, action, states);
 };

@@ -150,7 +150,7 @@ describe('the log', () => {
     const action: AuditedAction = {
       action: 'merchant.rename',
       merchantId: fixture.merchantId,
-      subject: { kind: 'merchant', id: fixture.merchantId },
+      id: fixture.merchantId,
     };
     const acting = { principal: operator(), requestId, now: () => Temporal.Now.instant() };
     const failing = changeEntities(cabinet.harness.database, acting, action, async (em) => {
@@ -177,7 +177,7 @@ describe('the log', () => {
     const action: AuditedAction = {
       action: 'merchant.rename',
       merchantId,
-      subject: { kind: 'merchant', id: merchantId },
+      id: merchantId,
     };
     const acting = { principal: operator(), requestId, now: () => Temporal.Now.instant() };
     await changeEntities(cabinet.harness.database, acting, action, async (_em, notes) => {

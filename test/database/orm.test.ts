@@ -40,7 +40,7 @@ const nameOf = async (id: string): Promise<unknown> =>
 const audited = (id: string): AuditedAction => ({
   action: 'merchant.rename',
   merchantId: id,
-  subject: { kind: 'merchant', id },
+  id,
 });
 
 describe('a transaction of the ORM', () => {

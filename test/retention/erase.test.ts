@@ -273,7 +273,7 @@ describe('personal data', () => {
         writeEntry(
           client,
           operator,
-          { action: 'receipt.close', merchantId, subject: { kind: 'any', id } },
+          { action: 'receipt.close', merchantId, id, kind: 'any' },
           { before: { note: trace }, after: { reason: trace, amount: 1 } },
         ),
       );

@@ -115,7 +115,8 @@ export const askBankAgain = async (
   const action: AuditedAction = {
     action: 'bank.ask_again',
     merchantId,
-    subject: { kind: 'bank_operation', id },
+    id,
+    kind: 'bank_operation',
   };
   return changeEntities<BankAskedAgain>(database, acting, action, (em, notes) =>
     askAgain(em, notes, { merchantId, id }, acting.now()),

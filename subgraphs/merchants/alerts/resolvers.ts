@@ -18,12 +18,7 @@ import { perCall } from '../../platform/graph/subgraph.ts';
 import { askBankAgain } from './ask-bank-again.ts';
 import type { RowKey } from '../../platform/database/batch-calls.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
-import {
-  actorOf,
-  changeEntities,
-  type Acting,
-  type AuditedAction,
-} from '../../platform/database/audit.ts';
+import { actorOf, changeEntities, type Acting } from '../../platform/database/audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 import { runByMerchant } from '../../platform/database/sharding.ts';
 import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
@@ -66,8 +61,7 @@ const changeAlert = (
   { merchantId, id }: AlertKey,
   changes: Partial<Alert>,
 ): Promise<Alert | Refusal> => {
-  const audited: AuditedAction = { action, merchantId, subject: { kind: 'alert', id } };
-  return changeEntities(database, acting, audited, async (em) => {
+  return changeEntities(database, acting, { action, merchantId, id }, async (em) => {
     const key = { merchantId: merchantId ?? platformMerchantId, id };
     const alert = await em.findOne(AlertEntity, key, forUpdate);
     if (!alert) return noAlert;

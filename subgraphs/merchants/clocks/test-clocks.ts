@@ -125,7 +125,7 @@ const change = async <Result extends object>(
     ? changeEntities(
         database,
         acting,
-        { action: `test_clock.${verb}`, merchantId, subject: { kind: 'shop', id: shopId } },
+        { action: `test_clock.${verb}`, merchantId, id: shopId, kind: 'shop' },
         work,
       )
     : noClock;

@@ -228,7 +228,8 @@ export const erasePersonalData = async (
   const action: AuditedAction = {
     action: 'personal_data.erase',
     merchantId,
-    subject: { kind: subject, id: inLog(subject, id) },
+    id: inLog(subject, id),
+    kind: subject,
   };
   return changeEntities<Erased>(database, acting, action, async (em, notes) => {
     const erased = await erase(await clientOf(em), merchantId, { subject, id }, acting.now());

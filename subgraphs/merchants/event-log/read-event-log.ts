@@ -22,7 +22,7 @@ export interface LoggedEvent {
   readonly createdAt: Temporal.Instant;
 }
 
-export interface EventLogQuery {
+interface EventLogQuery {
   /** At most 200; 50 by default. */
   readonly first?: number | null | undefined;
   /** `evt_...` of an event of this log; the page starts after it. */

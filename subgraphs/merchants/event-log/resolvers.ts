@@ -1,9 +1,12 @@
 /**
  * GraphQL resolvers for the event log: a key reads its own shop's, a person that of a named shop.
  */
-import type { QueryResolvers, Resolvers } from '../../../schema/generated/merchants.ts';
+import type {
+  QueryResolvers,
+  Resolvers,
+  QueryeventLogArgs,
+} from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import type { Mode } from '../../rules/mode.ts';
 import { withMaskedRecipient } from '../../rules/recipient.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
@@ -14,11 +17,7 @@ import type { WebhookDelivery } from '../entities.ts';
 import { findDeliveriesOfEvents } from '../find-merchants.ts';
 import { findLoggedEvent, publicIdOf, readEventLog, type LoggedEvent } from './read-event-log.ts';
 
-interface NamedShop {
-  readonly merchantId?: string | null | undefined;
-  readonly shopId?: string | null | undefined;
-  readonly mode?: Mode | null | undefined;
-}
+type NamedShop = Pick<QueryeventLogArgs, 'merchantId' | 'shopId' | 'mode'>;
 
 /** The log's shop and mode. A key reads its own. */
 export const shopOf = (principal: Principal, { merchantId, shopId, mode }: NamedShop): OfShop => {

@@ -127,11 +127,7 @@ export const issueApiKey = async (
   if (mistake) return mistake;
   if (!isUuid(shopId)) return noShop;
   const id = randomUUID();
-  const action: AuditedAction = {
-    action: 'api_key.issue',
-    merchantId,
-    subject: { kind: 'api_key', id },
-  };
+  const action: AuditedAction = { action: 'api_key.issue', merchantId, id };
   return changeEntities(database, acting, action, async (em) => {
     if ((await em.count(ShopEntity, { merchantId, id: shopId })) === 0) return noShop;
     return createKey(em, acting, {
@@ -178,11 +174,7 @@ export const rotateApiKey = async (
       `overlapHours: expected 0 to ${keyOverlap_max_h}, got ${overlap_h}`,
     );
   const id = randomUUID();
-  const action: AuditedAction = {
-    action: 'api_key.rotate',
-    merchantId,
-    subject: { kind: 'api_key', id },
-  };
+  const action: AuditedAction = { action: 'api_key.rotate', merchantId, id };
   const issued = await changeEntities(database, acting, action, async (em) => {
     const key = await em.findOne(ApiKeyEntity, { merchantId, id: apiKeyId }, forUpdate);
     if (!key) return noKey;
@@ -223,7 +215,7 @@ const changeKey = async (
   change: (key: ApiKey, em: EntityManager) => Promise<Partial<ApiKey> | Refusal>,
 ): Promise<ApiKey | Refusal> => {
   if (!isUuid(id)) return noKey;
-  const action: AuditedAction = { action: name, merchantId, subject: { kind: 'api_key', id } };
+  const action: AuditedAction = { action: name, merchantId, id };
   const changed = await changeEntities(database, acting, action, async (em) => {
     const key = await em.findOne(ApiKeyEntity, { merchantId, id }, forUpdate);
     if (!key) return noKey;
@@ -307,7 +299,7 @@ export const listApiKeys = (
   now: Temporal.Instant,
 ): Promise<Page<ApiKey> | Refusal> => {
   const where = { merchantId, shopId, ...given({ mode }), $and: [hasStatus(status, now)] };
-  const bound = ['api_key.of_shop', [merchantId, shopId, mode, status]] as const;
+  const bound = [merchantId, shopId, mode, status];
   return findPage(em, { entity: ApiKeyEntity, at: 'createdAt', where, bound }, page);
 };
 

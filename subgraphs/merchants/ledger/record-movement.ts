@@ -108,7 +108,7 @@ const record = async (
   const recording = changeEntities<RecordedMovement>(
     database,
     acting,
-    { action: `${kind}.record`, merchantId, subject: { kind, id: sourceId } },
+    { action: `${kind}.record`, merchantId, id: sourceId },
     async (em, notes) => {
       const gone = await missing(em, merchantId, shopId);
       if (gone) return gone;

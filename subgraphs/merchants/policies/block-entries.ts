@@ -3,8 +3,6 @@
  * only.
  */
 import { randomUUID } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { BlockEntryEntity, type BlockEntry } from '../../platform/policies/entities.ts';
 import { blockValue, blockValueExpected, type BlockKind } from '../../rules/block.ts';
@@ -43,26 +41,21 @@ export const addBlockEntry = async (
   const mistake = reasonMistake(reason);
   if (mistake) return mistake;
   const id = randomUUID();
-  return changePolicy(
-    deps,
-    acting,
-    { action: 'block_entry.add', merchantId, subject: { kind: 'block_entry', id } },
-    async (em) => {
-      const gone = merchantId === null ? null : await missing(em, merchantId, null);
-      if (gone) return gone;
-      const values = [blocked, ...asBefore].flatMap((one) => one?.value ?? []);
-      const known = await em.findOne(BlockEntryEntity, { merchantId, kind, value: values });
-      if (known) return known;
-      // The lock serializes changes, so the count holds.
-      const isFull =
-        merchantId !== null &&
-        (await em.count(BlockEntryEntity, { merchantId })) >= blocksPerMerchant_max;
-      if (isFull) return refuse('bad_request', full);
-      const { value, shown } = blocked;
-      const createdAt = acting.now();
-      return em.create(BlockEntryEntity, { id, merchantId, kind, value, shown, reason, createdAt });
-    },
-  );
+  return changePolicy(deps, acting, { action: 'block_entry.add', merchantId, id }, async (em) => {
+    const gone = merchantId === null ? null : await missing(em, merchantId, null);
+    if (gone) return gone;
+    const values = [blocked, ...asBefore].flatMap((one) => one?.value ?? []);
+    const known = await em.findOne(BlockEntryEntity, { merchantId, kind, value: values });
+    if (known) return known;
+    // The lock serializes changes, so the count holds.
+    const isFull =
+      merchantId !== null &&
+      (await em.count(BlockEntryEntity, { merchantId })) >= blocksPerMerchant_max;
+    if (isFull) return refuse('bad_request', full);
+    const { value, shown } = blocked;
+    const createdAt = acting.now();
+    return em.create(BlockEntryEntity, { id, merchantId, kind, value, shown, reason, createdAt });
+  });
 };
 
 /** Removes an entry from the list of all merchants or of one. Refuses with `not_found`. */
@@ -76,7 +69,7 @@ export const removeBlockEntry = async (
   return changePolicy(
     deps,
     acting,
-    { action: 'block_entry.remove', merchantId, subject: { kind: 'block_entry', id } },
+    { action: 'block_entry.remove', merchantId, id },
     async (em) => {
       const entry = await em.findOne(BlockEntryEntity, { id, merchantId });
       if (!entry) return gone;
@@ -84,18 +77,4 @@ export const removeBlockEntry = async (
       return { id };
     },
   );
-};
-
-/** The list of all merchants (`merchantId` null) or of one, newest first. */
-export const listBlockEntries = (
-  em: EntityManager,
-  {
-    merchantId,
-    kind,
-    ...page
-  }: PageQuery & { readonly merchantId: string | null; readonly kind: BlockKind | null },
-): Promise<Page<BlockEntryRow> | Refusal> => {
-  const where = { merchantId, ...given({ kind }) };
-  const bound = ['block_entry.list', [merchantId, kind]] as const;
-  return findPage(em, { entity: BlockEntryEntity, at: 'createdAt', where, bound }, page);
 };

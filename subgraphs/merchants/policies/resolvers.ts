@@ -1,11 +1,10 @@
 /** GraphQL resolvers for operator policies and for bookings by finance. */
 import { randomUUID } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
 import { type Refusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { asType, orThrow, refusal } from '../../platform/access/access.ts';
-import { addBlockEntry, listBlockEntries, removeBlockEntry } from './block-entries.ts';
+import { addBlockEntry, removeBlockEntry } from './block-entries.ts';
 import {
   ownerOf,
   ownerToChange,
@@ -14,12 +13,19 @@ import {
   reasonMistake,
 } from './change-policy.ts';
 import { recordAdjustment, recordSettlement } from '../ledger/record-movement.ts';
-import { listExchangeRates, setExchangeRate, listRates, setRate } from './set-rate.ts';
-import { listRoutes, removeRoute, setRoute } from './set-route.ts';
-import { findPage, type Page, type PageQuery } from '../../platform/database/keyset.ts';
-import { ForbiddenWordEntity, type ForbiddenWord } from '../../platform/policies/entities.ts';
+import { setExchangeRate, setRate } from './set-rate.ts';
+import { removeRoute, setRoute } from './set-route.ts';
+import { findPage, given } from '../../platform/database/keyset.ts';
+import {
+  ForbiddenWordEntity,
+  type ForbiddenWord,
+  BlockEntryEntity,
+  ExchangeRateEntity,
+} from '../../platform/policies/entities.ts';
 import { forbiddenWord } from '../../rules/block.ts';
 import type { Acting } from '../../platform/database/audit.ts';
+import { RateEntity } from '../../ledger/entities.ts';
+import { BankRouteEntity } from '../../acquirers/entities.ts';
 
 /* Operators maintain forbidden purposes: words that no description may contain. */
 
@@ -41,11 +47,7 @@ const forbidPurpose = async (
   return changePolicy(
     deps,
     acting,
-    {
-      action: 'forbidden_purpose.add',
-      merchantId: null,
-      subject: { kind: 'forbidden_purpose', id },
-    },
+    { action: 'forbidden_purpose.add', merchantId: null, id },
     async (em) => {
       const known = await em.findOne(ForbiddenWordEntity, { word });
       if (known) return known;
@@ -66,11 +68,7 @@ const allowPurpose = async (
   return changePolicy(
     deps,
     acting,
-    {
-      action: 'forbidden_purpose.remove',
-      merchantId: null,
-      subject: { kind: 'forbidden_purpose', id },
-    },
+    { action: 'forbidden_purpose.remove', merchantId: null, id },
     async (em) => {
       const word = await em.findOne(ForbiddenWordEntity, { id });
       if (!word) return gone;
@@ -80,56 +78,39 @@ const allowPurpose = async (
   );
 };
 
-/** All forbidden words, newest first. */
-const listForbiddenPurposes = (
-  em: EntityManager,
-  page: PageQuery,
-): Promise<Page<ForbiddenWord> | Refusal> => {
-  const bound = ['forbidden_word.list', []] as const;
-  return findPage(em, { entity: ForbiddenWordEntity, at: 'createdAt', where: {}, bound }, page);
-};
-
 const shopNamed = (shopId: string | null | undefined): string | null => {
   if (shopId && !isUuid(shopId)) throw refusal('not_found', 'there is no such shop');
   return shopId ?? null;
 };
 
-/** The queries of the policies. */
+/** Policies as they were set, the latest first. An owner of null is the platform. */
 export const policyQueries = ({ database }: PolicyDeps): QueryResolvers => ({
-  rateHistory: async (_, { merchantId, shopId, method, ...page }, context) =>
-    orThrow(
-      await listRates(database.emOf(context), {
-        ...page,
-        merchantId: ownerOf(context.principal, merchantId),
-        shopId: shopNamed(shopId),
-        method: method ?? null,
-      }),
-    ),
-  bankRoutes: async (_, { merchantId, shopId, ...page }, context) => {
-    const owner = ownerOf(context.principal, merchantId);
-    if (owner === null) throw refusal('bad_request', 'merchantId: required');
-    return orThrow(
-      await listRoutes(database.emOf(context), {
-        ...page,
-        merchantId: owner,
-        shopId: shopNamed(shopId),
-      }),
-    );
+  rateHistory: async (_, { merchantId, shopId, method, ...page }, context) => {
+    const owner = { merchantId: ownerOf(context.principal, merchantId) };
+    const where = { ...owner, ...given({ shopId: shopNamed(shopId), method }) };
+    const list = { entity: RateEntity, at: 'since', where } as const;
+    return orThrow(await findPage(database.emOf(context), list, page));
   },
-  blockEntries: async (_, { merchantId, kind, ...page }, context) =>
-    orThrow(
-      await listBlockEntries(database.emOf(context), {
-        ...page,
-        merchantId: ownerOf(context.principal, merchantId),
-        kind: kind ?? null,
-      }),
-    ),
-  forbiddenPurposes: async (_, page, context) =>
-    orThrow(await listForbiddenPurposes(database.emOf(context), page)),
-  exchangeRates: async (_, { currency, ...page }, context) =>
-    orThrow(
-      await listExchangeRates(database.emOf(context), { ...page, currency: currency ?? null }),
-    ),
+  bankRoutes: async (_, { merchantId: named, shopId, ...page }, context) => {
+    const merchantId = ownerOf(context.principal, named);
+    if (merchantId === null) throw refusal('bad_request', 'merchantId: required');
+    const where = { merchantId, ...given({ shopId: shopNamed(shopId) }) };
+    const list = { entity: BankRouteEntity, at: 'createdAt', where } as const;
+    return orThrow(await findPage(database.emOf(context), list, page));
+  },
+  blockEntries: async (_, { merchantId, kind, ...page }, context) => {
+    const where = { merchantId: ownerOf(context.principal, merchantId), ...given({ kind }) };
+    const list = { entity: BlockEntryEntity, at: 'createdAt', where } as const;
+    return orThrow(await findPage(database.emOf(context), list, page));
+  },
+  forbiddenPurposes: async (_, page, context) => {
+    const list = { entity: ForbiddenWordEntity, at: 'createdAt', where: {} } as const;
+    return orThrow(await findPage(database.emOf(context), list, page));
+  },
+  exchangeRates: async (_, { currency, ...page }, context) => {
+    const list = { entity: ExchangeRateEntity, at: 'since', where: given({ currency }) } as const;
+    return orThrow(await findPage(database.emOf(context), list, page));
+  },
 });
 
 /** Mutations of the policies and the ledger. Each writes an audit entry. */

@@ -3,26 +3,17 @@
  * retroactive.
  */
 import { randomUUID } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { isCurrency } from '../../../schema/currencies.ts';
 import { RateEntity, type Rate } from '../../ledger/entities.ts';
-import { settableMethods, type SettableMethod } from '../../ledger/rate.ts';
-import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
+import { settableMethods } from '../../ledger/rate.ts';
 import { ExchangeRateEntity, type ExchangeRate } from '../../platform/policies/entities.ts';
 import { exchangeRate, plainRate, rateScale_digits } from '../../rules/money.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Acting } from '../../platform/database/audit.ts';
 import { beginning, changePolicy, missing, type PolicyDeps } from './change-policy.ts';
+import type { MutationrateSetArgs } from '../../../schema/generated/merchants.ts';
 
-interface RateInput {
-  readonly merchantId?: string | null | undefined;
-  readonly shopId?: string | null | undefined;
-  readonly method: string;
-  readonly rateBps: number;
-  readonly since?: Temporal.Instant | null | undefined;
-}
-
-const mistakeIn = ({ merchantId, shopId, rateBps }: RateInput): string | null => {
+const mistakeIn = ({ merchantId, shopId, rateBps }: MutationrateSetArgs): string | null => {
   if (shopId && !merchantId) return 'merchantId: required for the rate of a shop';
   return rateBps >= 0 && rateBps <= 10_000
     ? null
@@ -36,7 +27,7 @@ const mistakeIn = ({ merchantId, shopId, rateBps }: RateInput): string | null =>
 export const setRate = async (
   deps: PolicyDeps,
   acting: Acting,
-  input: RateInput,
+  input: MutationrateSetArgs,
 ): Promise<Rate | Refusal> => {
   const mistake = mistakeIn(input);
   if (mistake) return refuse('bad_request', mistake);
@@ -51,50 +42,23 @@ export const setRate = async (
   if (isRefusal(since)) return since;
   const { merchantId = null, shopId = null, rateBps } = input;
   const id = randomUUID();
-  return changePolicy(
-    deps,
-    acting,
-    { action: 'rate.set', merchantId, subject: { kind: 'rate', id } },
-    async (em, notes) => {
-      const gone = merchantId === null ? null : await missing(em, merchantId, shopId);
-      if (gone) return gone;
-      const level = { merchantId, shopId, method };
-      const [last] = await em.find(
-        RateEntity,
-        { ...level, since: { $lte: since } },
-        { orderBy: { since: 'desc' }, limit: 1 },
-      );
-      notes.before = last ? { rateBps: last.rateBps, since: last.since } : null;
-      if (last && Temporal.Instant.compare(last.since, since) === 0) {
-        if (last.since.epochMilliseconds <= now.epochMilliseconds)
-          return refuse('bad_request', 'since: a rate of this level already begins at this moment');
-        em.remove(last);
-      }
-      return em.create(RateEntity, { id, ...level, rateBps, since });
-    },
-  );
-};
-
-/**
- * Rates as they were set, latest effective date first: the platform's (`merchantId` null), a
- * merchant's own with its shops', or one shop's.
- */
-export const listRates = (
-  em: EntityManager,
-  {
-    merchantId,
-    shopId,
-    method,
-    ...page
-  }: PageQuery & {
-    readonly merchantId: string | null;
-    readonly shopId: string | null;
-    readonly method: SettableMethod | null;
-  },
-): Promise<Page<Rate> | Refusal> => {
-  const where = { merchantId, ...given({ shopId, method }) };
-  const bound = ['rate.history', [merchantId, shopId, method]] as const;
-  return findPage(em, { entity: RateEntity, at: 'since', where, bound }, page);
+  return changePolicy(deps, acting, { action: 'rate.set', merchantId, id }, async (em, notes) => {
+    const gone = merchantId === null ? null : await missing(em, merchantId, shopId);
+    if (gone) return gone;
+    const level = { merchantId, shopId, method };
+    const [last] = await em.find(
+      RateEntity,
+      { ...level, since: { $lte: since } },
+      { orderBy: { since: 'desc' }, limit: 1 },
+    );
+    notes.before = last ? { rateBps: last.rateBps, since: last.since } : null;
+    if (last && Temporal.Instant.compare(last.since, since) === 0) {
+      if (last.since.epochMilliseconds <= now.epochMilliseconds)
+        return refuse('bad_request', 'since: a rate of this level already begins at this moment');
+      em.remove(last);
+    }
+    return em.create(RateEntity, { id, ...level, rateBps, since });
+  });
 };
 
 // Operators set exchange rates: a currency's value in USDT from a moment on, never retroactively.
@@ -127,7 +91,7 @@ export const setExchangeRate = async (
   return changePolicy(
     deps,
     acting,
-    { action: 'exchange_rate.set', merchantId: null, subject: { kind: 'exchange_rate', id } },
+    { action: 'exchange_rate.set', merchantId: null, id },
     async (em, notes) => {
       const begun = { currency, since: { $lte: since } };
       const last = await em.findOne(ExchangeRateEntity, begun, { orderBy: { since: 'desc' } });
@@ -142,14 +106,4 @@ export const setExchangeRate = async (
       return em.create(ExchangeRateEntity, { id, currency, usdt: plainRate(usdt), since });
     },
   );
-};
-
-/** Rates as they were set, of all currencies or of one, latest effective date first. */
-export const listExchangeRates = (
-  em: EntityManager,
-  { currency, ...page }: PageQuery & { readonly currency: string | null },
-): Promise<Page<ExchangeRate> | Refusal> => {
-  const bound = ['exchange_rate.history', [currency]] as const;
-  const where = given({ currency });
-  return findPage(em, { entity: ExchangeRateEntity, at: 'since', where, bound }, page);
 };

@@ -1,31 +1,20 @@
 /**
  * Operators set routes to banks: the connector for an operation and method of a shop in live mode.
  */
+import type { MutationbankRouteSetArgs } from '../../../schema/generated/merchants.ts';
 import { randomUUID } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
-import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { BankRouteEntity, type BankRoute } from '../../acquirers/entities.ts';
-import type { Mode } from '../../rules/mode.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { methodsOf, type BankOperation, type RouteMethod } from '../../rules/banks.ts';
+import { methodsOf } from '../../rules/banks.ts';
 import { changeEntities, type Acting } from '../../platform/database/audit.ts';
 import { lockShop } from '../shops/change-shop.ts';
 import type { PolicyDeps } from './change-policy.ts';
 
 const priority_max = 1_000;
 
-interface RouteInput {
-  readonly merchantId: string;
-  readonly shopId: string;
-  readonly mode: Mode;
-  readonly operation: BankOperation;
-  readonly method: RouteMethod;
-  readonly connector: string;
-  readonly priority: number;
-  readonly active: boolean;
-}
+type RouteInput = Required<MutationbankRouteSetArgs>;
 
 const mistakeIn = ({ mode, operation, method, connector, priority }: RouteInput): string | null => {
   if (mode === 'test')
@@ -55,7 +44,7 @@ export const setRoute = async (
   return changeEntities(
     database,
     acting,
-    { action: 'bank_route.set', merchantId, subject: { kind: 'bank_route', id } },
+    { action: 'bank_route.set', merchantId, id },
     async (em) => {
       // The shop is locked, so that concurrent calls create one route.
       if (!(await lockShop(em, { merchantId, shopId })))
@@ -80,7 +69,7 @@ export const removeRoute = async (
   return changeEntities(
     database,
     acting,
-    { action: 'bank_route.remove', merchantId, subject: { kind: 'bank_route', id } },
+    { action: 'bank_route.remove', merchantId, id },
     async (em) => {
       const route = await em.findOne(BankRouteEntity, { merchantId, id }, forUpdate);
       if (!route) return gone;
@@ -88,18 +77,4 @@ export const removeRoute = async (
       return { id };
     },
   );
-};
-
-/** The routes of a merchant or of one of its shops, newest first. */
-export const listRoutes = (
-  em: EntityManager,
-  {
-    merchantId,
-    shopId,
-    ...page
-  }: PageQuery & { readonly merchantId: string; readonly shopId: string | null },
-): Promise<Page<BankRoute> | Refusal> => {
-  const where = { merchantId, ...given({ shopId }) };
-  const bound = ['bank_route.list', [merchantId, shopId]] as const;
-  return findPage(em, { entity: BankRouteEntity, at: 'createdAt', where, bound }, page);
 };

@@ -1,8 +1,11 @@
 /** GraphQL resolvers for reconciliation, for platform operators. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  QueryreconciliationDifferencesArgs,
+} from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import type { Mode } from '../../rules/mode.ts';
 import { platformMerchantId, isUuid } from '../../rules/ids.ts';
 import { type Refusal, refuse } from '../../rules/refusal.ts';
 import { asType, orThrow } from '../../platform/access/access.ts';
@@ -12,12 +15,11 @@ import {
   type ReconciliationRun,
   ReconciliationDifferenceEntity,
   ReconciliationRunEntity,
-  type DifferenceKind,
 } from './entities.ts';
 import { addRegistryPart, matchReconciliation, openReconciliation } from './upload-report.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
-import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
+import { findPage, given, type Page } from '../../platform/database/keyset.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import {
   actorOf,
@@ -29,36 +31,10 @@ import { reasonMistake } from '../policies/change-policy.ts';
 
 /* Reconciliation for operators: runs, differences, and resolving a difference. */
 
-/** A page of runs, newest first, of one connector when it is named. */
-const listRuns = (
-  em: EntityManager,
-  {
-    connector = null,
-    mode = null,
-    ...page
-  }: PageQuery & {
-    readonly connector?: string | null | undefined;
-    readonly mode?: Mode | null | undefined;
-  },
-): Promise<Page<ReconciliationRun> | Refusal> => {
-  const where = given({ connector, mode });
-  const bound = ['reconciliation.runs', [connector, mode]] as const;
-  return findPage(em, { entity: ReconciliationRunEntity, at: 'createdAt', where, bound }, page);
-};
-
-/** Filters of differences; all given filters apply. */
-interface DifferenceQuery extends PageQuery {
-  readonly runId?: string | null | undefined;
-  readonly kind?: DifferenceKind | null | undefined;
-  readonly mode?: Mode | null | undefined;
-  readonly resolved?: boolean | null | undefined;
-  readonly merchantId?: string | null | undefined;
-}
-
 /** A page of differences, newest first; `bad_request` for a wrong size, cursor or id. */
 export const listDifferences = async (
   em: EntityManager,
-  query: DifferenceQuery,
+  query: Partial<QueryreconciliationDifferencesArgs>,
 ): Promise<Page<ReconciliationDifference> | Refusal> => {
   const { runId = null, kind = null, mode = null, resolved = null, merchantId = null } = query;
   for (const [field, id] of Object.entries({ runId, merchantId })) {
@@ -66,9 +42,7 @@ export const listDifferences = async (
   }
   const resolvedAt = resolved === null ? {} : { resolvedAt: resolved ? { $ne: null } : null };
   const where = { ...given({ runId, kind, mode, merchantId }), ...resolvedAt };
-  const bound = ['reconciliation.differences', [runId, kind, mode, resolved, merchantId]] as const;
-  const entity = ReconciliationDifferenceEntity;
-  return findPage(em, { entity, at: 'foundAt', where, bound }, query);
+  return findPage(em, { entity: ReconciliationDifferenceEntity, at: 'foundAt', where }, query);
 };
 
 /**
@@ -88,11 +62,7 @@ export const resolveDifference = async (
   if (!isUuid(id)) return none;
   const mistake = reasonMistake(note);
   if (mistake) return mistake;
-  const action: AuditedAction = {
-    action: 'reconciliation_difference.resolve',
-    merchantId,
-    subject: { kind: 'reconciliation_difference', id },
-  };
+  const action: AuditedAction = { action: 'reconciliation_difference.resolve', merchantId, id };
   return changeEntities(database, acting, action, async (em) => {
     const key = { merchantId: merchantId ?? platformMerchantId, id };
     const difference = await em.findOne(ReconciliationDifferenceEntity, key, forUpdate);
@@ -111,8 +81,11 @@ interface Deps {
 /** The queries of reconciliation. */
 export const reconciliationQueries = ({ database }: Deps) =>
   ({
-    reconciliationRuns: async (_, query, context) =>
-      orThrow(await listRuns(database.emOf(context), query)),
+    reconciliationRuns: async (_, { connector, mode, ...page }, context) => {
+      const where = given({ connector, mode });
+      const list = { entity: ReconciliationRunEntity, at: 'createdAt', where } as const;
+      return orThrow(await findPage(database.emOf(context), list, page));
+    },
     reconciliationDifferences: async (_, query, context) =>
       orThrow(await listDifferences(database.emOf(context), query)),
   }) satisfies QueryResolvers;

@@ -132,7 +132,8 @@ export const openReconciliation = (
   const action: AuditedAction = {
     action: 'reconciliation.open',
     merchantId: null,
-    subject: { kind: 'registry', id: `${name.connector}/${name.reference}` },
+    id: `${name.connector}/${name.reference}`,
+    kind: 'registry',
   };
   return changeEntities(database, acting, action, async (em, notes) => {
     const mistake = nameMistake(name);
@@ -161,20 +162,14 @@ const changeRun = async (
   change: (em: EntityManager, opened: ReconciliationRun) => Promise<ReconciliationRun | Refusal>,
 ): Promise<ReconciliationRun | Refusal> => {
   if (!isUuid(id)) return none;
-  const subject = { kind: 'reconciliation', id };
-  return changeEntities(
-    database,
-    acting,
-    { action, merchantId: null, subject },
-    async (em, notes) => {
-      const opened = await em.findOne(ReconciliationRunEntity, { id }, forUpdate);
-      if (!opened) return none;
-      notes.before = auditState(opened);
-      const changed = await change(em, opened);
-      notes.after = auditState(opened);
-      return changed;
-    },
-  );
+  return changeEntities(database, acting, { action, merchantId: null, id }, async (em, notes) => {
+    const opened = await em.findOne(ReconciliationRunEntity, { id }, forUpdate);
+    if (!opened) return none;
+    notes.before = auditState(opened);
+    const changed = await change(em, opened);
+    notes.after = auditState(opened);
+    return changed;
+  });
 };
 
 // Parses a registry uploaded by an operator: CSV with a header, one line for each operation. A text

@@ -7,15 +7,10 @@ import type {
   QueryResolvers,
   Resolvers,
   ApiRequestNote,
+  QueryapiRequestsArgs,
 } from '../../../schema/generated/merchants.ts';
 import { orThrow } from '../../platform/access/access.ts';
-import {
-  pageOf,
-  pageRange,
-  spanOf,
-  type Page,
-  type PageQuery,
-} from '../../platform/database/keyset.ts';
+import { pageOf, pageRange, spanOf, type Page } from '../../platform/database/keyset.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { eachMerchant } from '../../platform/database/sharding.ts';
@@ -36,13 +31,7 @@ import { shopOf } from '../event-log/resolvers.ts';
 
 /* Reads the request log of a shop in one mode: the last seven days. */
 
-interface RequestsQuery extends Pick<PageQuery, 'first' | 'after'> {
-  readonly status?: readonly number[] | null | undefined;
-  /** UTC days, inclusive. */
-  readonly from?: string | null | undefined;
-  readonly to?: string | null | undefined;
-  readonly find?: string | null | undefined;
-}
+type RequestsQuery = Partial<Omit<QueryapiRequestsArgs, 'merchantId' | 'shopId' | 'mode'>>;
 
 const find_max_chars = 128;
 

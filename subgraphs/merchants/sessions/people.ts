@@ -64,11 +64,7 @@ export const endPersonSession = async (
     const [session] = await run<PersonSession>(client, endById, values);
     if (!session) return null;
     const { subject, role, merchantId } = session;
-    const action: AuditedAction = {
-      action: 'console_session.end',
-      merchantId,
-      subject: { kind: 'console_session', id },
-    };
+    const action: AuditedAction = { action: 'console_session.end', merchantId, id };
     await writeEntry(client, acting, action, { before: { subject, role }, after: null });
     return session;
   });
@@ -158,11 +154,7 @@ export const invitePerson = async (
     const values = [digest, id, expiresAt, subject, role, merchantId, acting.principal.subject, at];
     const [made] = await run<PersonInvitation>(client, insert, values);
     if (!made) throw new Error('an invitation was not written');
-    const action: AuditedAction = {
-      action: 'person.invite',
-      merchantId,
-      subject: { kind: 'person', id: subject },
-    };
+    const action: AuditedAction = { action: 'person.invite', merchantId, id: subject };
     await writeEntry(client, acting, action, { before: null, after: { role, expiresAt } });
     return made;
   });
@@ -182,11 +174,7 @@ export const withdrawInvitation = async (
     const [gone] = await run<PersonInvitation>(client, remove, values);
     if (!gone) return none;
     const { subject, role, merchantId } = gone;
-    const action: AuditedAction = {
-      action: 'person.invite_withdraw',
-      merchantId,
-      subject: { kind: 'person', id: subject },
-    };
+    const action: AuditedAction = { action: 'person.invite_withdraw', merchantId, id: subject };
     await writeEntry(client, acting, action, { before: { role }, after: null });
     return gone;
   });

@@ -142,12 +142,7 @@ const open = (
     if (!session) throw new Error('a session was not written');
     const principal: OperatorPrincipal = { kind: 'operator', ...person };
     const acting = { principal, requestId, now };
-    const subjectOf = { kind: 'console_session', id: session.id };
-    const action: AuditedAction = {
-      action: 'console_session.open',
-      merchantId,
-      subject: subjectOf,
-    };
+    const action: AuditedAction = { action: 'console_session.open', merchantId, id: session.id };
     await writeEntry(client, acting, action, {
       before: null,
       after: { by: 'person' in by ? 'issuer' : 'link' },

@@ -59,11 +59,7 @@ export const createShop = async (
   const mistake = nameMistake('name', name) ?? nameMistake('terminalName', terminalName);
   if (mistake) return refuse('bad_request', mistake);
   const id = randomUUID();
-  const action: AuditedAction = {
-    action: 'shop.create',
-    merchantId,
-    subject: { kind: 'shop', id },
-  };
+  const action: AuditedAction = { action: 'shop.create', merchantId, id };
   return changeEntities(database, acting, action, async (em) => {
     // The merchant is locked before its shops are counted, so concurrent creations count.
     const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
@@ -106,11 +102,7 @@ export const renameShop = async (
     nameMistake('name', name) ??
     (terminalName === null ? null : nameMistake('terminalName', terminalName));
   if (mistake) return refuse('bad_request', mistake);
-  const action: AuditedAction = {
-    action: 'shop.rename',
-    merchantId,
-    subject: { kind: 'shop', id: shopId },
-  };
+  const action: AuditedAction = { action: 'shop.rename', merchantId, id: shopId };
   return changeEntities(database, acting, action, async (em) => {
     const shop = await lockShop(em, { merchantId, shopId });
     if (!shop) return noShop();
@@ -133,7 +125,7 @@ export const rotateShopSecret = async (
   const action: AuditedAction = {
     action: 'shop.webhook_secret_rotate',
     merchantId,
-    subject: { kind: 'shop', id: shopId },
+    id: shopId,
     view: 'rotation',
   };
   return changeEntities(database, acting, action, async (em, notes) => {

@@ -43,12 +43,7 @@ const changeProtection = async (
   }: { readonly shop: ShopKey; readonly verb: AuditVerb<'shop'>; readonly view?: string },
   decide: (shop: Shop) => Partial<Protection> | Refusal,
 ): Promise<Shop | Refusal> => {
-  const action: AuditedAction = {
-    action: `shop.${verb}`,
-    merchantId,
-    subject: { kind: 'shop', id: shopId },
-    view,
-  };
+  const action: AuditedAction = { action: `shop.${verb}`, merchantId, id: shopId, view };
   const changed = await changeEntities(database, acting, action, async (em) => {
     const shop = await lockShop(em, { merchantId, shopId });
     if (!shop) return noShop;

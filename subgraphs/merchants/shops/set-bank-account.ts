@@ -30,10 +30,7 @@ interface AccountKey {
 
 type AccountInput = AccountKey & { readonly account: string; readonly secret: string };
 
-const subjectOf = ({ connector, purpose }: AccountKey) => ({
-  kind: 'bank_account',
-  id: `${connector}/${purpose}`,
-});
+const idOf = ({ connector, purpose }: AccountKey): string => `${connector}/${purpose}`;
 
 const mistakeIn = ({ connector, account, secret }: AccountInput): string | null => {
   if (!/^[a-z][a-z0-9_-]{1,39}$/.test(connector))
@@ -60,7 +57,7 @@ const setAccount = async (
   return changeEntities(
     database,
     acting,
-    { action: 'bank_account.set', merchantId, subject: subjectOf(input) },
+    { action: 'bank_account.set', merchantId, id: idOf(input) },
     async (em, notes) => {
       // The merchant is locked, so that each purpose has one active account.
       const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
@@ -94,7 +91,7 @@ const removeAccount = (
   changeEntities(
     database,
     acting,
-    { action: 'bank_account.remove', merchantId: key.merchantId, subject: subjectOf(key) },
+    { action: 'bank_account.remove', merchantId: key.merchantId, id: idOf(key) },
     async (em, notes) => {
       await em.findOne(MerchantEntity, { id: key.merchantId }, forUpdate);
       const { merchantId, connector, purpose } = key;

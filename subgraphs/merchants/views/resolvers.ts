@@ -91,11 +91,7 @@ const saveView = async (
   const owner = ownerOf(acting);
   const id = randomUUID();
   const { section, name, search } = view;
-  const action: AuditedAction = {
-    action: 'saved_view.save',
-    merchantId: owner.merchantId,
-    subject: { kind: 'saved_view', id },
-  };
+  const action: AuditedAction = { action: 'saved_view.save', merchantId: owner.merchantId, id };
   return changeEntities(database, acting, action, async (em) => {
     await run(await clientOf(em), lockPerson, [owner.merchantId, owner.subject]);
     const kept = await em.findOne(SavedViewEntity, { ...owner, section, name });
@@ -115,11 +111,7 @@ const deleteView = async (
   const none = refuse('not_found', 'there is no such view');
   if (!isUuid(id)) return none;
   const owner = ownerOf(acting);
-  const action: AuditedAction = {
-    action: 'saved_view.delete',
-    merchantId: owner.merchantId,
-    subject: { kind: 'saved_view', id },
-  };
+  const action: AuditedAction = { action: 'saved_view.delete', merchantId: owner.merchantId, id };
   return changeEntities(database, acting, action, async (em) => {
     const view = await em.findOne(SavedViewEntity, { ...owner, id });
     if (!view) return none;

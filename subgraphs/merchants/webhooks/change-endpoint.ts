@@ -74,11 +74,7 @@ export const createEndpoint = async (
   const mistake = checkWebhookUrl(url, { privateTargets: privateTargets(), mode: 'test' });
   if (mistake) return refuse('bad_request', `url: ${mistake}`);
   const id = randomUUID();
-  const action: AuditedAction = {
-    action: 'webhook_endpoint.create',
-    merchantId,
-    subject: { kind: 'webhook_endpoint', id },
-  };
+  const action: AuditedAction = { action: 'webhook_endpoint.create', merchantId, id };
   return changeEntities(database, acting, action, async (em, notes) => {
     // The shop is locked before its endpoints are counted, so concurrent creations count.
     if (!(await lockShop(em, { merchantId, shopId })))
@@ -116,8 +112,7 @@ const changeEndpoint = async <Result extends object>(
   ) => Promise<Result | Refusal>,
 ): Promise<Result | Refusal> => {
   if (!isUuid(id)) return noEndpoint();
-  const subject = { kind: 'webhook_endpoint', id };
-  return changeEntities(database, acting, { ...action, subject }, async (em, notes) => {
+  return changeEntities(database, acting, { ...action, id }, async (em, notes) => {
     const key = { merchantId: action.merchantId, id };
     const endpoint = await em.findOne(WebhookEndpointEntity, key, forUpdate);
     return endpoint ? change(endpoint, em, notes) : noEndpoint();

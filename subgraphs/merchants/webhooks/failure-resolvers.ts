@@ -1,5 +1,8 @@
 /** Where webhooks fail, in the graph. */
-import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
+import type {
+  QueryResolvers,
+  QuerywebhookFailuresArgs,
+} from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { anyMerchantOf, orThrow } from '../../platform/access/access.ts';
 import type { Mode } from '../../rules/mode.ts';
@@ -148,13 +151,7 @@ interface Failures {
   readonly hasMore: boolean;
 }
 
-interface FailuresQuery {
-  /** Null: of all merchants. */
-  readonly merchantId: string | null;
-  readonly mode: Mode;
-  readonly shopId?: string | null | undefined;
-  readonly since?: Temporal.Instant | null | undefined;
-}
+type FailuresQuery = Required<QuerywebhookFailuresArgs> & { readonly merchantId: string | null };
 
 const startOfMonth = (at: Temporal.Instant): Temporal.Instant =>
   at.toZonedDateTimeISO('UTC').with({ day: 1 }).startOfDay().toInstant();

@@ -3,7 +3,6 @@
  * again; the numbering of attempts continues.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Mode } from '../../rules/mode.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { EventEntity } from '../../platform/database/entities.ts';
 import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
@@ -19,6 +18,7 @@ import {
 } from '../entities.ts';
 import type { WebhookLane } from '../../platform/bus/bus.ts';
 import type { WakeLanes } from './deliverer.ts';
+import type { MutationwebhookDeliveriesResendFailedArgs } from '../../../schema/generated/merchants.ts';
 
 /** Deliveries made due in one transaction. */
 const resendBatch_rows = 1_000;
@@ -99,11 +99,7 @@ export const resendDelivery = async (
 ): Promise<WebhookDelivery | Refusal> => {
   const none = refuse('not_found', 'there is no such webhook delivery');
   if (!isUuid(id)) return none;
-  const action: AuditedAction = {
-    action: 'webhook_delivery.resend',
-    merchantId,
-    subject: { kind: 'webhook_delivery', id },
-  };
+  const action: AuditedAction = { action: 'webhook_delivery.resend', merchantId, id };
   const resent = await changeEntities(database, acting, action, async (em, notes) => {
     const delivery = await em.findOne(WebhookDeliveryEntity, { merchantId, id }, forUpdate);
     if (!delivery) return none;
@@ -127,16 +123,7 @@ export const resendDelivery = async (
   return resent;
 };
 
-/** Which failed deliveries: those of events since a moment, of one endpoint when it is named. */
-interface FailedSince {
-  readonly merchantId: string;
-  readonly since: Temporal.Instant;
-  readonly endpointId?: string | null | undefined;
-  /** Null or absent: of both modes. */
-  readonly mode?: Mode | null | undefined;
-  /** How many at most, 1 to 10,000; absent: as many as one call sends. */
-  readonly limit?: number;
-}
+type FailedSince = MutationwebhookDeliveriesResendFailedArgs;
 
 interface Resent extends WebhookLane {
   readonly createdAt: Temporal.Instant;
@@ -160,7 +147,8 @@ export const resendFailed = async (
   const action: AuditedAction = {
     action: 'webhook_deliveries.resend_failed',
     merchantId,
-    subject: { kind: 'merchant', id: merchantId },
+    id: merchantId,
+    kind: 'merchant',
   };
   let count = 0;
   let last: Resent | undefined;
@@ -205,7 +193,8 @@ export const retryPending = async (
   const action: AuditedAction = {
     action: 'webhook_deliveries.retry',
     merchantId,
-    subject: { kind: 'webhook_endpoint', id: endpointId },
+    id: endpointId,
+    kind: 'webhook_endpoint',
   };
   const retried = await changeEntities(database, acting, action, async (em, notes) => {
     if ((await em.count(WebhookEndpointEntity, { merchantId, id: endpointId })) === 0) return none;

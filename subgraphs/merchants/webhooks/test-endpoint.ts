@@ -42,8 +42,7 @@ const takeSample = (
   acting: Acting,
   { merchantId, id }: EndpointKey,
 ): Promise<{ readonly endpoint: WebhookEndpoint } | Refusal> => {
-  const subject = { kind: 'webhook_endpoint', id };
-  const action: AuditedAction = { action: 'webhook_endpoint.test', merchantId, subject };
+  const action: AuditedAction = { action: 'webhook_endpoint.test', merchantId, id };
   return changeEntities(database, acting, action, async (em, notes) => {
     // Concurrent calls wait here, and then count this one.
     const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);

@@ -82,12 +82,11 @@ const orderCapture = async (
       termsRow(receipt, { ...payment, subjectId: holdKey, paymentId, createdAt: now }),
     ]);
   const stored = await storeLocked(client, locked, unpublished(patch), now);
-  const subject = { kind: 'payment', id: paymentId };
   const { publicId, currency } = payment;
   await writeEntry(
     client,
     actingOf(caller, requestId, now),
-    { action: 'payment.capture', merchantId, subject },
+    { action: 'payment.capture', merchantId, id: paymentId },
     { before: null, after: { payment: publicId, amount: agreed.amount, currency } },
   );
   return stored;

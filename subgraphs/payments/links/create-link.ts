@@ -57,7 +57,7 @@ const recordLink = (
   writeEntry(
     client,
     acting,
-    { action: 'link.create', merchantId, subject: { kind: 'link', id } },
+    { action: 'link.create', merchantId, id },
     { before: null, after: { shopId, mode, amount, currency } },
   );
 

@@ -38,7 +38,7 @@ export const deactivateLink = (
       await writeEntry(
         client,
         acting,
-        { action: 'link.deactivate', merchantId, subject: { kind: 'link', id } },
+        { action: 'link.deactivate', merchantId, id },
         { before: { status: link.status }, after: { status: ended.status } },
       );
       return ended;

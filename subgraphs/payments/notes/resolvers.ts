@@ -7,7 +7,7 @@ import { callerOf, type PersonCaller } from '../caller.ts';
 import { type PaymentNote, PaymentNoteEntity } from '../entities.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { note_max_chars } from '../../../schema/limits.ts';
-import { writeEntry, type Acting } from '../../platform/database/audit.ts';
+import { writeEntry, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
 import {
   claimOf,
   createOnce,
@@ -77,14 +77,9 @@ const addNote = async (
     const [note] = await run<PaymentNote>(client, insert, values);
     if (!note) return refuse('bad_request', `a payment has at most ${notes_max} notes`);
     const acting: Acting = { principal, requestId, now: () => at };
-    const action = { merchantId, subject: { kind: 'payment', id: paymentId } };
+    const action: AuditedAction = { action: 'payment.note', merchantId, id: paymentId };
     const after = { payment: locked.payment.publicId, number: note.number };
-    await writeEntry(
-      client,
-      acting,
-      { ...action, action: 'payment.note' },
-      { before: null, after },
-    );
+    await writeEntry(client, acting, action, { before: null, after });
     return note;
   });
 };

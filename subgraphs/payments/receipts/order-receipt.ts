@@ -80,7 +80,7 @@ const close = async (
   await writeEntry(
     client,
     actingOf(caller, requestId, now),
-    { action: 'receipt.close', merchantId, subject: { kind: 'receipt', id } },
+    { action: 'receipt.close', merchantId, id },
     { before: null, after: { payment: payment.publicId, amount, currency: payment.currency } },
   );
   const [written] = await loadReceipts(client, [{ merchantId, id }]);
@@ -159,7 +159,7 @@ export const resendReceipt = (
       await writeEntry(
         client,
         acting,
-        { action: 'receipt.resend', merchantId, subject: { kind: 'receipt', id } },
+        { action: 'receipt.resend', merchantId, id },
         {
           before: { status: receipt.status, attempt: receipt.attempt },
           after: { status: after.status, attempt: after.attempt },

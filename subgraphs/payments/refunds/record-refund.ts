@@ -47,7 +47,7 @@ export const refundEntry = (
   { merchantId, id, amount, reason }: Refund,
 ): WrittenEntry => ({
   acting,
-  action: { action: 'refund.create', merchantId, subject: { kind: 'refund', id } },
+  action: { action: 'refund.create', merchantId, id },
   before: null,
   after: { payment: publicId, amount, currency, reason },
 });

@@ -9,7 +9,7 @@
  *   changeEntities(
  *     database,
  *     context,
- *     { action: 'shop.rename', merchantId, subject: { kind: 'shop', id: shopId } },
+ *     { action: 'shop.rename', merchantId, id: shopId },
  *     async (em) => {
  *       const shop = await lockShop(em, { merchantId, shopId });
  *       return shop ? em.assign(shop, { name }) : refuse('not_found', 'there is no such shop');
@@ -41,8 +41,10 @@ export interface AuditedAction {
   readonly action: AuditAction;
   /** The merchant whose log it goes to; null when it concerns no single merchant. */
   readonly merchantId: string | null;
-  /** The thing that is changed. What is created gets its id before the change. */
-  readonly subject: { readonly kind: string; readonly id: string };
+  /** Of the thing that is changed. What is created gets its id before the change. */
+  readonly id: string;
+  /** What kind of thing it is; absent: the one that the action names. */
+  readonly kind?: string;
   /**
    * Which properties of the entity the entry shows (`platform/database/audited`); absent: `audit`.
    */
@@ -97,6 +99,8 @@ export const changeEntities = async <Result extends object>(
     throw error;
   }
 };
+
+const kindOf = ({ action, kind }: AuditedAction): string => kind ?? action.split('.', 1).join();
 
 const mayChange = ({ principal }: Acting, { merchantId }: AuditedAction): boolean => {
   const changed = merchantId ?? platformMerchantId;
@@ -207,16 +211,16 @@ export interface WrittenEntry {
 
 const writeTexts = async (
   client: pg.PoolClient,
-  entries: readonly (WrittenEntry & { readonly id: string })[],
+  entries: readonly (WrittenEntry & { readonly entryId: string })[],
 ): Promise<void> => {
-  const rows = entries.flatMap(({ id, action: { merchantId, subject }, before, after }) => {
+  const rows = entries.flatMap(({ entryId, action: { merchantId, id }, before, after }) => {
     const texts = { before: textsIn(before), after: textsIn(after) } satisfies AuditTexts;
     if (Object.keys({ ...texts.before, ...texts.after }).length === 0) return [];
     return [
       {
         merchant_id: merchantId ?? platformMerchantId,
-        entry_id: id,
-        subject_id: subject.id,
+        entry_id: entryId,
+        subject_id: id,
         texts: stateJson({ ...texts }),
       },
     ];
@@ -232,18 +236,18 @@ export const writeEntries = async (
   client: pg.PoolClient,
   entries: readonly WrittenEntry[],
 ): Promise<void> => {
-  const made = entries.map((entry) => ({ ...entry, id: newRowId() }));
-  const rows = made.map(({ acting, action: { action, merchantId, subject }, id, ...states }) => {
+  const made = entries.map((entry) => ({ ...entry, entryId: newRowId() }));
+  const rows = made.map(({ acting, action, entryId, ...states }) => {
     const { actor, role } = actorOf(acting.principal);
     return {
-      merchant_id: merchantId ?? platformMerchantId,
-      id,
+      merchant_id: action.merchantId ?? platformMerchantId,
+      id: entryId,
       at: rfc3339(acting.now()),
       actor,
       role,
-      action,
-      subject_kind: subject.kind,
-      subject_id: subject.id,
+      action: action.action,
+      subject_kind: kindOf(action),
+      subject_id: action.id,
       before: stateJson(withoutTexts(states.before)),
       after: stateJson(withoutTexts(states.after)),
       request_id: acting.requestId,
@@ -252,7 +256,7 @@ export const writeEntries = async (
   if (rows.length > 0) await run(client, insertEntries, [JSON.stringify(rows)]);
   await writeTexts(client, made);
   for (const { action } of entries)
-    for (const list of listsOfEntry(action.subject.kind))
+    for (const list of listsOfEntry(kindOf(action)))
       noteListChange(client, { list, merchantId: action.merchantId });
 };
 

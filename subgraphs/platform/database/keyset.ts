@@ -4,7 +4,7 @@
  * `to` are UTC days, both inclusive.
  */
 import { createHash } from 'node:crypto';
-import type { EntityName, FilterQuery, QueryOrderMap } from '@mikro-orm/core';
+import { type EntityName, type FilterQuery, type QueryOrderMap, Utils } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isCanonicalUuid } from '../../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
@@ -307,8 +307,8 @@ interface EntityList<Entity extends object, At extends string> {
   /** The property that holds the time. */
   readonly at: At;
   readonly where: FilterQuery<Entity>;
-  /** The name of the list and the values of its filters: a cursor is bound to them. */
-  readonly bound: readonly [list: string, filters: readonly unknown[]];
+  /** What a cursor is bound to; absent: the condition. */
+  readonly bound?: readonly unknown[];
 }
 
 /** The filters; null or absent matches all. */
@@ -327,7 +327,7 @@ export const findPage = async <At extends string, Entity extends Listed<At>>(
   query: PageQuery,
   limit?: number,
 ): Promise<Page<Entity> | Refusal> => {
-  const range = pageRange(query, bound, limit);
+  const range = pageRange(query, [Utils.className(entity), bound ?? where], limit);
   if (isRefusal(range)) return range;
   const { size, backwards, position } = range;
   const cursor = position ? { [at]: position.createdAt, id: position.id } : undefined;

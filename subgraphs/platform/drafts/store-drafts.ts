@@ -168,7 +168,6 @@ export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>): Draft
     record: (client, acting, action, { before, after }) => {
       const { merchantId, id } = after;
       const done = `${name}.${action}` as const;
-      const subject = { kind: name, id };
       const states = {
         before: before && { status: before.status },
         after: {
@@ -176,7 +175,7 @@ export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>): Draft
           ...(after.refusalCode === null ? {} : { refusal: after.refusalCode }),
         },
       };
-      return writeEntry(client, acting, { action: done, merchantId, subject }, states);
+      return writeEntry(client, acting, { action: done, merchantId, id }, states);
     },
   };
 };

@@ -143,12 +143,8 @@ export const subscriptionMutations = ({
       recordCancellation(
         client,
         context,
-        { kind: 'subscription', id },
-        {
-          merchantId: caller.merchantId,
-          before,
-          reason,
-        },
+        { action: 'subscription.cancel', merchantId: caller.merchantId, id },
+        { before, reason },
       );
     const request = { id, reason, requestId, ...(isPerson ? { record } : {}) };
     return answer(

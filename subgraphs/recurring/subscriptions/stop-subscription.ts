@@ -131,29 +131,24 @@ const change = (
   decide: Decide,
 ): Promise<Subscription | Refusal> => {
   if (!isUuid(id)) return Promise.resolve(refuse('not_found', 'there is no such subscription'));
-  return changeEntities(
-    database,
-    acting,
-    { action, merchantId, subject: { kind: 'subscription', id } },
-    async (em, notes) => {
-      let before: Subscription | null = null;
-      const result = await changeSubscription(
-        await clientOf(em),
-        { merchantId, subscriptionId: id },
-        (subscription, charges) => {
-          before = subscription;
-          const patch = decide(subscription, charges);
-          return patch === 'unchanged' || isRefusal(patch) ? patch : { patch, at };
-        },
-      );
-      if (isRefusal(result)) return result;
-      const state = (subscription: Subscription | null) =>
-        subscription && { status: subscription.status, next_charge_at: subscription.nextChargeAt };
-      notes.before = state(before);
-      notes.after = { ...state(result), ...(reason === null ? {} : { reason }) };
-      return result;
-    },
-  );
+  return changeEntities(database, acting, { action, merchantId, id }, async (em, notes) => {
+    let before: Subscription | null = null;
+    const result = await changeSubscription(
+      await clientOf(em),
+      { merchantId, subscriptionId: id },
+      (subscription, charges) => {
+        before = subscription;
+        const patch = decide(subscription, charges);
+        return patch === 'unchanged' || isRefusal(patch) ? patch : { patch, at };
+      },
+    );
+    if (isRefusal(result)) return result;
+    const state = (subscription: Subscription | null) =>
+      subscription && { status: subscription.status, next_charge_at: subscription.nextChargeAt };
+    notes.before = state(before);
+    notes.after = { ...state(result), ...(reason === null ? {} : { reason }) };
+    return result;
+  });
 };
 
 /**

@@ -120,12 +120,8 @@ export const tokenMutations = (deps: TokenDeps): MutationResolvers => ({
       recordCancellation(
         client,
         context,
-        { kind: 'token', id },
-        {
-          merchantId: caller.merchantId,
-          before,
-          reason,
-        },
+        { action: 'token.cancel', merchantId: caller.merchantId, id },
+        { before, reason },
       ),
     );
     return isRefusal(token) ? token : { __typename: 'TokenCancelled', token };
