@@ -9,7 +9,7 @@ const ratedMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent'] as const;
 export type RatedMethod = (typeof ratedMethods)[number];
 
 /** What operators set rates for: the listed methods, and payouts, which the API does not list. */
-export const settableMethods = [
+const settableMethods = [
   ...ratedMethods,
   'payouts_sbp',
   'payouts_card',

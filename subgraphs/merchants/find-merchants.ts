@@ -1,17 +1,9 @@
 /** Reading the merchants subgraph's rows: by reference, by key digest, by payment. */
-import { runByMerchant } from '../platform/database/sharding.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { batched, loadByKey } from '../platform/database/batch-calls.ts';
 import { ShopEntity, type Shop } from '../platform/database/entities.ts';
-import { isUuid } from '../rules/ids.ts';
-import {
-  columns,
-  propertyNames,
-  run,
-  type Runner,
-  type Statement,
-} from '../platform/database/statement.ts';
+import { columns, propertyNames, run, type Statement } from '../platform/database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { EntityReference, OfShop } from '../platform/graph/entities.ts';
 import type { Scope } from '../platform/access/principal.ts';
@@ -67,26 +59,12 @@ export interface PaymentPlace extends OfShop {
   readonly id: string;
 }
 
-const paymentPlaces: Statement = {
-  name: 'payment.places',
-  text: `select ${columns(['merchantId', 'id', 'shopId', 'mode'])} from payment where merchant_id = $1 and id = any ($2)`,
-};
-
 /** The owners of payments, in the order of the references; null where there is none. */
-export const findPaymentPlaces = async (
-  runner: Runner,
-  references: readonly EntityReference[],
-): Promise<(PaymentPlace | null)[]> => {
-  const sane = references.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
-  const rows = await runByMerchant<PaymentPlace, EntityReference>(
-    runner,
-    paymentPlaces,
-    sane,
-    (own) => [own.map(({ id }) => id)],
-  );
-  const found = new Map(rows.map((row) => [nameOf(row), row]));
-  return references.map((reference) => found.get(nameOf(reference)) ?? null);
-};
+export const findPaymentPlaces = loadByKey<PaymentPlace>(
+  'payment',
+  columns(['merchantId', 'id', 'shopId', 'mode']),
+  'payment.places',
+);
 
 const nameOf = ({ merchantId, id }: EntityReference): string => `${merchantId}/${id}`.toLowerCase();
 

@@ -104,7 +104,6 @@ export interface ConsoleDeps {
   readonly database: Database;
 }
 
-/** The queries of a console. */
 const consoleQueries = (deps: ConsoleDeps) =>
   ({
     ...viewerQueries,
@@ -121,7 +120,6 @@ const consoleFields = (deps: ConsoleDeps) => ({
   ...searchFields,
 });
 
-/** The mutations of a console. */
 const consoleMutations = (deps: EndpointDeps) =>
   ({ ...onboardMutations(deps), ...viewMutations(deps) }) satisfies MutationResolvers;
 

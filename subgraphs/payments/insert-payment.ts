@@ -128,7 +128,7 @@ const insertAll = async (
   });
 };
 
-const insertGathered = batched<Insertion, RatedPayment | 'left' | null>({
+const insertGathered = batched<Insertion, RatedPayment | null>({
   name: create.name,
   callerOf: ({ payment }) => payment.merchantId,
   run: insertAll,
@@ -137,10 +137,7 @@ const insertGathered = batched<Insertion, RatedPayment | 'left' | null>({
 const insert = async (pool: pg.Pool, insertion: Insertion): Promise<RatedPayment | null> => {
   const { merchantId, id: subjectId } = insertion.payment;
   await rememberTrace(pool, { merchantId, subjectId });
-  let written = await insertGathered(pool, insertion);
-  // Outside the batches, it may wait for the holder of the key.
-  if (written === 'left') [written = null] = await insertAll(pool, [insertion]);
-  return written === 'left' ? null : written;
+  return insertGathered(pool, insertion);
 };
 
 /**

@@ -109,7 +109,6 @@ export const receiveCallbacks = async (
   return due.length;
 };
 
-/** The jobs of the payments subgraph. */
 export const paymentJobs = ({
   database,
   banks,
@@ -168,7 +167,6 @@ const refundKey = object({
  */
 export const sendRefundJob = 'send-refund';
 
-/** The jobs of refunds. */
 export const refundJobs = ({
   database,
   banks,
@@ -209,7 +207,6 @@ export const refundClockParticipant = ({
 
 // What receipts need in the background: the sweep finds every one that is due.
 
-/** The jobs of receipts. */
 export const receiptJobs = ({
   now,
   ...parts

@@ -361,8 +361,8 @@ export const storePayments = async (
   return written.length;
 };
 
-/** Gives `left` for what a batch did not write: its version is another, or it is locked. */
-const storeGathered = batched<Storing, Payment | 'left' | null>({
+/** A batch leaves what it did not write: its version is another, or it is locked. */
+const storeGathered = batched<Storing, Payment | null>({
   name: store.name,
   callerOf: ({ after }) => after.merchantId,
   run: async (pool, storings) => {
@@ -389,9 +389,7 @@ export const storePayment = async (
   now: Temporal.Instant,
 ): Promise<Payment | null> => {
   const storing = storingOf(before, change, now);
-  const stored = runner instanceof pg.Pool ? await storeGathered(runner, storing) : 'left';
-  if (stored !== 'left') return stored;
-  // Outside the batches, it may wait for the row.
+  if (runner instanceof pg.Pool) return storeGathered(runner, storing);
   const written = await storeTogether(runner, [storing], true);
   return written.has(before.id) ? storing.after : null;
 };

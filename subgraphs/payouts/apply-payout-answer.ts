@@ -134,15 +134,14 @@ const storeAll = async (
   });
 };
 
-/** Returns `left` for payouts that a batch did not write. */
-const storeGathered = batched<Storing, Payout | 'left' | null>({
+const storeGathered = batched<Storing, Payout | null>({
   name: store.name,
   callerOf: ({ after }) => after.merchantId,
   run: storeAll,
 });
 
 /** Null when the payout has changed since it was read. */
-const storePayout = async (
+const storePayout = (
   { pool }: Database,
   before: Payout,
   { after, postings }: Change,
@@ -156,10 +155,7 @@ const storePayout = async (
     deltas: deltaRows(source, postings),
     events: after.status === before.status ? [] : [eventRow(statusEvent(after, now))],
   };
-  let stored = await storeGathered(pool, storing);
-  // Outside the batches, so that waiting for the row's lock does not delay them.
-  if (stored === 'left') [stored = null] = await storeAll(pool, [storing]);
-  return stored === 'left' ? null : stored;
+  return storeGathered(pool, storing);
 };
 
 interface Change {

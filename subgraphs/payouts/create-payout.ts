@@ -128,7 +128,7 @@ interface PayoutOpening extends Omit<CallClaim, 'caller'> {
   readonly draft: Draft | Refusal;
 }
 
-type Answer = Created<Payout> | Refusal | 'left';
+type Answer = Created<Payout> | Refusal;
 
 const openOne = async (
   client: pg.PoolClient,
@@ -154,7 +154,7 @@ const groupOf = ({ caller: { shopId, mode }, method, draft }: PayoutOpening): st
 const openGroup = async (
   client: pg.PoolClient,
   group: readonly PayoutOpening[],
-): Promise<readonly (readonly [string, Answer])[]> => {
+): Promise<readonly (readonly [string, Answer | 'left'])[]> => {
   const [first] = group;
   if (!first) return [];
   const drafts = group.flatMap(({ draft }) => (isRefusal(draft) ? [] : [draft]));
@@ -175,11 +175,11 @@ const openGroup = async (
 const openTogether = (
   pool: pg.Pool,
   openings: readonly PayoutOpening[],
-): Promise<readonly Answer[]> =>
+): Promise<readonly (Answer | 'left')[]> =>
   inTransaction(pool, async (client) => {
     const free = await tryClaims(client, openings);
     const mine = openings.filter(({ resourceId }) => free.has(resourceId));
-    const answers = new Map<string, Answer>();
+    const answers = new Map<string, Answer | 'left'>();
     for (const group of Map.groupBy(mine, groupOf).values())
       for (const [id, answer] of await openGroup(client, group)) answers.set(id, answer);
     // A refused payout releases its key.
@@ -194,13 +194,13 @@ const openTogether = (
     return openings.map(({ resourceId }) => answers.get(resourceId) ?? 'left');
   });
 
-/** Returns `left` for payouts that a batch did not decide because their key is taken. */
 const openGathered = batched<PayoutOpening, Answer>({
   name: 'payout.open',
   callerOf: ({ caller }) => caller.merchantId,
   // Concurrent batches would wait for each other at the merchant's row.
   inFlight: 1,
   run: unlessHeld(openTogether),
+  alone: openAlone,
 });
 
 /**
@@ -209,15 +209,10 @@ const openGathered = batched<PayoutOpening, Answer>({
  * shop), or about the key, and then creates nothing. Rejects when a balance would pass its bound
  * (`ledger/balance`).
  */
-const openPayout = async (
-  pool: pg.Pool,
-  opening: PayoutOpening,
-): Promise<Created<Payout> | Refusal> => {
+const openPayout = async (pool: pg.Pool, opening: PayoutOpening): Promise<Answer> => {
   const { caller, resourceId: subjectId } = opening;
   await rememberTrace(pool, { merchantId: caller.merchantId, subjectId });
-  const opened = await openGathered(pool, opening);
-  // Outside the batches, so that waiting for the key does not delay them.
-  return opened === 'left' ? openAlone(pool, opening) : opened;
+  return openGathered(pool, opening);
 };
 
 /**

@@ -102,7 +102,6 @@ const endPage = async (
   return { ended: unbound.length, seen: tokens.length, last: tokens.at(-1) ?? null };
 };
 
-/** The jobs of tokens. */
 export const tokenJobs = (parts: TokenJobs): readonly Job[] => [
   periodic('end-unbound-tokens', 60_000, () => endUnboundTokens(parts)),
 ];
@@ -115,7 +114,6 @@ interface SubscriptionJobs extends ChargingDeps {
   readonly stopping: AbortSignal;
 }
 
-/** The jobs of subscriptions. */
 export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs): readonly Job[] => [
   sweep('charge-subscriptions', [dueSubscriptions.isDue, dueAsks.isDue], () =>
     chargeDue(parts, now, { stopping }),

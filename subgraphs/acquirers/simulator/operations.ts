@@ -118,24 +118,14 @@ const confirmAll = async (
 };
 
 /**
- * Returns `left` for operations that a batch did not confirm: locked, unknown, or confirmed twice.
+ * Confirms or refuses an operation; returns the bank's state of it, null when it is unknown. A batch
+ * leaves one that is locked, unknown, or confirmed twice.
  */
-const confirmGathered = batched<Confirmation, Found | 'left' | null>({
+export const confirmOperation = batched<Confirmation, Found | null>({
   name: confirm.name,
   callerOf: ({ merchantId }) => merchantId,
   run: confirmAll,
 });
-
-/** Confirms or refuses an operation; returns the bank's state of it, null when it is unknown. */
-export const confirmOperation = async (
-  pool: pg.Pool,
-  confirmation: Confirmation,
-): Promise<Found | null> => {
-  let confirmed = await confirmGathered(pool, confirmation);
-  // Outside the batches, it may wait for the operation.
-  if (confirmed === 'left') [confirmed = null] = await confirmAll(pool, [confirmation]);
-  return confirmed === 'left' ? null : confirmed;
-};
 
 // Orders of refunds and payouts at the simulated bank, those of one moment in one statement.
 

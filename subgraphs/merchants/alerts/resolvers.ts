@@ -10,7 +10,7 @@ import type {
 import { type Alert, AlertEntity } from '../../platform/alerts/entities.ts';
 import { listAlerts } from '../../platform/alerts/alerts.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { Database, OnPool } from '../../platform/database/orm.ts';
 import { alertFieldNames, alertSeverities, placeOf } from '../../rules/alert.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { asType, orThrow, refusal } from '../../platform/access/access.ts';
@@ -138,7 +138,6 @@ const resolveAlert = async (
   return changeAlert(database, acting, 'alert.resolve', key, changes);
 };
 
-/** The query of alerts. */
 export const alertQueries = ({ database }: { readonly database: Database }) =>
   ({
     alerts: async (_, { merchantId, ...query }, context) => {
@@ -161,7 +160,7 @@ export const alertMutations = ({ database }: { readonly database: Database }) =>
   }) satisfies MutationResolvers;
 
 /** Fields that are shown differently from how they are stored. */
-export const alertFields = ({ database }: { readonly database: Pick<Database, 'pool'> }) => {
+export const alertFields = ({ database }: OnPool) => {
   const paymentOf = perCall<Alert, RowKey | null>((alerts) =>
     findPaymentsOf(database.pool, alerts),
   );

@@ -196,7 +196,6 @@ export const watchAll = async ({ pool, now }: WatchDeps): Promise<number> => {
   return raised;
 };
 
-/** The job. */
 export const watchJobs = (deps: WatchDeps): readonly Job[] => [
   periodic('watch', watchEvery_ms, () => watchAll(deps)),
 ];

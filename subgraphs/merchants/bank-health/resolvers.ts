@@ -1,6 +1,6 @@
 /** GraphQL resolvers for bank health, for platform operators. */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnPool } from '../../platform/database/orm.ts';
 import { orThrow } from '../../platform/access/access.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import {
@@ -161,12 +161,7 @@ const readBreakers = (pool: Runner, since: Temporal.Instant) =>
 /** Processes without a bank call for this long are left out: they may have ended. */
 const breakers_min = 15;
 
-/** The query of the health of banks. */
-export const bankHealthQueries = ({
-  database: { pool },
-}: {
-  readonly database: Pick<Database, 'pool'>;
-}) =>
+export const bankHealthQueries = ({ database: { pool } }: OnPool) =>
   ({
     bankHealth: async (_, { hours }, { now }) => {
       const { from, interval_min } = orThrow(spanOf(now(), hours));

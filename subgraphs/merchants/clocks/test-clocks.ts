@@ -236,7 +236,6 @@ const unnamed = (): never => {
 const ofKey = ({ mode, shopId }: KeyPrincipal, named: string | null | undefined): string | null =>
   mode === 'test' && (named ?? shopId) === shopId ? shopId : null;
 
-/** The query of a shop's test clock. */
 export const clockQueries = ({ database, realNow }: ClockVerbs): QueryResolvers => ({
   testClock: async (_, { merchantId, shopId }, context) => {
     const { principal } = context;

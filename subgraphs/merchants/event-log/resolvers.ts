@@ -6,7 +6,7 @@ import type {
   Resolvers,
   QueryeventLogArgs,
 } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { Database, OnPool } from '../../platform/database/orm.ts';
 import { withMaskedRecipient } from '../../rules/recipient.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
@@ -27,12 +27,7 @@ export const shopOf = (principal: Principal, { merchantId, shopId, mode }: Named
   return { merchantId: named, shopId, mode: mode ?? 'live' };
 };
 
-/** The queries of the event log. */
-export const eventLogQueries = ({
-  database: { pool },
-}: {
-  readonly database: Pick<Database, 'pool'>;
-}) =>
+export const eventLogQueries = ({ database: { pool } }: OnPool) =>
   ({
     eventLog: async (_, { merchantId, shopId, mode, ...query }, { principal }) =>
       orThrow(await readEventLog(pool, shopOf(principal, { merchantId, shopId, mode }), query)),

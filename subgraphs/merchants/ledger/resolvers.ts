@@ -3,7 +3,7 @@
  * operators, now or as of a moment.
  */
 import type { LedgerEntryResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnPool } from '../../platform/database/orm.ts';
 import type { RowFilter } from '../../platform/database/list-statements.ts';
 import { readBalancesAt, readClosing, type ShopClosing } from '../../ledger/closing.ts';
 import { readBalances, type ShopBalanceRow } from '../../ledger/balance.ts';
@@ -165,12 +165,7 @@ const ofPayment = (named: string | null | undefined): RowFilter => {
 const ofPayout = (id: string | null | undefined): RowFilter =>
   ofFacts('posting.payout_id', idIn(id), (paid) => `select 'payout', ${paid}::uuid`);
 
-/** The queries of balances and of the ledger. */
-export const balanceQueries = ({
-  database: { pool },
-}: {
-  readonly database: Pick<Database, 'pool'>;
-}) =>
+export const balanceQueries = ({ database: { pool } }: OnPool) =>
   ({
     balance: async (_, { merchantId, mode, currency }, { principal }) => {
       const read = principal.kind === 'key' ? principal.mode : (mode ?? 'live');
@@ -204,11 +199,7 @@ export const balanceQueries = ({
   }) satisfies QueryResolvers;
 
 /** What a movement's own row does not have. */
-export const ledgerEntryFields = ({
-  database: { pool },
-}: {
-  readonly database: Pick<Database, 'pool'>;
-}) => {
+export const ledgerEntryFields = ({ database: { pool } }: OnPool) => {
   const balancesOf = perCall<LedgerRow, BalanceAfter | null, string>(
     (movements) => balancesAfter(pool, movements),
     ({ merchantId, id }) => `${merchantId}/${id}`,

@@ -71,7 +71,6 @@ export const fetchRegistry = async (
   });
 };
 
-/** The jobs of reconciliation. */
 export const reconciliationJobs = ({
   database,
   now,

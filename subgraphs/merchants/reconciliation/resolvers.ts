@@ -78,7 +78,6 @@ interface Deps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
 }
 
-/** The queries of reconciliation. */
 export const reconciliationQueries = ({ database }: Deps) =>
   ({
     reconciliationRuns: async (_, { connector, mode, ...page }, context) => {

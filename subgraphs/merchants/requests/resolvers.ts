@@ -12,7 +12,7 @@ import type {
 import { orThrow } from '../../platform/access/access.ts';
 import { pageOf, pageRange, spanOf, type Page } from '../../platform/database/keyset.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnPool } from '../../platform/database/orm.ts';
 import { eachMerchant } from '../../platform/database/sharding.ts';
 import {
   asRow,
@@ -97,12 +97,7 @@ const findRequest = async (
 ): Promise<ApiRequest | null> =>
   (await run<ApiRequest>(runner, newest, [...shopValues(shop, now), id, at ?? null]))[0] ?? null;
 
-interface Deps {
-  readonly database: Pick<Database, 'pool'>;
-}
-
-/** The queries of the log. */
-export const requestQueries = ({ database: { pool } }: Deps) =>
+export const requestQueries = ({ database: { pool } }: OnPool) =>
   ({
     apiRequests: async (_, { merchantId, shopId, mode, ...query }, { principal }) =>
       orThrow(
@@ -159,7 +154,7 @@ export const openRequestStore = (runner: Runner, kept_max: number = requestsOfMe
 };
 
 /** Requests from the edge. */
-export const requestMutations = ({ database: { pool } }: Deps) => {
+export const requestMutations = ({ database: { pool } }: OnPool) => {
   const store = openRequestStore(pool);
   return {
     apiRequestsNote: (_, { requests }) => store(requests),

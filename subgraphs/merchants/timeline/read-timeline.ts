@@ -7,7 +7,7 @@
 import type { PaymentStatus, RefundStatus } from '../../../schema/generated/operations.ts';
 import { type BankCall, BankCallEntity } from '../../acquirers/entities.ts';
 import { refusal } from '../../platform/access/access.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnPool } from '../../platform/database/orm.ts';
 import { columns, propertyNames, run, type Runner } from '../../platform/database/statement.ts';
 import type { EntityReference } from '../../platform/graph/entities.ts';
 import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
@@ -248,11 +248,7 @@ const readTimeline = async (
 const timelines_max = 10;
 
 /** The field of a payment. */
-export const timelineOf = ({
-  database: { pool },
-}: {
-  readonly database: Pick<Database, 'pool'>;
-}) => {
+export const timelineOf = ({ database: { pool } }: OnPool) => {
   const loader = perCall<EntityReference, TimelineRow[]>(async (payments) => {
     if (payments.length > timelines_max)
       throw refusal('bad_request', `timeline: ask for at most ${timelines_max} payments at a time`);

@@ -3,7 +3,7 @@
  * all merchants.
  */
 import type { QueryResolvers, QuerytotalsArgs } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnPool } from '../../platform/database/orm.ts';
 import { shopIdsOf } from '../../platform/database/registry.ts';
 import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
@@ -315,12 +315,7 @@ const dividing = async (pool: Runner, whose: Whose, intervals: number): Promise<
   return { ...whose, shopIds };
 };
 
-/** The query of totals. */
-export const totalsQueries = ({
-  database: { pool },
-}: {
-  readonly database: Pick<Database, 'pool'>;
-}) =>
+export const totalsQueries = ({ database: { pool } }: OnPool) =>
   ({
     totals: async (_, { from, to, currency, of, ...asked }, { principal }) => {
       const groupBy = asked.groupBy ?? null;

@@ -122,7 +122,6 @@ const permissionsOf = (principal: OperatorPrincipal): ViewerPermission[] =>
     granted: accessRefusal(coordinate, principal) === null,
   }));
 
-/** The query of the caller. */
 export const viewerQueries = {
   viewer: (_, __, { principal }) => {
     if (principal.kind !== 'operator') throw refusal('scope_required', 'the viewer is a person');

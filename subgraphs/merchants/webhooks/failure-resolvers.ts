@@ -3,7 +3,7 @@ import type {
   QueryResolvers,
   QuerywebhookFailuresArgs,
 } from '../../../schema/generated/merchants.ts';
-import type { Database } from '../../platform/database/orm.ts';
+import type { OnPool } from '../../platform/database/orm.ts';
 import { anyMerchantOf, orThrow } from '../../platform/access/access.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { isUuid } from '../../rules/ids.ts';
@@ -190,12 +190,7 @@ const findFailures = async (
   return { nodes, hasMore };
 };
 
-/** The query of failed deliveries by address. */
-export const failureQueries = ({
-  database: { pool },
-}: {
-  readonly database: Pick<Database, 'pool'>;
-}) =>
+export const failureQueries = ({ database: { pool } }: OnPool) =>
   ({
     webhookFailures: async (_, query, { principal, now }) => {
       const merchantId = anyMerchantOf(principal, query.merchantId);

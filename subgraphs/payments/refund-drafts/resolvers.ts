@@ -40,7 +40,6 @@ export const refundDraftFields = ({
   };
 };
 
-/** The queries of proposed refunds. */
 export const refundDraftQueries = ({
   database: { pool },
 }: Pick<PaymentsDeps, 'database'>): QueryResolvers => ({

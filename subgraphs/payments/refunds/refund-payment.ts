@@ -182,12 +182,12 @@ const releaseUnused = async (
   }
 };
 
-type Answer = Created<Refund> | Refusal | 'left';
+type Answer = Created<Refund> | Refusal;
 
 const openTogether = (
   pool: pg.Pool,
   openings: readonly RefundOpening[],
-): Promise<readonly Answer[]> =>
+): Promise<readonly (Answer | 'left')[]> =>
   inTransaction(pool, async (client) => {
     const locked = await lockFreePayments(client, openings.map(paymentOf));
     const reached = openings.filter(({ paymentId }) => locked.of(paymentId));
@@ -195,7 +195,7 @@ const openTogether = (
     const entries: WrittenEntry[] = [];
     const terms: object[] = [];
     const unused: RefundOpening[] = [];
-    const answerOf = async (opening: RefundOpening): Promise<Answer> => {
+    const answerOf = async (opening: RefundOpening): Promise<Answer | 'left'> => {
       const payment = locked.of(opening.paymentId);
       if (!payment || !mine.has(opening.resourceId)) return 'left';
       const opened = await decideRefund(client, payment, opening);
@@ -209,7 +209,7 @@ const openTogether = (
       return { made: opened.refund, replayed: false };
     };
     // One after the other: each is decided from what those before it have left.
-    const answers: Answer[] = [];
+    const answers: (Answer | 'left')[] = [];
     for (const opening of openings) answers.push(await answerOf(opening));
     await releaseUnused(client, unused);
     await locked.store();
@@ -218,14 +218,11 @@ const openTogether = (
     return answers;
   });
 
-/**
- * Returns `left` for refunds that a batch could not decide: the payment is locked or missing, or
- * the key is taken.
- */
 const openGathered = batched<RefundOpening, Answer>({
   name: 'refund.open',
   callerOf: ({ caller }) => caller.merchantId,
   run: unlessHeld(openTogether),
+  alone: openAlone,
 });
 
 /**
@@ -234,16 +231,11 @@ const openGathered = batched<RefundOpening, Answer>({
  * `amount_exceeds_remainder`, `route_not_configured`, or about the key; nothing was made then.
  * Rejects where a balance would pass its bound (`ledger/balance`).
  */
-const openRefund = async (
-  pool: pg.Pool,
-  opening: RefundOpening,
-): Promise<Created<Refund> | Refusal> => {
+const openRefund = async (pool: pg.Pool, opening: RefundOpening): Promise<Answer> => {
   const { caller, resourceId: subjectId } = opening;
   await rememberTrace(pool, { merchantId: caller.merchantId, subjectId });
   // Earlier refunds by people are read from the audit log, which a batch writes only at its end.
-  const opened = caller.kind === 'person' ? 'left' : await openGathered(pool, opening);
-  // Outside the batches, it may wait for the key or the payment.
-  return opened === 'left' ? openAlone(pool, opening) : opened;
+  return caller.kind === 'person' ? openAlone(pool, opening) : openGathered(pool, opening);
 };
 
 // Refunds a payment (docs/contract.md#refunds). The refund is written and its money reserved before

@@ -250,14 +250,11 @@ const applyTogether = (
     return results;
   });
 
-/**
- * Returns `left` for answers that a batch could not apply, because another transaction has the
- * payment.
- */
-const applyGathered = batched<Answered, Refund | 'left'>({
+const applyGathered = batched<Answered, Refund>({
   name: 'refund.answer',
   callerOf: ({ refund }) => refund.merchantId,
   run: unlessHeld(applyTogether),
+  alone: applyAlone,
 });
 
 /**
@@ -265,17 +262,12 @@ const applyGathered = batched<Answered, Refund | 'left'>({
  * already changes nothing. Answers to refunds of one merchant at the same moment share a
  * transaction.
  */
-export const applyRefundAnswer = async (
+export const applyRefundAnswer = (
   { pool }: Pick<Database, 'pool'>,
   refund: Pick<Refund, 'merchantId' | 'paymentId' | 'id'>,
   answer: RefundAnswer,
   now: Temporal.Instant,
-): Promise<Refund> => {
-  const answered = { refund, answer, now };
-  const applied = await applyGathered(pool, answered);
-  // Outside the batches, it may wait for the payment.
-  return applied === 'left' ? applyAlone(pool, answered) : applied;
-};
+): Promise<Refund> => applyGathered(pool, { refund, answer, now });
 
 const sendAndApply = async (
   database: Database,

@@ -50,7 +50,6 @@ const ofBatch = (id: string | null | undefined): RowFilter | Refusal =>
     ? refuse('bad_request', 'batchId: expected a UUID')
     : exactly('payout_draft.batch_id', id, { type: 'uuid' });
 
-/** The queries of drafts. */
 export const draftQueries = ({
   database: { pool },
 }: Pick<DraftsDeps, 'database'>): QueryResolvers => ({

@@ -25,8 +25,13 @@ interface Batched<Call, Result> {
   readonly callerOf: (call: Call) => string;
   /** Concurrent statements, if not two: one, when they would only wait for each other. */
   readonly inFlight?: number;
-  /** One result for each call, in their order. All calls take effect, or none. */
-  readonly run: (pool: pg.Pool, calls: readonly Call[]) => Promise<readonly Result[]>;
+  /**
+   * One result for each call, in their order. All calls take effect, or none, except those that are
+   * `left`: what they need is held by another transaction.
+   */
+  readonly run: (pool: pg.Pool, calls: readonly Call[]) => Promise<readonly (Result | 'left')[]>;
+  /** Makes a call that a batch has left, and may wait; absent: `run` of that call alone. */
+  readonly alone?: (pool: pg.Pool, call: Call) => Promise<Result>;
 }
 
 /** Calls in one statement. */
@@ -54,9 +59,21 @@ const runAlone = async <Call, Result>(
   operation: Pick<Batched<Call, Result>, 'run'>,
   pool: pg.Pool,
   call: Call,
-): Promise<Result> => {
+): Promise<Result | 'left'> => {
   for (const result of await operation.run(pool, [call])) return result;
   throw new Error('a call has no result');
+};
+
+/** Makes a call outside the batches, so that what it waits for does not delay them. */
+const makeLeft = async <Call, Result>(
+  operation: Batched<Call, Result>,
+  pool: pg.Pool,
+  call: Call,
+): Promise<Result> => {
+  if (operation.alone) return operation.alone(pool, call);
+  const result = await runAlone(operation, pool, call);
+  if (result === 'left') throw new Error('a call that ran alone was left');
+  return result;
 };
 
 /** Runs the calls of a failed batch one by one; `failed` is called for each that fails then, too. */
@@ -83,15 +100,15 @@ const runEach = async <Call, Result>(
 const openBatcher = <Call, Result>(
   pool: pg.Pool,
   operation: Batched<Call, Result>,
-): ((call: Call) => Promise<Result>) => {
+): ((call: Call) => Promise<Result | 'left'>) => {
   const slots_max = operation.inFlight ?? batchesInFlight_max;
-  const alone = (call: Call): Promise<Result> => runAlone(operation, pool, call);
-  const queue: Waiting<Call, Result>[] = [];
+  const alone = (call: Call): Promise<Result | 'left'> => runAlone(operation, pool, call);
+  const queue: Waiting<Call, Result | 'left'>[] = [];
   let failingUntil_ms = 0;
   let inFlight = 0;
   let isDue = false;
 
-  const runBatch = async (batch: readonly Waiting<Call, Result>[]): Promise<void> => {
+  const runBatch = async (batch: readonly Waiting<Call, Result | 'left'>[]): Promise<void> => {
     const calls = batch.map(({ call }) => call);
     try {
       const results = await operation.run(pool, calls);
@@ -121,7 +138,7 @@ const openBatcher = <Call, Result>(
 
   return (call) => {
     if (performance.now() < failingUntil_ms) return outsideOfCalls(alone, call);
-    const answer = Promise.withResolvers<Result>();
+    const answer = Promise.withResolvers<Result | 'left'>();
     queue.push({ call, answer });
     // Behind all that this turn of the event loop brings.
     if (!isDue && inFlight < slots_max) {
@@ -136,7 +153,7 @@ const openBatcher = <Call, Result>(
 export const batched = <Call, Result>(
   operation: Batched<Call, Result>,
 ): ((pool: pg.Pool, call: Call) => Promise<Result>) => {
-  type Batcher = (call: Call) => Promise<Result>;
+  type Batcher = (call: Call) => Promise<Result | 'left'>;
   const batchers = new WeakMap<pg.Pool, LRUCache<string, Batcher>>();
   const batcherOn = (pool: pg.Pool, call: Call): Batcher => {
     const ofPool = batchers.get(pool) ?? new LRUCache<string, Batcher>({ max: batchers_max });
@@ -147,10 +164,12 @@ export const batched = <Call, Result>(
     return batcher;
   };
   // A batch belongs to no single call, so it would not wait for the turn of a call in the lane.
-  return (pool, call) =>
-    isInLane()
-      ? runAlone(operation, pool, call)
-      : spanned(spanOf(operation), () => batcherOn(pool, call)(call));
+  return async (pool, call) => {
+    const result = isInLane()
+      ? await runAlone(operation, pool, call)
+      : await spanned(spanOf(operation), () => batcherOn(pool, call)(call));
+    return result === 'left' ? makeLeft(operation, pool, call) : result;
+  };
 };
 
 // Rows by their keys, in the order of the keys: entity references load with one statement for all.
@@ -169,9 +188,13 @@ const nameOf = ({ merchantId, id }: RowKey): string => `${merchantId}/${id}`.toL
  * A loader of a table with the key (merchant_id, id); `columns` is what `columns()` of statement.ts
  * makes, without an alias.
  */
-export const loadByKey = <Found extends RowKey>(table: string, columns: string) => {
+export const loadByKey = <Found extends RowKey>(
+  table: string,
+  columns: string,
+  name = `${table}.load`,
+) => {
   const load: Statement = {
-    name: `${table}.load`,
+    name,
     text: `select ${columns} from ${table} where merchant_id = $1 and id = any ($2::uuid[])`,
   };
   const findMany = async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {

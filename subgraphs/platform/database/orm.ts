@@ -84,6 +84,11 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** What works with the pool alone. */
+export interface OnPool {
+  readonly database: Pick<Database, 'pool'>;
+}
+
 interface DatabaseOptions {
   readonly url: string;
   readonly entities: readonly EntitySchema[];

@@ -86,7 +86,6 @@ export const subscriptionChargeFields: SubscriptionChargeResolvers = {
     paymentId !== null && isOwn(principal, shopId) ? { merchantId, id: paymentId } : null,
 };
 
-/** The queries of subscriptions. */
 export const subscriptionQueries = ({ database: { pool } }: SubscriptionDeps): QueryResolvers => ({
   billingSubscription: async (_, { id, merchantId }, { principal }) => {
     const [subscription] = await loadSubscriptions(pool, [
@@ -109,7 +108,6 @@ export const subscriptionQueries = ({ database: { pool } }: SubscriptionDeps): Q
 const answer = <Name extends string>(__typename: Name, result: Subscription | Refusal) =>
   isRefusal(result) ? result : { __typename, subscription: result };
 
-/** The mutations of subscriptions. */
 export const subscriptionMutations = ({
   database,
   customers,

@@ -53,7 +53,6 @@ const queryOf = (
   customerRef: customerRef ?? null,
 });
 
-/** The queries of tokens. */
 export const tokenQueries = ({ database: { pool } }: TokenDeps): QueryResolvers => ({
   tokens: async (_, { customerRef, merchantId }, { principal }) => {
     const query = queryOf(principal, merchantId, customerRef);
@@ -73,7 +72,6 @@ export const tokenQueries = ({ database: { pool } }: TokenDeps): QueryResolvers 
   },
 });
 
-/** The mutations of tokens. */
 export const tokenMutations = (deps: TokenDeps): MutationResolvers => ({
   tokenCreate: async (_, { input, idempotency }, { principal, now, requestId }) => {
     const created = await createToken(
