@@ -263,28 +263,31 @@ const decide = (
 const unlessSuperseded = (
   answer: BankAnswer,
   { orderedAt }: Payment,
-  order: Temporal.Instant | null,
+  order: Temporal.Instant | undefined,
 ): BankAnswer => {
-  const isSuperseded = order !== null && !isLastOrder(orderedAt, order);
+  const isSuperseded = order !== undefined && !isLastOrder(orderedAt, order);
   return isSuperseded && (answer.kind === 'declined' || answer.kind === 'unseen')
     ? { kind: 'unknown' }
     : answer;
 };
 
-const apply = async (
+/** A payment, and what the caller knows of it. */
+interface Answered extends PaymentKey {
+  /** When the answered order was given; another one may have been given since. */
+  readonly order?: Temporal.Instant;
+  /** The payment as the call has read it. */
+  readonly known?: RatedPayment | null;
+}
+
+/**
+ * Applies the answer; the payment as it is afterwards. A final answer for a payment that is final
+ * already changes nothing, except that the money of a success after another end is returned.
+ */
+export const applyBankAnswer = async (
   database: Database,
-  key: PaymentKey,
-  {
-    connector,
-    received,
-    order,
-    known,
-  }: {
-    readonly connector: string;
-    readonly received: BankAnswer;
-    readonly order: Temporal.Instant | null;
-    readonly known: RatedPayment | null;
-  },
+  { order, known = null, ...key }: Answered,
+  connector: string,
+  received: BankAnswer,
   now: Temporal.Instant,
 ): Promise<Payment | Refusal> => {
   let answer = received;
@@ -312,45 +315,3 @@ const apply = async (
     await alertOfContradiction(database, payment, connector, answer.bankCode, now);
   return payment;
 };
-
-/**
- * Applies the answer; the payment as it is afterwards. A final answer for a payment that is final
- * already changes nothing, except that the money of a success after another end is returned.
- */
-export const applyBankAnswer = (
-  database: Database,
-  key: PaymentKey,
-  connector: string,
-  received: BankAnswer,
-  now: Temporal.Instant,
-): Promise<Payment | Refusal> =>
-  apply(database, key, { connector, received, order: null, known: null }, now);
-
-/** The same for a payment that the call has read. */
-export const applyAnswerTo = (
-  database: Database,
-  known: RatedPayment,
-  connector: string,
-  received: BankAnswer,
-  now: Temporal.Instant,
-): Promise<Payment | Refusal> => {
-  const { merchantId, id: paymentId } = known.payment;
-  return apply(
-    database,
-    { merchantId, paymentId },
-    { connector, received, order: null, known },
-    now,
-  );
-};
-
-/**
- * Applies the answer to the order that was given at `now`: another one may have been given since.
- */
-export const applyOrderAnswer = (
-  database: Database,
-  key: PaymentKey,
-  connector: string,
-  received: BankAnswer,
-  now: Temporal.Instant,
-): Promise<Payment | Refusal> =>
-  apply(database, key, { connector, received, order: now, known: null }, now);

@@ -9,7 +9,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isBinding, isCharge } from '../../rules/recurring.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { applyAnswerTo, applyBankAnswer } from './apply-bank-answer.ts';
+import { applyBankAnswer } from './apply-bank-answer.ts';
 import { earlyMethod, recordEarlyOrder } from './create-early-order.ts';
 import type { Payment } from '../entities.ts';
 import { sendHoldOrder } from '../holds/send-hold-order.ts';
@@ -133,7 +133,6 @@ const answerOf = async (
     : answer;
 };
 
-/** How a bank is asked. */
 type Ask = Bank['ask'];
 
 /**
@@ -169,9 +168,9 @@ export const askAbout = async (
   { occasion = 'notified', notifiedBy = null, ask }: Asking & { readonly ask?: Ask } = {},
 ): Promise<Payment | Refusal> => {
   const { payment } = known;
+  const key = { merchantId: payment.merchantId, paymentId: payment.id };
   if (payment.holdOrder !== null) {
-    const { merchantId, id: paymentId } = payment;
-    const sent = await sendHoldOrder(database, banks, { merchantId, paymentId }, now);
+    const sent = await sendHoldOrder(database, banks, key, now);
     return isRefusal(sent) ? sent : sent.payment;
   }
   const isFound = notifiedBy !== null && isWithoutBank(payment);
@@ -183,19 +182,18 @@ export const askAbout = async (
   if (isFound && !earlyMethod(bank, payment.method)) return payment;
   const answer = await answerOf(bank, payment, now, ask ?? ((question) => bank.ask(question)));
   if (payment.status !== 'pending')
-    return applyAnswerTo(database, known, bank.connector, answer, now);
+    return applyBankAnswer(database, { ...key, known }, bank.connector, answer, now);
   // An order whose buyer has not gone on yet may end at the bank, which says nothing of the link
   // here; that it is paid counts.
   if (answer.kind !== 'approved' && answer.kind !== 'authorized') return payment;
   if (isFound) {
-    const { merchantId, id: paymentId } = payment;
     const recorded = await recordEarlyOrder(database, bank, payment, answer.reference, now);
     if (isRefusal(recorded)) return recorded;
     // The buyer has gone on to another bank meanwhile.
     if (recorded.connector !== null && recorded.connector !== bank.connector) return recorded;
-    return applyBankAnswer(database, { merchantId, paymentId }, bank.connector, answer, now);
+    return applyBankAnswer(database, key, bank.connector, answer, now);
   }
-  return applyAnswerTo(database, known, bank.connector, answer, now);
+  return applyBankAnswer(database, { ...key, known }, bank.connector, answer, now);
 };
 
 /** Payments that the bank is to be asked about at a known moment. */

@@ -15,7 +15,7 @@ import type { PolicyLists } from '../../platform/policies/policies.ts';
 import type { BuyerMethod } from '../../rules/buyer.ts';
 import { cardMistake, holderOf, holdsCardNumber } from '../../rules/card.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { applyOrderAnswer } from './apply-bank-answer.ts';
+import { applyBankAnswer } from './apply-bank-answer.ts';
 import { askBank, findAsksDue, paymentAsks, type Occasion } from './ask-bank.ts';
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
@@ -134,7 +134,7 @@ const giveOrder = async (
     await bank.openSession(sessionOrder(claimed, { method, card, pageUrl, now })),
   );
   if (answer.kind === 'opened') return recordSession(database, key, answer, now);
-  return applyOrderAnswer(database, key, bank.connector, answer, now);
+  return applyBankAnswer(database, { ...key, order: now }, bank.connector, answer, now);
 };
 
 /**

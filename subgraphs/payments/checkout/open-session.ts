@@ -11,7 +11,7 @@ import { holderOf } from '../../rules/card.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
 import { isBinding } from '../../rules/recurring.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { applyOrderAnswer } from '../bank-answers/apply-bank-answer.ts';
+import { applyBankAnswer } from '../bank-answers/apply-bank-answer.ts';
 import { changePayment, type Decision, statusChange } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { cardFlaw, orderAgain } from '../bank-answers/order-again.ts';
@@ -210,6 +210,6 @@ export const openSession = async (
     case 'declined':
     case 'pending':
     case 'unknown':
-      return applyOrderAnswer(database, key, last.connector, answer, now);
+      return applyBankAnswer(database, { ...key, order: now }, last.connector, answer, now);
   }
 };

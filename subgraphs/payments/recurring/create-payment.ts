@@ -9,6 +9,7 @@ import type {
   MutationResolvers,
   QueryResolvers,
   RecurringPaymentResolvers,
+  RecurringPaymentInput,
 } from '../../../schema/generated/payments.ts';
 import type { Bank } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
@@ -18,7 +19,6 @@ import { pageAddress } from '../../platform/graph/page-address.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
 import type { Plan } from '../../rules/banks.ts';
 import { isUuid } from '../../rules/ids.ts';
-import type { Mode } from '../../rules/mode.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import {
   savedText,
@@ -27,13 +27,12 @@ import {
   savableMethods,
   savedMethod,
   verificationAmount,
-  type RecurringKind,
   type SavableMethod,
   type SavedMethod,
 } from '../../rules/recurring.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { type Metadata, asCame } from '../../rules/texts.ts';
-import { applyAnswerTo } from '../bank-answers/apply-bank-answer.ts';
+import { asCame } from '../../rules/texts.ts';
+import { applyBankAnswer } from '../bank-answers/apply-bank-answer.ts';
 import { orderCharge } from '../bank-answers/orders.ts';
 import { cancelPayment } from '../cancel-payment.ts';
 import { planFor, planMetadata } from '../checkout/rules.ts';
@@ -43,38 +42,13 @@ import { loadPayments } from '../find-payments.ts';
 import { insertRecurringPayment, type NewRecurringPayment } from '../insert-payment.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { defaultOrderId, linkTtl_max_min, paymentDefaults } from '../rules/create.ts';
-import { sessionTtl_min, type PaymentMethod } from '../rules/payment.ts';
+import { sessionTtl_min } from '../rules/payment.ts';
 import { findPayment } from '../store-payment.ts';
 
 /*
  * The input of payments of saved methods, checked and with defaults. In test mode the amount
  * decides the outcome. The method of a charge is `recurrent`.
  */
-
-/** The request of recurring billing. */
-interface RecurringInput {
-  readonly merchantId: string;
-  readonly shopId: string;
-  readonly mode: Mode;
-  readonly kind: RecurringKind;
-  readonly idempotencyKey: string;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly method: PaymentMethod;
-  readonly tokenId: string;
-  readonly subscriptionId?: string | null | undefined;
-  readonly customerRef: string;
-  readonly savedReference?: string | null | undefined;
-  readonly verification: boolean;
-  readonly orderId?: string | null | undefined;
-  readonly description?: string | null | undefined;
-  readonly returnUrl?: string | null | undefined;
-  readonly ttlMinutes?: number | null | undefined;
-  /** Whose terms its receipt has. */
-  readonly receiptTermsId?: string | null | undefined;
-  /** The merchant's pairs; the reserved keys overwrite them. */
-  readonly metadata?: Metadata | null | undefined;
-}
 
 const key_max_chars = 200;
 
@@ -91,7 +65,7 @@ interface RecurringTerms {
   readonly by: { readonly binds: SavableMethod } | { readonly charges: SavedMethod };
 }
 
-const mistakeIn = (input: RecurringInput): string | null => {
+const mistakeIn = (input: RecurringPaymentInput): string | null => {
   const { idempotencyKey, amount, currency, verification, kind, ttlMinutes } = input;
   if (idempotencyKey.length < 1 || idempotencyKey.length > key_max_chars)
     return `idempotencyKey: expected 1 to ${key_max_chars} characters`;
@@ -105,7 +79,11 @@ const mistakeIn = (input: RecurringInput): string | null => {
   return null;
 };
 
-const byOf = ({ kind, method, savedReference }: RecurringInput): RecurringTerms['by'] | string => {
+const byOf = ({
+  kind,
+  method,
+  savedReference,
+}: RecurringPaymentInput): RecurringTerms['by'] | string => {
   if (!isBinding(kind)) {
     const charges = savedMethod(savedReference ?? null);
     return charges ? { charges } : 'savedReference: required for a charge';
@@ -118,7 +96,7 @@ const byOf = ({ kind, method, savedReference }: RecurringInput): RecurringTerms[
  * A card is bound with 3-D Secure (docs/contract.md#tokens), so a planned success is confirmed at
  * the bank first.
  */
-const planOfRecurring = ({ amount, kind, method, metadata }: RecurringInput): Plan => {
+const planOfRecurring = ({ amount, kind, method, metadata }: RecurringPaymentInput): Plan => {
   const plan = planFor(amount, metadata ?? {});
   return isBinding(kind) && method === 'cards' && plan.outcome === 'succeeded'
     ? { outcome: 'requires_action', failureCode: null }
@@ -129,7 +107,10 @@ const planOfRecurring = ({ amount, kind, method, metadata }: RecurringInput): Pl
  * The terms of a payment, or `bad_request`. Its metadata name its token or subscription, in
  * addition to the reserved keys. A charge has no link: it ends with the bank's session.
  */
-const recurringTerms = (input: RecurringInput, now: Temporal.Instant): RecurringTerms | Refusal => {
+const recurringTerms = (
+  input: RecurringPaymentInput,
+  now: Temporal.Instant,
+): RecurringTerms | Refusal => {
   const by = byOf(input);
   const mistake = mistakeIn(input) ?? (typeof by === 'string' ? by : null);
   if (mistake !== null || typeof by === 'string') return refuse('bad_request', mistake ?? '');
@@ -182,7 +163,7 @@ const sessionOf = (terms: RecurringTerms, bank: Bank, now: Temporal.Instant) =>
       } as const);
 
 const newPayment = (
-  input: RecurringInput,
+  input: RecurringPaymentInput,
   terms: RecurringTerms,
   bank: Bank,
   policies: PolicyLists,
@@ -219,7 +200,7 @@ const newPayment = (
 /** The bank that binds, or the one that has what is charged, whatever the routes are by then. */
 const bankFor = async (
   banks: Banks,
-  { merchantId, shopId, mode, currency }: RecurringInput,
+  { merchantId, shopId, mode, currency }: RecurringPaymentInput,
   { by }: RecurringTerms,
 ): Promise<Bank | Refusal> => {
   if ('charges' in by)
@@ -243,7 +224,7 @@ const bankFor = async (
  */
 const earlier = async (
   database: Database,
-  input: RecurringInput,
+  input: RecurringPaymentInput,
   { id }: RecurringTerms,
   now: Temporal.Instant,
 ): Promise<Payment | Refusal | null> => {
@@ -290,7 +271,7 @@ const createRecurringPayment = async (
     readonly customers: CustomerVault;
     readonly policies: PolicyLists;
   },
-  input: RecurringInput,
+  input: RecurringPaymentInput,
   now: Temporal.Instant,
 ): Promise<RecurringMade | Refusal> => {
   const terms = recurringTerms(input, now);
@@ -314,7 +295,8 @@ const createRecurringPayment = async (
   }
   if (!('charges' in terms.by)) return { payment: made.payment, replayed: false };
   const answer = await orderCharge(bank, made.payment, true, now);
-  const charged = await applyAnswerTo(database, made, bank.connector, answer, now);
+  const known = { merchantId: input.merchantId, paymentId: made.payment.id, known: made };
+  const charged = await applyBankAnswer(database, known, bank.connector, answer, now);
   return isRefusal(charged) ? charged : { payment: charged, replayed: false };
 };
 
