@@ -271,7 +271,6 @@ export interface HoldOrder {
   readonly payment: { readonly operationId: string; readonly reference: string | null };
   /** The captured amount; the rest is released. For a release: the held amount. */
   readonly amount: MinorUnits;
-  /** What is held. */
   readonly held: MinorUnits;
   readonly currency: string;
   /** Present, for a capture: the receipt of the captured amount, which is registered with it. */

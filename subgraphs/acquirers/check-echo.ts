@@ -6,7 +6,6 @@ import { raiseAlert } from '../platform/alerts/alerts.ts';
 import type { Runner } from '../platform/database/statement.ts';
 import type { MinorUnits } from '../rules/money.ts';
 
-/** What was ordered. */
 export interface Ordered {
   readonly merchantId: string;
   readonly operationId: string;

@@ -56,7 +56,6 @@ const customerSchema = object({
   inn: nullable(string()),
 });
 
-/** A customer as it is sealed. */
 const sealedCustomer = (
   customers: Pick<CustomerVault, 'seal'>,
   customer: ReceiptCustomer,

@@ -150,7 +150,6 @@ export const ledgerEntities = [
 // Totals by the hour, and the facts counted in them. An hour counts what was made in it, in its
 // current state: a payment that is refunded in May still belongs to its hour in April.
 
-/** What is counted. */
 export const countedKinds = ['payment', 'refund', 'payout'] as const;
 export type CountedKind = (typeof countedKinds)[number];
 

@@ -49,7 +49,6 @@ interface CabinetDeps extends EndpointDeps, ResendDeps {
   readonly bus: Pick<Bus, 'publish'>;
 }
 
-/** Queries of the cabinet. */
 export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetDeps, 'database'>) =>
   ({
     merchants: async (_, query, context) => {

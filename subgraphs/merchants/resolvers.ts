@@ -59,7 +59,6 @@ import { timelineOf } from './timeline/read-timeline.ts';
 import { totalsQueries } from './totals/resolvers.ts';
 import { viewerFields, viewerQueries } from './viewer/resolvers.ts';
 import { viewMutations, viewQueries } from './views/resolvers.ts';
-import type { EndpointDeps } from './webhooks/change-endpoint.ts';
 import type { WakeLanes } from './webhooks/deliverer.ts';
 import { failureQueries } from './webhooks/failure-resolvers.ts';
 import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
@@ -97,32 +96,6 @@ export interface MerchantsDeps extends ClockVerbs {
   readonly wakeLanes: WakeLanes;
 }
 
-// Console queries beyond the cabinet: the caller, and the search.
-
-export interface ConsoleDeps {
-  readonly issuer: string | null;
-  readonly database: Database;
-}
-
-const consoleQueries = (deps: ConsoleDeps) =>
-  ({
-    ...viewerQueries,
-    ...searchQueries(deps),
-    ...viewQueries(deps),
-    ...totalsQueries(deps),
-    ...bankHealthQueries(deps),
-    ...failureQueries(deps),
-  }) satisfies QueryResolvers;
-
-/** The fields of its types. */
-const consoleFields = (deps: ConsoleDeps) => ({
-  ...viewerFields(deps),
-  ...searchFields,
-});
-
-const consoleMutations = (deps: EndpointDeps) =>
-  ({ ...onboardMutations(deps), ...viewMutations(deps) }) satisfies MutationResolvers;
-
 /** The resolvers and the entity loaders of the merchants subgraph. */
 export const merchantsSubgraph = (
   deps: MerchantsDeps,
@@ -138,7 +111,8 @@ export const merchantsSubgraph = (
       ...alertFields(deps),
       ...eventLogFields(deps),
       ...requestFields,
-      ...consoleFields(deps),
+      ...viewerFields(deps),
+      ...searchFields,
       ...reconciliationFields(deps),
       LedgerConnection: totalField,
       WebhookDeliveryConnection: totalField,
@@ -152,12 +126,10 @@ export const merchantsSubgraph = (
         ...reconciliationQueries(deps),
         ...eventLogQueries(deps),
         ...requestQueries(deps),
-        ...consoleQueries(deps),
         ...sessionQueries(deps),
       },
       Mutation: {
         ...mutations(deps),
-        ...consoleMutations(deps),
         ...clockMutations(deps),
         ...policyMutations(deps),
         ...bankAccountMutations(deps),
@@ -303,30 +275,42 @@ const mayReceive = (principal: Principal, event: EventRow): boolean => {
   }
 };
 
-const queries = ({ database, database: { pool } }: MerchantsDeps): QueryResolvers => ({
-  ...cabinetQueries({ database }),
-  ...keyQueries({ database }),
-  ...balanceQueries({ database }),
-  merchant: async (_, { id }, context) => {
-    if (!isUuid(id) || !mayReadMerchant(context.principal, id)) return null;
-    const [merchant] = await loadMerchants(database.emOf(context), [id]);
-    return merchant ?? null;
-  },
-  rates: (_, __, { principal, now }) => ratesOf(pool, keyOf(principal), now()),
-  ledgerFile: async (_, { type, ...page }, { principal }) =>
-    orThrow(await exportLedger(pool, keyOf(principal), { ...page, type })),
-  apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
-  liveEvent: async (_, { id }, context) => {
-    const event = await findEvent(pool, id);
-    return event && mayReceive(context.principal, event) ? event : null;
-  },
-  liveEventsAfter: (_, { after, first, ...filter }, { now }) =>
-    findEventsBehind(pool, after, first, filter, now()),
-});
+const queries = (deps: MerchantsDeps): QueryResolvers => {
+  const { database } = deps;
+  const { pool } = database;
+  return {
+    ...viewerQueries,
+    ...searchQueries(deps),
+    ...viewQueries(deps),
+    ...totalsQueries(deps),
+    ...bankHealthQueries(deps),
+    ...failureQueries(deps),
+    ...cabinetQueries({ database }),
+    ...keyQueries({ database }),
+    ...balanceQueries({ database }),
+    merchant: async (_, { id }, context) => {
+      if (!isUuid(id) || !mayReadMerchant(context.principal, id)) return null;
+      const [merchant] = await loadMerchants(database.emOf(context), [id]);
+      return merchant ?? null;
+    },
+    rates: (_, __, { principal, now }) => ratesOf(pool, keyOf(principal), now()),
+    ledgerFile: async (_, { type, ...page }, { principal }) =>
+      orThrow(await exportLedger(pool, keyOf(principal), { ...page, type })),
+    apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
+    liveEvent: async (_, { id }, context) => {
+      const event = await findEvent(pool, id);
+      return event && mayReceive(context.principal, event) ? event : null;
+    },
+    liveEventsAfter: (_, { after, first, ...filter }, { now }) =>
+      findEventsBehind(pool, after, first, filter, now()),
+  };
+};
 
 const mutations = (deps: MerchantsDeps): MutationResolvers => ({
   ...cabinetMutations(deps),
   ...keyMutations(deps),
+  ...onboardMutations(deps),
+  ...viewMutations(deps),
 });
 
 const raise = (message: string): never => {

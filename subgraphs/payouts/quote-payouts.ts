@@ -5,38 +5,13 @@
 import { readBalances } from '../ledger/balance.ts';
 import { findEffectiveRates } from '../ledger/rate.ts';
 import type { Runner } from '../platform/database/statement.ts';
-import type { Mode } from '../rules/mode.ts';
 import { defaultCurrency, largestAmount, minorUnits } from '../rules/money.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import { chargedRate, payoutFee } from './rules/create.ts';
-import type { PayoutMethod } from './rules/payout.ts';
+import type { QuerypayoutQuoteArgs, PayoutQuote } from '../../schema/generated/payouts.ts';
 
 /** As many as a merchant may have pending drafts. */
 const quoted_max = 1_000;
-
-interface QuotedItem {
-  readonly shopId: string;
-  readonly method: PayoutMethod;
-  readonly amount: bigint;
-}
-
-interface Quoted {
-  readonly merchantId: string;
-  readonly mode: Mode;
-  readonly items: readonly QuotedItem[];
-}
-
-/** Sums, which may leave the range of one amount. */
-interface Quote {
-  readonly currency: string;
-  readonly amount: bigint;
-  readonly fee: bigint;
-  readonly withheld: bigint;
-  readonly balance: bigint;
-  readonly available: bigint;
-  /** Below zero: so much is missing. */
-  readonly remaining: bigint;
-}
 
 const sum = (amounts: readonly bigint[]): bigint =>
   amounts.reduce((total, amount) => total + amount, 0n);
@@ -47,9 +22,9 @@ const sum = (amounts: readonly bigint[]): bigint =>
  */
 export const quotePayouts = async (
   runner: Runner,
-  { merchantId, mode, items }: Quoted,
+  { merchantId, mode, items }: QuerypayoutQuoteArgs,
   now: Temporal.Instant,
-): Promise<Quote | Refusal> => {
+): Promise<PayoutQuote | Refusal> => {
   if (items.length > quoted_max)
     return refuse('bad_request', `items: expected at most ${quoted_max}, got ${items.length}`);
   if (items.some(({ amount }) => amount < 1n || amount > largestAmount))

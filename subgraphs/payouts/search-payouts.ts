@@ -19,22 +19,7 @@ import { columns, type Runner } from '../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames, payoutTable } from './find-payouts.ts';
-import type { PayoutStatus } from './rules/payout.ts';
-
-/** The search criteria; null or absent: any. */
-export interface PayoutSearch {
-  readonly id?: string | null | undefined;
-  readonly bankRef?: string | null | undefined;
-  readonly phone?: string | null | undefined;
-  readonly accountNumber?: string | null | undefined;
-  /** The card's last 4 digits. */
-  readonly cardMask?: string | null | undefined;
-  readonly amount?: bigint | null | undefined;
-  readonly status?: readonly PayoutStatus[] | null | undefined;
-  /** UTC days, inclusive. */
-  readonly from?: string | null | undefined;
-  readonly to?: string | null | undefined;
-}
+import type { PayoutSearchInput } from '../../schema/generated/payouts.ts';
 
 /** The days that a search covers at most. */
 const searchSpan_days = 31;
@@ -57,7 +42,7 @@ const byId = pagedList(
 const inDays = (
   runner: Runner,
   reach: Reach,
-  search: PayoutSearch,
+  search: PayoutSearchInput,
   { span, page }: { readonly span: Span; readonly page: PageQuery },
 ): Promise<Page<Payout> | Refusal> => {
   const { bankRef, phone, accountNumber, cardMask, amount, status } = search;
@@ -94,7 +79,7 @@ const inDays = (
 export const searchPayouts = async (
   runner: Runner,
   reach: Reach | null,
-  search: PayoutSearch,
+  search: PayoutSearchInput,
   page: PageQuery,
 ): Promise<Page<Payout> | Refusal> => {
   const { id } = search;

@@ -17,7 +17,6 @@ export interface CardRecipient {
   readonly fullName: string | null;
 }
 
-/** To an account. */
 interface AccountRecipient {
   readonly way: 'account';
   /** 20 digits. */

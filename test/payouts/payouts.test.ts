@@ -5,7 +5,7 @@ import { noPolicies } from '../support/no-policies.ts';
 import { applyPayoutAnswer } from '../../subgraphs/payouts/apply-payout-answer.ts';
 import { PayoutEntity } from '../../subgraphs/payouts/entities.ts';
 import type { Reach } from '../../subgraphs/platform/database/registry.ts';
-import { searchPayouts, type PayoutSearch } from '../../subgraphs/payouts/search-payouts.ts';
+import { searchPayouts } from '../../subgraphs/payouts/search-payouts.ts';
 import { answered, codeOf, granted } from '../support/granted.ts';
 import { openGate, repeatWhileAsking } from '../support/slow-answer.ts';
 import { account, at, card, cardNumber, openHarness, sbp, start, type Harness } from './harness.ts';
@@ -364,7 +364,7 @@ describe('searching payouts', () => {
     ];
     const ids = async (
       reach: Reach | null,
-      search: PayoutSearch,
+      search: Parameters<typeof searchPayouts>[2],
       first = 50,
     ): Promise<readonly string[]> =>
       granted(await searchPayouts(harness.pool, reach, search, { first })).nodes.map(

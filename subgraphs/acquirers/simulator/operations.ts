@@ -33,7 +33,6 @@ const names = [
   'firstCharge',
 ] as const satisfies readonly (keyof SimulatorOperation)[];
 
-/** Which operation. */
 type OperationKey = Pick<SimulatorOperation, 'merchantId' | 'operationId'>;
 
 const foundNames = [

@@ -139,7 +139,6 @@ export const readYooKassa = (reader: Reader) => ({
     networks: ['YOOKASSA_CALLBACK_NETWORKS', networks, published],
   }),
   shop: readAccount(reader, 'YOOKASSA_SHOP_ID', 'YOOKASSA_SECRET_KEY'),
-  /** For payouts. */
   payouts: readAccount(reader, 'YOOKASSA_GATEWAY_ID', 'YOOKASSA_GATEWAY_SECRET_KEY'),
 });
 export type YooKassaConfig = ReturnType<typeof readYooKassa>;

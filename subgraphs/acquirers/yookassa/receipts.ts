@@ -35,7 +35,6 @@ const pending = (order: ReceiptOrder): ReceiptAnswer => {
 
 const failed = (reason: string): ReceiptAnswer => ({ kind: 'failed', reason });
 
-/** Where a receipt stands that is the ordered one. */
 const standing = (order: ReceiptOrder, { id, status, fiscal }: WireReceipt): ReceiptAnswer => {
   if (status === 'canceled') return failed(`YooKassa could not register its receipt ${id}`);
   if (status === 'succeeded' && fiscal) {

@@ -57,7 +57,6 @@ export const amountIn = (
 const isSameAmount = (amount: WireAmount, ordered: MinorUnits, currency: string): boolean =>
   amountIn(amount, currency) === ordered;
 
-/** What all its objects have. */
 interface WireObject<Status extends string> {
   readonly id: string;
   readonly status: Status;

@@ -128,7 +128,6 @@ export const checkBooks = async (
   return found;
 };
 
-/** Rows of a slice. */
 const slice_rows = 2_000;
 /** A turn that was not ended is taken over after so long. */
 const lease_ms = 600_000;

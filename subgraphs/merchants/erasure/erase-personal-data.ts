@@ -6,7 +6,10 @@
  * bank or a buyer may still add data.
  */
 import { createHash } from 'node:crypto';
-import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
+import type {
+  MutationResolvers,
+  MutationpersonalDataEraseArgs,
+} from '../../../schema/generated/merchants.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
@@ -209,17 +212,7 @@ const inLog = (subject: ErasedSubject, id: string): string =>
 export const erasePersonalData = async (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
-  {
-    merchantId,
-    subject,
-    id,
-    reason,
-  }: {
-    readonly merchantId: string;
-    readonly subject: ErasedSubject;
-    readonly id: string;
-    readonly reason: string;
-  },
+  { merchantId, subject, id, reason }: MutationpersonalDataEraseArgs,
 ): Promise<Erased | Refusal> => {
   const mistake = reasonMistake(reason);
   if (mistake) return mistake;

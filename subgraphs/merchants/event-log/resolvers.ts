@@ -35,7 +35,6 @@ export const eventLogQueries = ({ database: { pool } }: OnPool) =>
       findLoggedEvent(pool, shopOf(principal, named), id),
   }) satisfies QueryResolvers;
 
-/** The fields of an event of the log. */
 export const eventLogFields = ({ database }: { readonly database: Pick<Database, 'emOf'> }) => {
   const deliveriesOf = perCall<LoggedEvent, WebhookDelivery[]>((events, context) =>
     findDeliveriesOfEvents(database.emOf(context), events),

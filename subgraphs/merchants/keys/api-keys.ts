@@ -38,7 +38,6 @@ export interface KeyDeps {
   readonly bus: Bus;
 }
 
-/** Which shop. */
 export interface ShopKey {
   readonly merchantId: string;
   readonly shopId: string;
@@ -146,7 +145,6 @@ export const issueApiKey = async (
 
 const personOf = ({ principal }: Acting) => (principal.kind === 'operator' ? principal : null);
 
-/** Which key. */
 interface NamedKey {
   readonly merchantId: string;
   readonly apiKeyId: string;

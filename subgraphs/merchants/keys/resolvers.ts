@@ -41,7 +41,6 @@ interface KeysAsked {
   readonly page: PageQuery;
 }
 
-/** Fields of a shop. */
 export const shopKeyFields = ({ database }: KeyDeps): ShopResolvers => {
   // A list of payments repeats the same shop.
   const keysOf = perCall(
@@ -99,7 +98,6 @@ export const keyQueries = ({ database }: Pick<KeyDeps, 'database'>) =>
     },
   }) satisfies QueryResolvers;
 
-/** Fields of a key. */
 export const apiKeyFields: ApiKeyResolvers = {
   status: (key, _, { now }) => keyStatus(key, now()),
   isMine: ({ requestedBy }, _, { principal }) =>

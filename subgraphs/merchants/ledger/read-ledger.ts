@@ -33,7 +33,6 @@ export interface LedgerRow {
   readonly createdAt: Temporal.Instant;
 }
 
-/** Filters of the ledger. */
 export interface LedgerQuery extends Omit<RegistryQuery, 'filters'> {
   readonly type?: LedgerType | null | undefined;
 }
@@ -52,7 +51,6 @@ export const ledgerTable: RegistryTable = {
   always: `posting.type in (${ledgerTypes.map((type) => `'${type}'`).join(', ')})`,
 };
 
-/** The registry query of a ledger query. */
 export const ledgerRegistryQuery = ({ type, ...page }: LedgerQuery): RegistryQuery => ({
   ...page,
   filters: { type: type ? [type] : null },

@@ -10,7 +10,10 @@ import { exchangeRate, plainRate, rateScale_digits } from '../../rules/money.ts'
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Acting } from '../../platform/database/audit.ts';
 import { beginning, changePolicy, missing, type PolicyDeps } from './change-policy.ts';
-import type { MutationrateSetArgs } from '../../../schema/generated/merchants.ts';
+import type {
+  MutationrateSetArgs,
+  MutationexchangeRateSetArgs,
+} from '../../../schema/generated/merchants.ts';
 
 const mistakeIn = ({ merchantId, shopId, rateBps }: MutationrateSetArgs): string | null => {
   if (shopId && !merchantId) return 'merchantId: required for the rate of a shop';
@@ -60,11 +63,7 @@ export const setRate = async (
 export const setExchangeRate = async (
   deps: PolicyDeps,
   acting: Acting,
-  input: {
-    readonly currency: string;
-    readonly usdt: string;
-    readonly since?: Temporal.Instant | null | undefined;
-  },
+  input: MutationexchangeRateSetArgs,
 ): Promise<ExchangeRate | Refusal> => {
   const { currency, usdt } = input;
   if (!isCurrency(currency))

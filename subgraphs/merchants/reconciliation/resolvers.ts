@@ -4,6 +4,7 @@ import type {
   MutationResolvers,
   QueryResolvers,
   QueryreconciliationDifferencesArgs,
+  MutationreconciliationDifferenceResolveArgs,
 } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { platformMerchantId, isUuid } from '../../rules/ids.ts';
@@ -52,11 +53,7 @@ export const listDifferences = async (
 export const resolveDifference = async (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
-  {
-    merchantId,
-    id,
-    note,
-  }: { readonly merchantId: string | null; readonly id: string; readonly note: string },
+  { merchantId = null, id, note }: MutationreconciliationDifferenceResolveArgs,
 ): Promise<ReconciliationDifference | Refusal> => {
   const none = refuse('not_found', 'there is no such difference');
   if (!isUuid(id)) return none;
@@ -98,11 +95,8 @@ export const reconciliationMutations = ({ database }: Deps) =>
       asType('ReconciliationRun', await addRegistryPart(database, context, part)),
     reconciliationMatch: async (_, { runId }, context) =>
       asType('ReconciliationRun', await matchReconciliation(database, context, runId)),
-    reconciliationDifferenceResolve: async (_, { merchantId = null, ...input }, context) =>
-      asType(
-        'ReconciliationDifference',
-        await resolveDifference(database, context, { ...input, merchantId }),
-      ),
+    reconciliationDifferenceResolve: async (_, input, context) =>
+      asType('ReconciliationDifference', await resolveDifference(database, context, input)),
   }) satisfies MutationResolvers;
 
 const openOfRuns: Statement = {

@@ -30,7 +30,6 @@ import {
 import type { AuditAction } from '../../rules/audit-action.ts';
 import { isPlainText } from '../../rules/block.ts';
 import { isUuid } from '../../rules/ids.ts';
-import type { Mode } from '../../rules/mode.ts';
 import { largestAmount } from '../../rules/money.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { charactersOf } from '../../rules/texts.ts';
@@ -40,19 +39,14 @@ import {
   ReconciliationRunEntity,
   type ReconciliationRun,
 } from './entities.ts';
+import type { MutationreconciliationOpenArgs } from '../../../schema/generated/merchants.ts';
 
 const reference_max_chars = 100;
 /** Mistakes listed at once at most. */
 const mistakesListed_max = 20;
 
 /** The registry's connector and span. */
-export interface RegistryName {
-  readonly connector: string;
-  readonly mode: Mode;
-  readonly reference: string;
-  readonly since: Temporal.Instant;
-  readonly until: Temporal.Instant;
-}
+export type RegistryName = MutationreconciliationOpenArgs;
 
 const names = propertyNames(ReconciliationLineEntity);
 const addLines: Statement = {

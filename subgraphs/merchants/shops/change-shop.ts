@@ -59,8 +59,7 @@ export const createShop = async (
   const mistake = nameMistake('name', name) ?? nameMistake('terminalName', terminalName);
   if (mistake) return refuse('bad_request', mistake);
   const id = randomUUID();
-  const action: AuditedAction = { action: 'shop.create', merchantId, id };
-  return changeEntities(database, acting, action, async (em) => {
+  return changeEntities(database, acting, { action: 'shop.create', merchantId, id }, async (em) => {
     // The merchant is locked before its shops are counted, so concurrent creations count.
     const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
     if (!merchant) return refuse('not_found', 'there is no such merchant');

@@ -3,8 +3,12 @@
  * again; the audit log has only the account. The settings apply to the next call to the acquirer,
  * in every process.
  */
-import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
-import type { AccountPurpose } from '../../acquirers/bank-accounts.ts';
+import type {
+  MutationResolvers,
+  QueryResolvers,
+  MutationbankAccountRemoveArgs,
+  MutationbankAccountSetArgs,
+} from '../../../schema/generated/merchants.ts';
 import { BankAccountEntity, type BankAccount } from '../../acquirers/entities.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
@@ -22,13 +26,8 @@ interface BankAccountDeps {
 
 type ShownAccount = Omit<BankAccount, 'secretSealed'>;
 
-interface AccountKey {
-  readonly merchantId: string;
-  readonly connector: string;
-  readonly purpose: AccountPurpose;
-}
-
-type AccountInput = AccountKey & { readonly account: string; readonly secret: string };
+type AccountKey = Required<MutationbankAccountRemoveArgs>;
+type AccountInput = Required<MutationbankAccountSetArgs>;
 
 const idOf = ({ connector, purpose }: AccountKey): string => `${connector}/${purpose}`;
 

@@ -59,7 +59,6 @@ interface ListedHeader {
   readonly value: string;
 }
 
-/** The headers as a list. */
 export const listHeaders = (headers: Readonly<Record<string, string>>): ListedHeader[] =>
   Object.entries(headers).map(([name, value]) => ({ name, value }));
 

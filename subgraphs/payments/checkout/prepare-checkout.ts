@@ -19,6 +19,7 @@ import {
 } from '../store-payment.ts';
 import { planMetadata, planOf } from './rules.ts';
 import type { ShownPayments } from './shown-payments.ts';
+import type { MutationcheckoutSimulatorConfirmArgs } from '../../../schema/generated/payments.ts';
 
 /**
  * Fixes the method of a payment created with `any`, without a webhook or an event. Choosing the
@@ -87,15 +88,6 @@ export const planOutcome = (
 
 // What a buyer does at the simulated bank, on the hosted page's own bank step: test mode only.
 
-/**
- * The buyer's answer on the bank's page; `coded`: with the code that the bank requires (3-D
- * Secure).
- */
-interface BankFormAnswer {
-  readonly approve: boolean;
-  readonly coded: boolean;
-}
-
 interface ConfirmingDeps {
   readonly database: Database;
   readonly banks: Banks;
@@ -131,7 +123,7 @@ const findAtBank = async (
 export const confirmSimulator = async (
   deps: ConfirmingDeps,
   key: PaymentKey,
-  { approve, coded }: BankFormAnswer,
+  { approve, coded }: Required<MutationcheckoutSimulatorConfirmArgs>,
   now: Temporal.Instant,
 ): Promise<Payment | Refusal> => {
   const { database, banks } = deps;

@@ -31,7 +31,6 @@ import { captureAmount } from './rules.ts';
 import { unpublished, type PaymentKey } from '../store-payment.ts';
 import { askAfterOrder, sendHoldOrder, type SentHoldOrder } from './send-hold-order.ts';
 
-/** The request. */
 interface CaptureRequest {
   readonly paymentId: string;
   /** Null or 0: everything. */

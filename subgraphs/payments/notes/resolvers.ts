@@ -84,7 +84,6 @@ const addNote = async (
   });
 };
 
-/** The notes of a payment. */
 export const notesOf = ({ database }: Pick<PaymentsDeps, 'database'>) =>
   rowsOfPayment(database.pool, findNotes);
 

@@ -83,7 +83,6 @@ export const applyReceiptAnswer = async (
 // changes nothing. One that arrives before its movement is known here is too early, and the bank
 // must repeat it.
 
-/** What was notified. */
 export interface NotifiedEnd {
   readonly merchantId: string;
   readonly paymentId: string;

@@ -28,7 +28,6 @@ interface ReceiptedRefund {
   readonly receiptTermsId: string | null;
 }
 
-/** A receipt that is to be made. */
 interface MadeReceipt {
   readonly id: string;
   readonly type: ReceiptType;

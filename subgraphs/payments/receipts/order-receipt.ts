@@ -26,7 +26,6 @@ import { insertReceiptsFrom, receiptRow } from './made-receipts.ts';
 import { isPrepaid } from './rules.ts';
 import { findReceipts, loadReceipts, lockReceipt, moveReceipt } from './store-receipts.ts';
 
-/** The request. */
 interface ClosingRequest {
   readonly paymentId: string;
   readonly receipt: GivenReceipt;

@@ -18,7 +18,6 @@ import type { Receipt } from './entities.ts';
 import { givenReceipt } from '../../acquirers/receipt-terms.ts';
 import { customerOf, findReceipts, loadReceipts, pageOfReceipts } from './store-receipts.ts';
 
-/** The receipts of a payment. */
 export const receiptsOf = ({ database }: Pick<PaymentsDeps, 'database'>) =>
   rowsOfPayment(database.pool, findReceipts);
 

@@ -260,7 +260,6 @@ export const writeEntries = async (
       noteListChange(client, { list, merchantId: action.merchantId });
 };
 
-/** Writes one entry so. */
 export const writeEntry = (
   client: pg.PoolClient,
   acting: Acting,

@@ -201,7 +201,6 @@ const withinSpan = (
   return where;
 };
 
-/** What a page is read by. */
 interface PageToRead {
   readonly range: PageRange;
   /** How many rows of each range are looked at. */

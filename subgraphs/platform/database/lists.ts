@@ -46,7 +46,6 @@ export interface TotalCount {
   readonly isExact: boolean;
 }
 
-/** A page, and how many rows all of its pages have. */
 export interface ListedPage<Row> extends Page<Row> {
   readonly total: () => Promise<TotalCount>;
 }
@@ -181,7 +180,6 @@ interface CommonFilter {
   readonly until?: Given<Temporal.Instant>;
 }
 
-/** The request. */
 export interface ListRequest extends PageQuery {
   readonly merchantId?: Given<string>;
   /** The modes for people who name none; absent: live. */

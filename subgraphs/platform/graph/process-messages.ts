@@ -64,7 +64,6 @@ export const readAs = <Output>(
   throw new Error(`${sender}: expected ${issue.expected ?? issue.type} in ${at}`);
 };
 
-/** One operation. */
 export const batchOperationSchema = object({
   document: place,
   principal: place,
