@@ -4,14 +4,14 @@ import { p } from '@mikro-orm/core';
 import type { AuditVerb } from '../../rules/audit-action.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { refuse, type RefusalCode, type Refusal } from '../../rules/refusal.ts';
-import type { OperatorPrincipal, Principal } from '../access/principal.ts';
+import type { OperatorPrincipal } from '../access/principal.ts';
 import { workBatch } from '../alerts/dead-letters.ts';
-import { dueOn, type Due, type Timeline } from '../clock/due.ts';
+import { dueOn, type Timeline } from '../clock/due.ts';
 import { writeEntry, type Acting } from '../database/audit.ts';
 import type { AuditedState } from '../database/audited.ts';
 import { loadByKey, lockByKey, type RowKey } from '../database/batch-calls.ts';
 import { instant } from '../database/instant.ts';
-import { type ListedPage, openList, type ListRequest } from '../database/lists.ts';
+import { openList } from '../database/lists.ts';
 import type { Database } from '../database/orm.ts';
 import { registry, type RegistryTable } from '../database/registry.ts';
 import {
@@ -69,38 +69,6 @@ interface DraftTable<Row extends Draft> {
   readonly alsoSet: string;
 }
 
-/** What there is to do with drafts of a table. */
-export interface DraftStore<Row extends Draft> {
-  readonly name: DraftKind;
-  readonly load: (runner: Runner, keys: readonly RowKey[]) => Promise<(Row | null)[]>;
-  /** Drafts as lists show them: a merchant's, filtered, or those of all merchants. */
-  readonly page: (
-    runner: Runner,
-    principal: Principal,
-    request: ListRequest,
-  ) => Promise<ListedPage<Row> | Refusal>;
-  /** Drafts past their expiry. */
-  readonly lives: Due<Row>;
-  /** Writes a new draft. False: the merchant has no such shop. */
-  readonly insert: (runner: Runner, draft: Row) => Promise<boolean>;
-  /** Why a merchant may propose no more: its limit of pending drafts; null if it may. */
-  readonly limitRefusal: (
-    runner: Runner,
-    whose: Pick<Draft, 'merchantId' | 'mode'>,
-  ) => Promise<Refusal | null>;
-  /** Locks a draft for the transaction; null when there is none. */
-  readonly lock: (runner: Runner, key: RowKey) => Promise<Row | null>;
-  /** Writes a locked draft's changes. */
-  readonly move: (runner: Runner, draft: Row) => Promise<void>;
-  /** Writes an action's audit entry, in the action's transaction. */
-  readonly record: (
-    client: pg.PoolClient,
-    acting: Acting,
-    action: DraftVerb,
-    states: { readonly before: Row | null; readonly after: Row },
-  ) => Promise<void>;
-}
-
 const statementsOf = <Row extends Draft>({ name, names, alsoSet }: DraftTable<Row>) => {
   const values = names.map((one) =>
     one === 'merchantId' ? '$2::uuid' : `draft.${columnNames([one])}`,
@@ -125,7 +93,13 @@ const statementsOf = <Row extends Draft>({ name, names, alsoSet }: DraftTable<Ro
   } satisfies Readonly<Record<string, Statement>>;
 };
 
-export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>): DraftStore<Row> => {
+const tooMany = refuse(
+  'bad_request',
+  `${pendingDrafts_max} drafts are already pending: approve or reject some first`,
+);
+
+/** What there is to do with drafts of a table. */
+export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>) => {
   const { name, names, shown } = table;
   const own = columns(names);
   const listed: RegistryTable = { name, filters: { status: draftStatuses } };
@@ -133,7 +107,9 @@ export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>): Draft
   return {
     name,
     load: loadByKey<Row>(name, own),
+    /** Drafts as lists show them: a merchant's, filtered, or those of all merchants. */
     page: openList<Row>({ table: listed, columns: own }, registry<Row>(listed, own)),
+    /** Drafts past their expiry. */
     lives: dueOn<Row>({
       name: `${name}_lives`,
       table: name,
@@ -142,30 +118,37 @@ export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>): Draft
       where: `status = 'pending'`,
       locked: true,
     }),
-    insert: async (runner, draft) => {
+    /** Writes a new draft. False: the merchant has no such shop. */
+    insert: async (runner: Runner, draft: Row): Promise<boolean> => {
       const row = JSON.stringify(rowJson(names, draft));
       const values = [row, draft.merchantId, draft.shopId];
       return (await run(runner, statements.insert, values)).length > 0;
     },
-    limitRefusal: async (runner, { merchantId, mode }) => {
+    /** Why a merchant may propose no more: its limit of pending drafts; null if it may. */
+    limitRefusal: async (
+      runner: Runner,
+      { merchantId, mode }: Pick<Draft, 'merchantId' | 'mode'>,
+    ): Promise<Refusal | null> => {
       const values = [merchantId, mode];
       const [row] = await run<{ count: number }>(runner, statements.waiting, values);
-      return (row?.count ?? 0) < pendingDrafts_max
-        ? null
-        : refuse(
-            'bad_request',
-            `${pendingDrafts_max} drafts are already pending: approve or reject some first`,
-          );
+      return (row?.count ?? 0) < pendingDrafts_max ? null : tooMany;
     },
     lock: lockByKey<Row>(name, own),
-    move: async (runner, draft) => {
+    /** Writes a locked draft's changes. */
+    move: async (runner: Runner, draft: Row): Promise<void> => {
       const { merchantId, id, status, decidedBy, decidedAt, rejectReason } = draft;
       const { refusalCode, refusalMessage, refusedAt } = draft;
       const decided = [status, decidedBy, decidedAt, rejectReason];
       const refusal = [refusalCode, refusalMessage, refusedAt];
       await run(runner, statements.move, [merchantId, id, ...decided, ...refusal]);
     },
-    record: (client, acting, action, { before, after }) => {
+    /** Writes an action's audit entry, in the action's transaction. */
+    record: (
+      client: pg.PoolClient,
+      acting: Acting,
+      action: DraftVerb,
+      { before, after }: { readonly before: Row | null; readonly after: Row },
+    ): Promise<void> => {
       const { merchantId, id } = after;
       const done = `${name}.${action}` as const;
       const states = {
@@ -179,6 +162,8 @@ export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>): Draft
     },
   };
 };
+
+export type DraftStore<Row extends Draft> = ReturnType<typeof openDraftStore<Row>>;
 
 /** How many drafts one round takes. */
 const round_max = 200;
