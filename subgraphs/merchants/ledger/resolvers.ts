@@ -13,6 +13,7 @@ import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
 import { pageOfLedger, type LedgerRow } from './read-ledger.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import type { RowKey } from '../../platform/database/batch-calls.ts';
 
 /*
  * The balance right after a movement. It is read backwards from today's balance by the hours of the
@@ -70,18 +71,13 @@ interface BalanceAfter {
   readonly ofShop: bigint;
 }
 
-interface MovementKey {
-  readonly merchantId: string;
-  readonly id: string;
-}
-
 /**
  * The balances right after these movements, in their order. Null for movements of several merchants,
  * whose balances do not follow one another.
  */
 export const balancesAfter = async (
   runner: Runner,
-  movements: readonly MovementKey[],
+  movements: readonly RowKey[],
 ): Promise<readonly (BalanceAfter | null)[]> => {
   const [merchantId, ...others] = new Set(movements.map((movement) => movement.merchantId));
   if (merchantId === undefined || others.length > 0) return movements.map(() => null);

@@ -7,6 +7,7 @@ import type pg from 'pg';
 import { reportedKinds, type ReportedKind } from '../../acquirers/settlement-bank.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import type { LinePlace, MatchProgress, ReconciliationRun } from './entities.ts';
+import type { RowKey } from '../../platform/database/batch-calls.ts';
 
 /** How long before the report an operation may be created to be found by the bank's reference. */
 const made_before_d = 31;
@@ -21,11 +22,7 @@ const lowest = '00000000-0000-0000-0000-000000000000';
 /** Before the first line of any run. */
 export const firstLine: LinePlace = { kind: '', part: 0, line: 0 };
 
-interface Owned {
-  readonly merchantId: string;
-  readonly id: string;
-}
-interface Made extends Owned {
+interface Made extends RowKey {
   readonly bankRef: string | null;
   readonly createdAt: Temporal.Instant;
   readonly amount: bigint;
@@ -119,7 +116,7 @@ const ownLines = async (
   client: pg.PoolClient,
   runId: string,
   lines: readonly OpenLine[],
-  operationOf: (line: OpenLine) => Owned | undefined,
+  operationOf: (line: OpenLine) => RowKey | undefined,
 ): Promise<void> => {
   const found = lines.flatMap((stored) => {
     const operation = operationOf(stored);
@@ -136,7 +133,7 @@ const ownLines = async (
     ]);
 };
 
-const byIdOf = <One extends Owned>(operations: readonly One[]): ReadonlyMap<string, One> =>
+const byIdOf = <One extends RowKey>(operations: readonly One[]): ReadonlyMap<string, One> =>
   new Map(operations.map((operation) => [operation.id, operation]));
 
 type OwnersProgress = MatchProgress & { readonly phase: 'owners' };
@@ -190,11 +187,11 @@ const probeKind = async (
 ): Promise<void> => {
   const mine = lines.filter((line) => line.kind === kind);
   const ids = mine.flatMap(({ operationId }) => operationId ?? []);
-  const found: Owned[] = [];
+  const found: RowKey[] = [];
   for (let after = lowest; ids.length > 0;) {
     const merchants = await run<{ id: string }>(client, someMerchants, [after, probed_merchants]);
     const some = merchants.map(({ id }) => id);
-    found.push(...(await run<Owned>(client, probeOf[kind], [some, ids])));
+    found.push(...(await run<RowKey>(client, probeOf[kind], [some, ids])));
     const last = merchants.at(-1);
     if (!last || merchants.length < probed_merchants) break;
     after = last.id;

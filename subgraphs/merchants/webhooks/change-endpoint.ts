@@ -26,14 +26,9 @@ import { makeWebhookSecret } from '../keys/rules.ts';
 import { endpointsPerShop_max, overlapEnd, overlapMistake } from '../rules/merchant.ts';
 import { shownSecret, type ShownSecret, type SignatureFormat } from './rules.ts';
 import { checkWebhookUrl, type TargetSwitch } from '../../platform/http/webhook-url.ts';
+import type { RowKey } from '../../platform/database/batch-calls.ts';
 
 export interface EndpointDeps extends ShopDeps, TargetSwitch {}
-
-/** Names an endpoint. */
-export interface EndpointKey {
-  readonly merchantId: string;
-  readonly id: string;
-}
 
 /** What a person sets. */
 export interface EndpointSettings {
@@ -104,7 +99,7 @@ export const createEndpoint = async (
 const changeEndpoint = async <Result extends object>(
   database: Pick<Database, 'emOf'>,
   acting: Acting,
-  { id, ...action }: EndpointKey & Pick<AuditedAction, 'action' | 'view'>,
+  { id, ...action }: RowKey & Pick<AuditedAction, 'action' | 'view'>,
   change: (
     endpoint: WebhookEndpoint,
     em: EntityManager,
@@ -126,7 +121,7 @@ const changeEndpoint = async <Result extends object>(
 export const updateEndpoint = async (
   { database, privateTargets }: Pick<EndpointDeps, 'database' | 'privateTargets'>,
   acting: Acting,
-  key: EndpointKey,
+  key: RowKey,
   wanted: { readonly [Name in keyof EndpointSettings]?: EndpointSettings[Name] | null | undefined },
 ): Promise<WebhookEndpoint | Refusal> => {
   const mistake = wanted.url
@@ -150,7 +145,7 @@ export const updateEndpoint = async (
 const endDeliveries = async (
   em: EntityManager,
   acting: Acting,
-  { merchantId, id }: EndpointKey,
+  { merchantId, id }: RowKey,
 ): Promise<number> => {
   await em.flush();
   const values = [merchantId, id, acting.now(), notSent];
@@ -165,7 +160,7 @@ const endDeliveries = async (
 export const switchEndpoint = (
   { database }: Pick<EndpointDeps, 'database'>,
   acting: Acting,
-  key: EndpointKey,
+  key: RowKey,
   active: boolean,
 ): Promise<WebhookEndpoint | Refusal> =>
   changeEndpoint(
@@ -186,7 +181,7 @@ export const switchEndpoint = (
 export const removeEndpoint = (
   { database }: Pick<EndpointDeps, 'database'>,
   acting: Acting,
-  key: EndpointKey,
+  key: RowKey,
 ): Promise<{ readonly id: string; readonly deliveriesEnded: number } | Refusal> =>
   changeEndpoint(
     database,
@@ -206,7 +201,7 @@ export const removeEndpoint = (
 export const rotateEndpointSecret = (
   { database, vaultKey }: ShopDeps,
   acting: Acting,
-  key: EndpointKey,
+  key: RowKey,
   overlapHours: number,
 ): Promise<Rotated | Refusal> =>
   changeEndpoint(

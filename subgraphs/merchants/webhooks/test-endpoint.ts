@@ -14,11 +14,12 @@ import {
   WebhookEndpointEntity,
   type WebhookEndpoint,
 } from '../entities.ts';
-import type { EndpointKey, EndpointDeps } from './change-endpoint.ts';
+import type { EndpointDeps } from './change-endpoint.ts';
 import type { WebhookFault } from './faults.ts';
 import { listHeaders, signedHeaders, type WebhookRequest } from './requests.ts';
 import { postWebhook } from './post-webhook.ts';
 import { openTargets } from './webhook-target.ts';
+import type { RowKey } from '../../platform/database/batch-calls.ts';
 
 /**
  * Samples of one merchant a minute, over all endpoints: an endpoint may name another party's host.
@@ -40,7 +41,7 @@ interface EndpointTested {
 const takeSample = (
   { database }: Pick<EndpointDeps, 'database'>,
   acting: Acting,
-  { merchantId, id }: EndpointKey,
+  { merchantId, id }: RowKey,
 ): Promise<{ readonly endpoint: WebhookEndpoint } | Refusal> => {
   const action: AuditedAction = { action: 'webhook_endpoint.test', merchantId, id };
   return changeEntities(database, acting, action, async (em, notes) => {
@@ -77,7 +78,7 @@ const sampleOf = (eventId: string, at: Temporal.Instant): string =>
 export const testEndpoint = async (
   deps: EndpointDeps,
   acting: Acting,
-  key: EndpointKey,
+  key: RowKey,
 ): Promise<EndpointTested | Refusal> => {
   if (!isUuid(key.id)) return refuse('not_found', 'there is no such webhook endpoint');
   const taken = await takeSample(deps, acting, key);

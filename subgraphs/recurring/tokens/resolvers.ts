@@ -14,7 +14,6 @@ import { createToken, type TokenDeps, cancelToken } from './bind-token.ts';
 import { chargeToken } from './charge-token.ts';
 import { cancellingCaller, modesOf, recordCancellation } from '../caller.ts';
 import type { Token } from '../entities.ts';
-import type { TokenKey } from './store-token.ts';
 import {
   findTokens,
   listTokens,
@@ -22,6 +21,7 @@ import {
   pageOfTokens,
   type TokensQuery,
 } from '../find-recurring.ts';
+import type { RowKey } from '../../platform/database/batch-calls.ts';
 
 /** Fields of a token that are other subgraphs' objects, and its page. */
 export const tokenFields = (deps: PageDeps): TokenResolvers => ({
@@ -108,7 +108,7 @@ export const tokenMutations = (deps: TokenDeps): MutationResolvers => ({
     };
   },
   tokenCancel: async (_, { id, reason = null, merchantId }, context) => {
-    const find = async (key: TokenKey) => (await loadTokens(deps.database.pool, [key]))[0] ?? null;
+    const find = async (key: RowKey) => (await loadTokens(deps.database.pool, [key]))[0] ?? null;
     const { principal, requestId, now } = context;
     const calling = { requestId, now: now() };
     const asked = { id, merchantId, reason };

@@ -15,13 +15,9 @@ import {
 import { eventRow, insertEvents } from '../../platform/events/outbox.ts';
 import { tokenEvents } from '../recurring-view.ts';
 import { TokenEntity, type Token } from '../entities.ts';
+import type { RowKey } from '../../platform/database/batch-calls.ts';
 
 const names = propertyNames(TokenEntity);
-
-export interface TokenKey {
-  readonly merchantId: string;
-  readonly id: string;
-}
 
 const insert: Statement = {
   name: 'token.insert',
@@ -34,7 +30,7 @@ export const insertToken = async (runner: Runner, token: Token): Promise<void> =
 };
 
 /** Merchants in one order, so that two transactions never wait for each other. */
-const inOrder = (keys: readonly TokenKey[]): readonly TokenKey[] =>
+const inOrder = (keys: readonly RowKey[]): readonly RowKey[] =>
   keys.toSorted((one, other) => (one.merchantId < other.merchantId ? -1 : 1));
 
 const lock: Statement = {
@@ -45,7 +41,7 @@ const lock: Statement = {
 /**
  * The existing tokens of these keys, locked until the transaction ends.
  */
-export const lockTokens = (client: pg.PoolClient, keys: readonly TokenKey[]): Promise<Token[]> =>
+export const lockTokens = (client: pg.PoolClient, keys: readonly RowKey[]): Promise<Token[]> =>
   eachMerchant(inOrder(keys), (own, merchantId) =>
     run<Token>(client, lock, [merchantId, own.map(({ id }) => id)]),
   );
@@ -61,7 +57,7 @@ const share: Statement = {
  */
 export const shareToken = async (
   client: pg.PoolClient,
-  { merchantId, id }: TokenKey,
+  { merchantId, id }: RowKey,
 ): Promise<Token | null> => (await run<Token>(client, share, [merchantId, id]))[0] ?? null;
 
 const store: Statement = {
@@ -106,7 +102,7 @@ const noteCharge: Statement = {
 /** Writes when a token was last charged, unless a later charge has been written. */
 export const noteTokenCharge = async (
   runner: Runner,
-  { merchantId, id }: TokenKey,
+  { merchantId, id }: RowKey,
   at: Temporal.Instant,
 ): Promise<void> => {
   await run(runner, noteCharge, [merchantId, id, at]);
@@ -118,6 +114,6 @@ const remove: Statement = {
 };
 
 /** Removes a token that was never handed out: payments refused to bind it. */
-export const removeToken = async (runner: Runner, { merchantId, id }: TokenKey): Promise<void> => {
+export const removeToken = async (runner: Runner, { merchantId, id }: RowKey): Promise<void> => {
   await run(runner, remove, [merchantId, id]);
 };
