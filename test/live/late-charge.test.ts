@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Bank } from '../../subgraphs/acquirers/bank.ts';
-import { askBank, findAsksDue } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
+import { askBank, paymentAsks } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
-import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
+import { refundAsks, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import { granted } from '../support/granted.ts';
 import { openHarness, type Harness } from '../recurring/harness.ts';
@@ -43,10 +43,10 @@ test('the money of a charge that the bank took and did not report until the char
   const paymentKey = { merchantId: key.merchantId, paymentId: payment.id };
   const sweep = async (seconds: number): Promise<void> => {
     const now = harness.pass({ seconds });
-    for (const due of await findAsksDue(harness.database, now, 100))
+    for (const due of await paymentAsks.dueByTurns(harness.database.pool, null, now, 100))
       await askBank(harness.database, harness.banks, due, now);
     await expirePayments(harness.database, harness.banks, () => now);
-    for (const due of await findRefundsDue(harness.database, now, 100))
+    for (const due of await refundAsks.dueByTurns(harness.database.pool, null, now, 100))
       await sendRefund(harness.database, harness.banks, due, now);
   };
   const read = async () =>

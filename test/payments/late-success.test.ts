@@ -11,7 +11,7 @@ import type { Bank, PaymentQuestion, BankAnswer } from '../../subgraphs/acquirer
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import {
   askBank,
-  findAsksDue,
+  paymentAsks,
   type Occasion,
 } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
@@ -19,7 +19,7 @@ import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { retryRefund } from '../../subgraphs/payments/refunds/return-late-payment.ts';
-import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
+import { refundAsks, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { booksOf } from './books-of.ts';
@@ -68,7 +68,7 @@ test('a late success that is reported twenty times at once, and sent back by sev
     { merchant: 0n, reserved: 5_000n, clearing: -5_000n },
     'none of it can be paid out',
   );
-  const due = (await findRefundsDue(database, at(2), 500)).filter(
+  const due = (await refundAsks.dueByTurns(database.pool, null, at(2), 500)).filter(
     ({ refundId }) => refundId === left?.id,
   );
   assert.equal(due.length, 1, 'any worker finds it');
@@ -160,7 +160,7 @@ test('a live payment that its bank had not seen until it expired is asked about 
     'it is looked for when it was made, too: then it may have been registered',
   );
   says = approved;
-  const due = await findAsksDue(database, at(90_000), 500);
+  const due = await paymentAsks.dueByTurns(database.pool, null, at(90_000), 500);
   assert.deepEqual(
     [due.filter(({ paymentId }) => paymentId === payment.id), asked.length],
     [[], 4],

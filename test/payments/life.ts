@@ -37,10 +37,10 @@ import { noPolicies } from '../support/no-policies.ts';
 import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-bank-answer.ts';
 import {
   applyRefundAnswer,
-  findRefundsDue,
+  refundAsks,
   sendRefund,
 } from '../../subgraphs/payments/refunds/send-refund.ts';
-import { askBank, findAsksDue } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
+import { askBank, paymentAsks } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { capturePayment } from '../../subgraphs/payments/holds/capture-payment.ts';
 import { cancelOrRelease, endHolds } from '../../subgraphs/payments/cancel-payment.ts';
 import { capturableOf, capturedOf } from '../../subgraphs/payments/holds/rules.ts';
@@ -278,9 +278,9 @@ class Life {
     await expirePayments(database, this.#banks, () => this.#now);
     await endHolds(database, this.#banks, () => this.#now);
     const ordering = { database, banks: this.#banks, pageUrl: () => pageUrl };
-    for (const key of await findAsksDue(database, this.#now, 100))
+    for (const key of await paymentAsks.dueByTurns(database.pool, null, this.#now, 100))
       await askOrOrder(ordering, key, this.#now);
-    for (const key of await findRefundsDue(database, this.#now, 100))
+    for (const key of await refundAsks.dueByTurns(database.pool, null, this.#now, 100))
       await sendRefund(database, this.#banks, key, this.#now);
   }
 

@@ -9,7 +9,7 @@ import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import {
   applyRefundAnswer,
-  findRefundsDue,
+  refundAsks,
   sendRefund,
 } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
@@ -279,12 +279,12 @@ test('a crash between our row and the bank’s call: the order is repeated under
   );
 
   assert.ok(
-    !(await findRefundsDue(migrated.database, at(129), 500)).some(
+    !(await refundAsks.dueByTurns(migrated.database.pool, null, at(129), 500)).some(
       ({ refundId }) => refundId === left?.id,
     ),
     'not before any call is over',
   );
-  const due = (await findRefundsDue(migrated.database, at(130), 500)).filter(
+  const due = (await refundAsks.dueByTurns(migrated.database.pool, null, at(130), 500)).filter(
     ({ refundId }) => refundId === left?.id,
   );
   assert.equal(due.length, 1);

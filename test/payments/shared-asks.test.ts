@@ -5,11 +5,11 @@ import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import { askBank, findAsksDue } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
+import { askBank, paymentAsks } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
-import { findRefundsDue } from '../../subgraphs/payments/refunds/send-refund.ts';
+import { refundAsks } from '../../subgraphs/payments/refunds/send-refund.ts';
 import type { PaymentKey } from '../../subgraphs/payments/store-payment.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { granted } from '../support/granted.ts';
@@ -48,7 +48,7 @@ const refund = async (key: KeyPrincipal, count: number, now: Temporal.Instant): 
     granted(await refundPayment(database, banks(), key, asked, now.add({ seconds: 20 })));
 };
 
-const finds = { payments: findAsksDue, refunds: findRefundsDue } as const;
+const finds = { payments: paymentAsks, refunds: refundAsks } as const;
 const makes = {
   payments: async (key: KeyPrincipal, count: number, now: Temporal.Instant) => {
     for (let made = 0; made < count; made += 1) await processing(key, 100n, now);
@@ -64,7 +64,7 @@ for (const what of ['payments', 'refunds'] as const)
     await makes[what](other, 3, at(1));
     const counted = countStatements(database.pool);
     const page = async (limit: number) =>
-      (await finds[what](database, at(20), limit)).map(({ merchantId }) =>
+      (await finds[what].dueByTurns(database.pool, null, at(20), limit)).map(({ merchantId }) =>
         merchantId === other.merchantId ? 'other' : 'busy',
       );
     const full = await page(8);

@@ -7,7 +7,7 @@ import { noPolicies } from '../support/no-policies.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { findRefunds, findPayment } from '../../subgraphs/payments/store-payment.ts';
-import { findRefundsDue, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
+import { refundAsks, sendRefund } from '../../subgraphs/payments/refunds/send-refund.ts';
 import { chargeToken } from '../../subgraphs/recurring/tokens/charge-token.ts';
 import {
   cancelToken,
@@ -86,7 +86,7 @@ describe('binding', () => {
     const paid = await harness.pay({ ...trial, bindingPaymentId: payment.id });
     assert.deepEqual([paid.status, paid.fee], ['succeeded', 0n]);
     const later = harness.pass({ seconds: 1 });
-    for (const due of await findRefundsDue(harness.database, later, 100))
+    for (const due of await refundAsks.dueByTurns(harness.database.pool, null, later, 100))
       await sendRefund(harness.database, harness.banks, due, later);
     const after = await findPayment(
       harness.database.pool,

@@ -4,7 +4,7 @@
  */
 import type { Bank, PaymentQuestion, BankAnswer } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
-import { dueOn, type Timeline } from '../../platform/clock/due.ts';
+import { dueOn } from '../../platform/clock/due.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isBinding, isCharge } from '../../rules/recurring.ts';
@@ -203,14 +203,3 @@ export const paymentAsks = dueOn<PaymentKey>({
   at: 'ask_at',
   columns: 'merchant_id as "merchantId", id as "paymentId"',
 });
-
-/**
- * Payments that the bank should be asked about by now, longest due first; merchants share a full
- * page.
- */
-export const findAsksDue = (
-  database: Database,
-  now: Temporal.Instant,
-  limit: number,
-  timeline: Timeline = null,
-): Promise<PaymentKey[]> => paymentAsks.dueByTurns(database.pool, timeline, now, limit);

@@ -16,7 +16,7 @@ import type { BuyerMethod } from '../../rules/buyer.ts';
 import { cardMistake, holderOf, holdsCardNumber } from '../../rules/card.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';
-import { askBank, findAsksDue, paymentAsks, type Occasion } from './ask-bank.ts';
+import { askBank, paymentAsks, type Occasion } from './ask-bank.ts';
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { buyerMethod, pageMethod } from '../checkout/rules.ts';
@@ -224,7 +224,7 @@ export const askDue = async (
   timeline: Timeline = null,
 ): Promise<number> => {
   const { database } = ordering;
-  const due = await findAsksDue(database, clock(), sweep_max, timeline);
+  const due = await paymentAsks.dueByTurns(database.pool, timeline, clock(), sweep_max);
   const work = (key: PaymentKey) => askOrOrder(ordering, key, clock());
   await eachAlone(
     database.pool,

@@ -290,17 +290,6 @@ export const refundAsks = dueOn<RefundKey>({
   columns: 'merchant_id as "merchantId", id as "refundId"',
 });
 
-/**
- * Refunds that the bank should be asked about by now, longest due first; merchants share a full
- * page.
- */
-export const findRefundsDue = (
-  database: Database,
-  now: Temporal.Instant,
-  limit: number,
-  timeline: Timeline = null,
-): Promise<RefundKey[]> => refundAsks.dueByTurns(database.pool, timeline, now, limit);
-
 const sweep_max = 500;
 const ordersAtOnce = 16;
 const subjectOf = ({ merchantId, refundId }: RefundKey) => ({ merchantId, subjectId: refundId });
@@ -315,7 +304,7 @@ export const sendDueRefunds = async (
   clock: () => Temporal.Instant,
   timeline: Timeline = null,
 ): Promise<number> => {
-  const due = await findRefundsDue(database, clock(), sweep_max, timeline);
+  const due = await refundAsks.dueByTurns(database.pool, timeline, clock(), sweep_max);
   await eachAlone(
     database.pool,
     { task: refundAsks.task, limit: ordersAtOnce, subjectOf },
