@@ -16,7 +16,7 @@ import {
   ok,
   paged,
   pageVariables,
-  type Empty,
+  type Asking,
   type Page,
 } from './routes/route.ts';
 
@@ -33,56 +33,39 @@ const events: Route = {
   answer: () => null,
 };
 
+interface EventLogQuery extends Omit<Page, 'cursor'> {
+  readonly after?: string;
+  readonly event?: WebhookEvent[];
+  readonly subjectId?: string;
+}
+
 const eventLog = [
-  row<
-    'ListEventLog',
-    Empty,
-    Omit<Page, 'cursor'> & { after?: string; event?: WebhookEvent[]; subjectId?: string }
-  >({
-    method: 'GET',
-    path: '/v1/public/event-log',
-    operation: 'ListEventLog',
-    field: 'Query.eventLog',
-    variables: ({ query: { limit, after, event, from, to, subjectId } }) => ({
-      first: limit,
-      after: after ?? null,
-      events: event?.map((name): GraphEvent => graphKindOf(name)) ?? null,
-      from: from ?? null,
-      to: to ?? null,
-      subjectId: subjectId ?? null,
+  row('GET', '/event-log', 'ListEventLog', 'Query.eventLog', {
+    variables: ({ query }: Asking<EventLogQuery>) => ({
+      ...pageVariables({ ...query, cursor: query.after }),
+      events: query.event?.map((name): GraphEvent => graphKindOf(name)) ?? null,
+      subjectId: query.subjectId ?? null,
     }),
     answer: ({ eventLog: { items, hasMore, lastId } }) =>
       ok({ items: items.map(loggedEventJson), has_more: hasMore, last_id: lastId }),
   }),
-  row<'GetLoggedEvent'>({
-    method: 'GET',
-    path: '/v1/public/event-log/{id}',
+  row('GET', '/event-log/{id}', 'GetLoggedEvent', 'Query.loggedEvent', {
     idPrefix: 'evt_',
-    operation: 'GetLoggedEvent',
-    field: 'Query.loggedEvent',
     variables: ({ id }) => ({ id }),
     answer: ({ loggedEvent }) => loggedEvent && ok(deliveredEventJson(loggedEvent)),
   }),
 ];
 
 const requests = [
-  row<'ListRequests', Empty, Page & { status?: string[] }>({
-    method: 'GET',
-    path: '/v1/public/requests',
-    operation: 'ListRequests',
-    field: 'Query.apiRequests',
-    variables: ({ query }) => ({
+  row('GET', '/requests', 'ListRequests', 'Query.apiRequests', {
+    variables: ({ query }: Asking<Page & { status?: string[] }>) => ({
       ...pageVariables(query),
       status: query.status?.map(Number) ?? null,
     }),
     answer: ({ apiRequests: page }) => paged(page, requestJson),
   }),
-  row<'GetRequest'>({
-    method: 'GET',
-    path: '/v1/public/requests/{id}',
+  row('GET', '/requests/{id}', 'GetRequest', 'Query.apiRequest', {
     idForm: /^[A-Za-z0-9._:-]{1,128}$/,
-    operation: 'GetRequest',
-    field: 'Query.apiRequest',
     variables: ({ id }) => ({ id }),
     answer: ({ apiRequest }) =>
       apiRequest &&

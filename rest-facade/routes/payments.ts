@@ -17,21 +17,31 @@ import {
   created,
   paged,
   narrowed,
-  pageVariables,
+  statusPage,
+  bodyAsInput,
   type Metadata,
-  type Empty,
+  type Asking,
+  type ValidRequest,
   type StatusPage,
   type Narrowed,
 } from './route.ts';
 
+type PaymentsQuery = StatusPage<PaymentStatus> &
+  Narrowed<{ orderId: string; customerId: string }> & { includeTest?: '0' | '1' };
+
+interface Part {
+  readonly amount?: number;
+  readonly receipt?: ReceiptInput;
+}
+interface RefundBody extends Part {
+  readonly reason?: string;
+  readonly metadata?: Metadata;
+}
+
 export const payments = [
-  row<'CreatePayment', PaymentCreateInput>({
-    method: 'POST',
-    path: '/v1/public/payments',
-    operation: 'CreatePayment',
-    field: 'Mutation.paymentCreate',
+  row('POST', '/payments', 'CreatePayment', 'Mutation.paymentCreate', {
     idempotent: true,
-    variables: ({ body, idempotency }) => ({ input: body, idempotency }),
+    variables: bodyAsInput<PaymentCreateInput>,
     answer: ({ paymentCreate: result }) =>
       created(
         {
@@ -48,50 +58,26 @@ export const payments = [
         result.idempotent,
       ),
   }),
-  row<
-    'ListPayments',
-    Empty,
-    StatusPage<PaymentStatus> & { includeTest?: '0' | '1' } & Narrowed<{
-        orderId: string;
-        customerId: string;
-      }>
-  >({
-    method: 'GET',
-    path: '/v1/public/payments',
-    operation: 'ListPayments',
-    field: 'Query.payments',
-    variables: ({ query }) => ({
-      ...pageVariables(query),
-      status: query.status ?? null,
+  row('GET', '/payments', 'ListPayments', 'Query.payments', {
+    variables: ({ query }: Asking<PaymentsQuery>) => ({
+      ...statusPage(query),
       includeTest: query.includeTest === '1',
       filter: narrowed(query, { orderId: query.orderId, customerId: query.customerId }),
     }),
     answer: ({ payments: page }) => paged(page, paymentJson),
   }),
-  row<'GetPayment'>({
-    method: 'GET',
-    path: '/v1/public/payments/{id}',
+  row('GET', '/payments/{id}', 'GetPayment', 'Query.payment', {
     otherId: publicIdInAnyCase,
-    operation: 'GetPayment',
-    field: 'Query.payment',
     variables: ({ id }) => ({ id }),
     answer: ({ payment }) => payment && ok(wholePaymentJson(payment)),
   }),
-  row<'CancelPayment'>({
-    method: 'POST',
-    path: '/v1/public/payments/{id}/cancel',
-    operation: 'CancelPayment',
-    field: 'Mutation.paymentCancel',
+  row('POST', '/payments/{id}/cancel', 'CancelPayment', 'Mutation.paymentCancel', {
     variables: ({ id }) => ({ id }),
     answer: ({ paymentCancel: result }) => ok({ status: result.payment.status }),
   }),
-  row<'CapturePayment', { amount?: number; receipt?: ReceiptInput }>({
-    method: 'POST',
-    path: '/v1/public/payments/{id}/capture',
-    operation: 'CapturePayment',
-    field: 'Mutation.paymentCapture',
+  row('POST', '/payments/{id}/capture', 'CapturePayment', 'Mutation.paymentCapture', {
     idempotent: true,
-    variables: ({ id, body, idempotency }) => ({
+    variables: ({ id, body, idempotency }: ValidRequest<Part>) => ({
       id,
       amount: body.amount ?? null,
       receipt: body.receipt ?? null,
@@ -103,16 +89,9 @@ export const payments = [
       replayed: result.idempotent,
     }),
   }),
-  row<
-    'CreateRefund',
-    { amount?: number; reason?: string; receipt?: ReceiptInput; metadata?: Metadata }
-  >({
-    method: 'POST',
-    path: '/v1/public/payments/{id}/refund',
-    operation: 'CreateRefund',
-    field: 'Mutation.refundCreate',
+  row('POST', '/payments/{id}/refund', 'CreateRefund', 'Mutation.refundCreate', {
     idempotent: true,
-    variables: ({ id, body, idempotency }) => ({
+    variables: ({ id, body, idempotency }: ValidRequest<RefundBody>) => ({
       paymentId: id,
       amount: body.amount ?? null,
       reason: body.reason ?? null,
@@ -122,45 +101,31 @@ export const payments = [
     }),
     answer: ({ refundCreate: result }) => created(refundJson(result.refund), result.idempotent),
   }),
-  row<'CloseReceipt', ReceiptInput>({
-    method: 'POST',
-    path: '/v1/public/payments/{id}/receipts',
-    operation: 'CloseReceipt',
-    field: 'Mutation.receiptClose',
+  row('POST', '/payments/{id}/receipts', 'CloseReceipt', 'Mutation.receiptClose', {
     idempotent: true,
     bodyIsArgument: 'receipt',
-    variables: ({ id, body, idempotency }) => ({ paymentId: id, receipt: body, idempotency }),
+    variables: ({ id, body, idempotency }: ValidRequest<ReceiptInput>) => ({
+      paymentId: id,
+      receipt: body,
+      idempotency,
+    }),
     answer: ({ receiptClose: result }) =>
       created({ receipt: receiptJson(result.receipt) }, result.idempotent),
   }),
-  row<'ListReceipts', Empty, StatusPage<ReceiptStatus> & { paymentId?: string }>({
-    method: 'GET',
-    path: '/v1/public/receipts',
-    operation: 'ListReceipts',
-    field: 'Query.receipts',
-    variables: ({ query }) => ({
-      ...pageVariables(query),
-      status: query.status ?? null,
+  row('GET', '/receipts', 'ListReceipts', 'Query.receipts', {
+    variables: ({ query }: Asking<StatusPage<ReceiptStatus> & { paymentId?: string }>) => ({
+      ...statusPage(query),
       paymentId: query.paymentId ?? null,
     }),
     answer: ({ receipts: page }) => paged(page, receiptJson),
   }),
-  row<'GetReceipt'>({
-    method: 'GET',
-    path: '/v1/public/receipts/{id}',
-    operation: 'GetReceipt',
-    field: 'Query.receipt',
+  row('GET', '/receipts/{id}', 'GetReceipt', 'Query.receipt', {
     variables: ({ id }) => ({ id }),
     answer: ({ receipt }) => receipt && ok(receiptJson(receipt)),
   }),
-  row<'ListRefunds', Empty, StatusPage<RefundStatus> & Narrowed<{ paymentId: string }>>({
-    method: 'GET',
-    path: '/v1/public/refunds',
-    operation: 'ListRefunds',
-    field: 'Query.refunds',
-    variables: ({ query }) => ({
-      ...pageVariables(query),
-      status: query.status ?? null,
+  row('GET', '/refunds', 'ListRefunds', 'Query.refunds', {
+    variables: ({ query }: Asking<StatusPage<RefundStatus> & Narrowed<{ paymentId: string }>>) => ({
+      ...statusPage(query),
       filter: narrowed(query, { paymentId: query.paymentId }),
     }),
     answer: ({ refunds: page }) => paged(page, refundJson),
@@ -168,36 +133,20 @@ export const payments = [
 ];
 
 export const links = [
-  row<'CreateLink', PaymentLinkCreateInput>({
-    method: 'POST',
-    path: '/v1/public/links',
-    operation: 'CreateLink',
-    field: 'Mutation.linkCreate',
+  row('POST', '/links', 'CreateLink', 'Mutation.linkCreate', {
     idempotent: true,
-    variables: ({ body, idempotency }) => ({ input: body, idempotency }),
+    variables: bodyAsInput<PaymentLinkCreateInput>,
     answer: ({ linkCreate: result }) => created({ link: linkJson(result.link) }, result.idempotent),
   }),
-  row<'ListLinks', Empty, StatusPage<PaymentLinkStatus>>({
-    method: 'GET',
-    path: '/v1/public/links',
-    operation: 'ListLinks',
-    field: 'Query.paymentLinks',
-    variables: ({ query }) => ({ ...pageVariables(query), status: query.status ?? null }),
+  row('GET', '/links', 'ListLinks', 'Query.paymentLinks', {
+    variables: ({ query }: Asking<StatusPage<PaymentLinkStatus>>) => statusPage(query),
     answer: ({ paymentLinks: page }) => paged(page, linkJson),
   }),
-  row<'GetLink'>({
-    method: 'GET',
-    path: '/v1/public/links/{id}',
-    operation: 'GetLink',
-    field: 'Query.paymentLink',
+  row('GET', '/links/{id}', 'GetLink', 'Query.paymentLink', {
     variables: ({ id }) => ({ id }),
     answer: ({ paymentLink }) => paymentLink && ok(linkJson(paymentLink)),
   }),
-  row<'DeactivateLink'>({
-    method: 'POST',
-    path: '/v1/public/links/{id}/deactivate',
-    operation: 'DeactivateLink',
-    field: 'Mutation.linkDeactivate',
+  row('POST', '/links/{id}/deactivate', 'DeactivateLink', 'Mutation.linkDeactivate', {
     variables: ({ id }) => ({ id }),
     answer: ({ linkDeactivate: result }) =>
       ok({ status: result.link.status, link: linkJson(result.link) }),

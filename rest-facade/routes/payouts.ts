@@ -23,10 +23,12 @@ import {
   paged,
   narrowed,
   pageVariables,
+  statusPage,
+  bodyAsInput,
   batchBodyLimit_bytes,
   type ValidRequest,
   type Route,
-  type Empty,
+  type Asking,
   type Page,
   type StatusPage,
   type Narrowed,
@@ -57,15 +59,14 @@ const batchError = (
     ? `amount: expected an integer from 1 to ${Number.MAX_SAFE_INTEGER}, got ${item.amount ?? 'nothing'}`
     : error;
 
+type PayoutsQuery = StatusPage<PayoutStatus> &
+  Narrowed<{ orderId: string }> & { method?: PayoutMethod[] };
+
 export const payouts = [
-  row<'CreatePayout', PayoutCreateInput>({
-    method: 'POST',
-    path: '/v1/public/payouts',
-    operation: 'CreatePayout',
-    field: 'Mutation.payoutCreate',
+  row('POST', '/payouts', 'CreatePayout', 'Mutation.payoutCreate', {
     idempotent: true,
     bodyScope: payoutScope,
-    variables: ({ body, idempotency }) => ({ input: body, idempotency }),
+    variables: bodyAsInput<PayoutCreateInput>,
     answer: ({ payoutCreate: result }) =>
       created(
         {
@@ -80,15 +81,14 @@ export const payouts = [
         result.idempotent,
       ),
   }),
-  row<'CreatePayoutBatch', { method: PayoutMethod; items: BatchItem[] }>({
-    method: 'POST',
-    path: '/v1/public/payouts/batch',
-    operation: 'CreatePayoutBatch',
-    field: 'Mutation.payoutBatchCreate',
+  row('POST', '/payouts/batch', 'CreatePayoutBatch', 'Mutation.payoutBatchCreate', {
     idempotent: true,
     bodyScope: payoutScope,
     bodyLimit_bytes: batchBodyLimit_bytes,
-    variables: ({ body: { method, items }, idempotency }) => ({
+    variables: ({
+      body: { method, items },
+      idempotency,
+    }: ValidRequest<{ method: PayoutMethod; items: BatchItem[] }>) => ({
       method,
       items: items.map((item) => ({ ...item, amount: batchAmount(item), method })),
       idempotency,
@@ -117,74 +117,47 @@ export const payouts = [
       );
     },
   }),
-  row<
-    'ListPayouts',
-    Empty,
-    StatusPage<PayoutStatus> & { method?: PayoutMethod[] } & Narrowed<{ orderId: string }>
-  >({
-    method: 'GET',
-    path: '/v1/public/payouts',
-    operation: 'ListPayouts',
-    field: 'Query.payouts',
-    variables: ({ query }) => ({
-      ...pageVariables(query),
-      status: query.status ?? null,
+  row('GET', '/payouts', 'ListPayouts', 'Query.payouts', {
+    variables: ({ query }: Asking<PayoutsQuery>) => ({
+      ...statusPage(query),
       method: query.method ?? null,
       filter: narrowed(query, { orderId: query.orderId }),
     }),
     answer: ({ payouts: page }) => paged(page, payoutJson),
   }),
-  row<'GetPayout'>({
-    method: 'GET',
-    path: '/v1/public/payouts/{id}',
-    operation: 'GetPayout',
-    field: 'Query.payout',
+  row('GET', '/payouts/{id}', 'GetPayout', 'Query.payout', {
     variables: ({ id }) => ({ id }),
     answer: ({ payout }) => payout && ok(payoutJson(payout)),
   }),
-  row<'ListSbpBanks'>({
-    method: 'GET',
-    path: '/v1/public/banks/sbp',
-    operation: 'ListSbpBanks',
-    field: 'Query.sbpBanks',
+  row('GET', '/banks/sbp', 'ListSbpBanks', 'Query.sbpBanks', {
     variables: () => ({}),
     answer: ({ sbpBanks }) => ok({ items: sbpBanks.map(sbpBankJson) }),
   }),
 ];
 
+const ledgerVariables = ({ query }: Asking<Page & { type?: LedgerEntryType }>) => ({
+  ...pageVariables(query),
+  type: query.type ?? null,
+});
+
 export const money = [
-  row<'GetBalance', Empty, { currency: string }>({
-    method: 'GET',
-    path: '/v1/public/balance',
-    operation: 'GetBalance',
-    field: 'Query.balance',
-    variables: ({ query: { currency } }) => ({ currency }),
+  row('GET', '/balance', 'GetBalance', 'Query.balance', {
+    variables: ({ query }: Asking<{ currency: string }>) => query,
     answer: ({ balance }) => ok(balanceJson(balance)),
   }),
-  row<'ListRates'>({
-    method: 'GET',
-    path: '/v1/public/rates',
-    operation: 'ListRates',
-    field: 'Query.rates',
+  row('GET', '/rates', 'ListRates', 'Query.rates', {
     variables: () => ({}),
     answer: ({ rates }) => ok({ rates: rates.map(rateJson) }),
   }),
-  row<'ListLedger', Empty, Page & { type?: LedgerEntryType }>({
-    method: 'GET',
-    path: '/v1/public/ledger',
-    operation: 'ListLedger',
-    field: 'Query.ledger',
+  row('GET', '/ledger', 'ListLedger', 'Query.ledger', {
     kind: 'ledger',
-    variables: ({ query }) => ({ ...pageVariables(query), type: query.type ?? null }),
+    variables: ledgerVariables,
     answer: ({ ledger: page }) => paged(page, ledgerEntryJson),
   }),
 ];
 
 /** The operation of the ledger's row for a file: one part of it. */
 export const ledgerFilePart: Pick<Route, 'variables' | 'answer'> = {
-  variables: ({ query }: ValidRequest<Empty, Page & { type?: LedgerEntryType }>) => ({
-    ...pageVariables(query),
-    type: query.type ?? null,
-  }),
+  variables: ledgerVariables,
   answer: ({ ledgerFile }: OperationMap['ExportLedger']['result']) => ok(ledgerFile),
 };

@@ -22,19 +22,32 @@ import {
   cancelled,
   paged,
   filterOf,
+  bodyAsInput,
   type Metadata,
-  type Empty,
-  type ListPage,
+  type Asking,
+  type ValidRequest,
 } from './route.ts';
 
+/** A page of a list that is answered as a whole by default: `call.ts`. */
+interface CustomersPage<Status> {
+  readonly customerRef?: string;
+  readonly status?: Status[];
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+interface ChargeBody {
+  readonly amount: number;
+  readonly orderId?: string;
+  readonly description?: string;
+  readonly receipt?: ReceiptInput;
+  readonly metadata?: Metadata;
+}
+
 export const subscriptions = [
-  row<'CreateSubscription', SubscriptionCreateInput>({
-    method: 'POST',
-    path: '/v1/public/subscriptions',
-    operation: 'CreateSubscription',
-    field: 'Mutation.subscriptionCreate',
+  row('POST', '/subscriptions', 'CreateSubscription', 'Mutation.subscriptionCreate', {
     idempotent: true,
-    variables: ({ body, idempotency }) => ({ input: body, idempotency }),
+    variables: bodyAsInput<SubscriptionCreateInput>,
     answer: ({ subscriptionCreate: result }) =>
       created(
         {
@@ -45,60 +58,45 @@ export const subscriptions = [
         result.idempotent,
       ),
   }),
-  row<
-    'ListSubscriptions',
-    Empty,
-    ListPage & { customerRef?: string; status?: SubscriptionStatus[] }
-  >({
-    method: 'GET',
-    path: '/v1/public/subscriptions',
-    operation: 'ListSubscriptions',
-    field: 'Query.billingSubscriptionsConnection',
+  row('GET', '/subscriptions', 'ListSubscriptions', 'Query.billingSubscriptionsConnection', {
     kind: 'list',
-    variables: ({ query: { limit, cursor, customerRef, status } }) => ({
-      first: limit ?? null,
-      after: cursor ?? null,
-      filter: filterOf({ customerRef, status }),
+    variables: ({ query }: Asking<CustomersPage<SubscriptionStatus>>) => ({
+      first: query.limit ?? null,
+      after: query.cursor ?? null,
+      filter: filterOf({ customerRef: query.customerRef, status: query.status }),
     }),
     answer: ({ billingSubscriptionsConnection: page }) => paged(page, subscriptionJson),
   }),
-  row<'GetSubscription'>({
-    method: 'GET',
-    path: '/v1/public/subscriptions/{id}',
-    operation: 'GetSubscription',
-    field: 'Query.billingSubscription',
+  row('GET', '/subscriptions/{id}', 'GetSubscription', 'Query.billingSubscription', {
     variables: ({ id }) => ({ id }),
     answer: ({ billingSubscription }) =>
       billingSubscription &&
       ok(withPage(subscriptionJson(billingSubscription), billingSubscription.payUrl)),
   }),
-  row<'GetSubscriptionSchedule'>({
-    method: 'GET',
-    path: '/v1/public/subscriptions/{id}/schedule',
-    operation: 'GetSubscriptionSchedule',
-    field: 'Query.billingSubscription',
-    variables: ({ id }) => ({ id }),
-    answer: ({ billingSubscription }) =>
-      billingSubscription && ok(scheduleJson(billingSubscription)),
-  }),
-  row<'CancelSubscription', { reason?: string }>({
-    method: 'POST',
-    path: '/v1/public/subscriptions/{id}/cancel',
-    operation: 'CancelSubscription',
-    field: 'Mutation.subscriptionCancel',
-    variables: ({ id, body }) => ({ id, reason: body.reason ?? null }),
+  row(
+    'GET',
+    '/subscriptions/{id}/schedule',
+    'GetSubscriptionSchedule',
+    'Query.billingSubscription',
+    {
+      variables: ({ id }) => ({ id }),
+      answer: ({ billingSubscription }) =>
+        billingSubscription && ok(scheduleJson(billingSubscription)),
+    },
+  ),
+  row('POST', '/subscriptions/{id}/cancel', 'CancelSubscription', 'Mutation.subscriptionCancel', {
+    variables: ({ id, body }: ValidRequest<{ reason?: string }>) => ({
+      id,
+      reason: body.reason ?? null,
+    }),
     answer: () => cancelled,
   }),
 ];
 
 export const tokens = [
-  row<'CreateToken', TokenCreateInput>({
-    method: 'POST',
-    path: '/v1/public/tokens',
-    operation: 'CreateToken',
-    field: 'Mutation.tokenCreate',
+  row('POST', '/tokens', 'CreateToken', 'Mutation.tokenCreate', {
     idempotent: true,
-    variables: ({ body, idempotency }) => ({ input: body, idempotency }),
+    variables: bodyAsInput<TokenCreateInput>,
     answer: ({ tokenCreate: result }) =>
       created(
         {
@@ -108,36 +106,19 @@ export const tokens = [
         result.idempotent,
       ),
   }),
-  row<'ListTokens', Empty, ListPage & { customerRef?: string; status?: TokenStatus[] }>({
-    method: 'GET',
-    path: '/v1/public/tokens',
-    operation: 'ListTokens',
-    field: 'Query.tokensConnection',
+  row('GET', '/tokens', 'ListTokens', 'Query.tokensConnection', {
     kind: 'list',
-    variables: ({ query: { customerRef, status, limit, cursor } }) => ({
-      customerRef: customerRef ?? null,
-      status: status ?? null,
-      first: limit ?? null,
-      after: cursor ?? null,
+    variables: ({ query }: Asking<CustomersPage<TokenStatus>>) => ({
+      customerRef: query.customerRef ?? null,
+      status: query.status ?? null,
+      first: query.limit ?? null,
+      after: query.cursor ?? null,
     }),
     answer: ({ tokensConnection: page }) => paged(page, tokenJson),
   }),
-  row<
-    'ChargeToken',
-    {
-      amount: number;
-      orderId?: string;
-      description?: string;
-      receipt?: ReceiptInput;
-      metadata?: Metadata;
-    }
-  >({
-    method: 'POST',
-    path: '/v1/public/tokens/{id}/charge',
-    operation: 'ChargeToken',
-    field: 'Mutation.tokenCharge',
+  row('POST', '/tokens/{id}/charge', 'ChargeToken', 'Mutation.tokenCharge', {
     idempotent: true,
-    variables: ({ id, body, idempotency }) => ({
+    variables: ({ id, body, idempotency }: ValidRequest<ChargeBody>) => ({
       id,
       amount: body.amount,
       orderId: body.orderId ?? null,
@@ -148,23 +129,15 @@ export const tokens = [
     }),
     answer: ({ tokenCharge: result }) => created(chargeJson(result.payment), result.idempotent),
   }),
-  row<'CancelToken'>({
-    method: 'POST',
-    path: '/v1/public/tokens/{id}/cancel',
-    operation: 'CancelToken',
-    field: 'Mutation.tokenCancel',
+  row('POST', '/tokens/{id}/cancel', 'CancelToken', 'Mutation.tokenCancel', {
     variables: ({ id }) => ({ id }),
     answer: () => cancelled,
   }),
 ];
 
 export const customers = [
-  row<'CreateCustomerSession', CustomerSessionCreateInput>({
-    method: 'POST',
-    path: '/v1/public/customer-sessions',
-    operation: 'CreateCustomerSession',
-    field: 'Mutation.customerSessionCreate',
-    variables: ({ body }) => ({ input: body }),
+  row('POST', '/customer-sessions', 'CreateCustomerSession', 'Mutation.customerSessionCreate', {
+    variables: ({ body }: ValidRequest<CustomerSessionCreateInput>) => ({ input: body }),
     answer: ({ customerSessionCreate: result }) =>
       created({ url: result.url, expires_at: result.expiresAt }, false),
   }),

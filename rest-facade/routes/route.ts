@@ -8,7 +8,7 @@ import type { access } from '../../subgraphs/platform/access/access.ts';
 import type { Scope } from '../../subgraphs/platform/access/principal.ts';
 
 /** A valid request. Fields of body and query are camelCase, and defaults are filled in. */
-export interface ValidRequest<Body, Query> {
+export interface ValidRequest<Body, Query = Empty> {
   /** The `{id}` of the path, lower case, with its prefix; '' where there is none. */
   readonly id: string;
   readonly body: Body;
@@ -16,6 +16,9 @@ export interface ValidRequest<Body, Query> {
   /** Null without the header. */
   readonly idempotency: Idempotency | null;
 }
+
+/** A request without a body. */
+export type Asking<Query> = ValidRequest<Empty, Query>;
 
 /** What the merchant gets. */
 export interface Answer {
@@ -68,23 +71,9 @@ export interface Route {
   readonly answer: (data: never, request: ValidRequest<never, never>) => Outcome;
 }
 
-interface Row<Name extends OperationName, Body, Query>
-  extends
-    Pick<Route, 'method' | 'path' | 'field'>,
-    Partial<
-      Pick<
-        Route,
-        | 'idempotent'
-        | 'idPrefix'
-        | 'idForm'
-        | 'otherId'
-        | 'bodyLimit_bytes'
-        | 'kind'
-        | 'bodyScope'
-        | 'bodyIsArgument'
-      >
-    > {
-  readonly operation: Name;
+type Details = Omit<Route, 'method' | 'path' | 'operation' | 'field' | 'variables' | 'answer'>;
+
+interface Row<Name extends OperationName, Body, Query> extends Partial<Details> {
   readonly variables: (request: ValidRequest<Body, Query>) => OperationMap[Name]['variables'];
   readonly answer: (
     data: Made<OperationMap[Name]['result']>,
@@ -96,8 +85,16 @@ export const bodyLimit_bytes = 256 * 1_024;
 export const batchBodyLimit_bytes = 1_024 * 1_024;
 
 export const row = <Name extends OperationName, Body = Empty, Query = Empty>(
+  method: Route['method'],
+  path: `/${string}`,
+  operation: Name,
+  field: Route['field'],
   of: Row<Name, Body, Query>,
 ): Route => ({
+  method,
+  path: `/v1/public${path}`,
+  operation,
+  field,
   idempotent: false,
   bodyLimit_bytes,
   kind: 'json',
@@ -106,10 +103,10 @@ export const row = <Name extends OperationName, Body = Empty, Query = Empty>(
 
 /** The merchant's own pairs. */
 export type Metadata = Readonly<Record<string, string>>;
-export type Empty = Readonly<Record<never, never>>;
+type Empty = Readonly<Record<never, never>>;
 export interface Page {
   readonly limit: number;
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
   readonly from?: string;
   readonly to?: string;
 }
@@ -137,11 +134,6 @@ export const paged = <Node>(
   json: (node: Node) => object,
 ): Answer =>
   ok({ items: nodes.map(json), next_cursor: pageInfo.hasNextPage ? pageInfo.endCursor : null });
-/** A page of a list that is answered as a whole by default: `call.ts`. */
-export interface ListPage {
-  readonly limit?: number;
-  readonly cursor?: string;
-}
 /** The filter of a list; null where the query narrows nothing, which is the registry's own page. */
 export const filterOf = <Fields extends object>(fields: Fields): Fields | null =>
   Object.values(fields).some((value) => value !== undefined) ? fields : null;
@@ -154,4 +146,13 @@ export const pageVariables = ({ limit, cursor, from, to }: Page) => ({
   after: cursor ?? null,
   from: from ?? null,
   to: to ?? null,
+});
+export const statusPage = <Status>(query: StatusPage<Status>) => ({
+  ...pageVariables(query),
+  status: query.status ?? null,
+});
+/** The variables of an operation that takes the body as it is. */
+export const bodyAsInput = <Body>({ body, idempotency }: ValidRequest<Body>) => ({
+  input: body,
+  idempotency,
 });
