@@ -4,12 +4,20 @@
  * enough on a slow network.
  */
 import { createHash } from 'node:crypto';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type {
-  CardInput,
-  PaymentMethod,
-  SimulatorOutcome,
-} from '../../schema/generated/operations.ts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import {
+  maxLength,
+  minLength,
+  nullish,
+  optional,
+  picklist,
+  pipe,
+  safeParse,
+  strictObject,
+  string,
+  type GenericSchema,
+  type InferOutput,
+} from 'valibot';
 import { errorJson } from '../../schema/wire.ts';
 import { refusalHttp } from '../refusal-http.ts';
 import { isRefusal, type CheckoutAnswer, type Checkout } from './call-checkout.ts';
@@ -80,70 +88,24 @@ export const sendError = (
 const sendState = (reply: FastifyReply, { tag, json }: Drawing): FastifyReply =>
   reply.header('etag', `"${tag}"`).type('application/json; charset=utf-8').send(json());
 
-type Act = (call: BuyerCall) => Promise<CheckoutAnswer>;
+const word = (longest: number) => pipe(string(), minLength(1), maxLength(longest));
 
-/**
- * Refuses what did not come from the page itself as JSON; else does it and answers with the new
- * state or the refusal.
- */
-const act = async (
-  context: PageContext,
-  request: FastifyRequest<TokenRoute>,
-  reply: FastifyReply,
-  does: Act,
-): Promise<FastifyReply> => {
-  guardPage(reply);
-  const { words, call } = visitOf(context, request);
-  if (!isSameOrigin(request)) return sendError(reply, 403, 'cross_origin', words);
-  if (!call) return sendError(reply, 404, 'not_found', words);
-  const answer = await does(call);
-  return isRefusal(answer)
-    ? sendError(reply, refusalHttp[answer.code].status, answer.code, words)
-    : sendState(reply, drawState(answer, words));
-};
+const card = strictObject({
+  number: word(19),
+  expiry: word(5),
+  cvc: word(4),
+  holder: pipe(string(), maxLength(64)),
+});
+const methodBody = strictObject({ method: picklist(['sbp', 'cards', 'tpay', 'sberpay']) });
+const payBody = strictObject({ card: optional(card) });
+const planBody = strictObject({
+  outcome: picklist(['succeeded', 'failed', 'requires_action', 'pending']),
+  failureCode: nullish(word(64)),
+});
 
-const word = (longest: number) => ({ type: 'string', minLength: 1, maxLength: longest }) as const;
-
-const schemas = {
-  method: {
-    type: 'object',
-    required: ['method'],
-    additionalProperties: false,
-    properties: { method: { enum: ['sbp', 'cards', 'tpay', 'sberpay'] } },
-  },
-  pay: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      card: {
-        type: 'object',
-        required: ['number', 'expiry', 'cvc', 'holder'],
-        additionalProperties: false,
-        properties: {
-          number: word(19),
-          expiry: word(5),
-          cvc: word(4),
-          holder: { type: 'string', maxLength: 64 },
-        },
-      },
-    },
-  },
-  plan: {
-    type: 'object',
-    required: ['outcome'],
-    additionalProperties: false,
-    properties: {
-      outcome: { enum: ['succeeded', 'failed', 'requires_action', 'pending'] },
-      failureCode: { ...word(64), nullable: true },
-    },
-  },
-} as const;
-
-/**
- * Adds the routes. A body that does not match the schema is 400, another content type 415, a
- * large one 413.
- */
+/** Adds the routes. Another content type is 415, a large body 413. */
 export const answerJson = (app: FastifyInstance, context: PageContext): void => {
+  const { calls } = context;
   app.get<TokenRoute>('/:token/state', async (request, reply) => {
     guardPage(reply);
     const { words, found } = await findCheckout(context, request);
@@ -155,25 +117,36 @@ export const answerJson = (app: FastifyInstance, context: PageContext): void => 
     return seen ? reply.code(304).send() : sendState(reply, drawing);
   });
 
-  const options = (body: object) => ({ bodyLimit: bodyLimit_bytes, schema: { body } });
-  app.post<TokenRoute & { Body: { method: PaymentMethod } }>(
-    '/:token/method',
-    options(schemas.method),
-    (request, reply) =>
-      act(context, request, reply, (call) => context.calls.choose(call, request.body.method)),
-  );
-  app.post<TokenRoute & { Body: { card?: CardInput } }>(
-    '/:token/pay',
-    options(schemas.pay),
-    (request, reply) =>
-      act(context, request, reply, (call) => context.calls.pay(call, request.body.card ?? null)),
-  );
-  app.post<TokenRoute & { Body: { outcome: SimulatorOutcome; failureCode?: string | null } }>(
-    '/:token/plan',
-    options(schemas.plan),
-    (request, reply) =>
-      act(context, request, reply, (call) =>
-        context.calls.plan(call, request.body.outcome, request.body.failureCode ?? null),
-      ),
+  /**
+   * Adds what the buyer or the tester does. A body that does not match is 400; what did not come
+   * from the page itself as JSON is refused; else it answers with the new state or the refusal.
+   */
+  const act = <Schema extends GenericSchema>(
+    what: string,
+    schema: Schema,
+    does: (call: BuyerCall, body: InferOutput<Schema>) => Promise<CheckoutAnswer>,
+  ): void => {
+    app.post<TokenRoute>(
+      `/:token/${what}`,
+      { bodyLimit: bodyLimit_bytes },
+      async (request, reply) => {
+        guardPage(reply);
+        const { words, call } = visitOf(context, request);
+        const read = safeParse(schema, request.body);
+        if (!read.success || Array.isArray(request.body))
+          return sendError(reply, 400, 'bad_request', words);
+        if (!isSameOrigin(request)) return sendError(reply, 403, 'cross_origin', words);
+        if (!call) return sendError(reply, 404, 'not_found', words);
+        const answer = await does(call, read.output);
+        return isRefusal(answer)
+          ? sendError(reply, refusalHttp[answer.code].status, answer.code, words)
+          : sendState(reply, drawState(answer, words));
+      },
+    );
+  };
+  act('method', methodBody, (call, body) => calls.choose(call, body));
+  act('pay', payBody, (call, body) => calls.pay(call, { card: body.card ?? null }));
+  act('plan', planBody, (call, { outcome, failureCode = null }) =>
+    calls.plan(call, { outcome, failureCode }),
   );
 };

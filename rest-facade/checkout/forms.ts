@@ -60,9 +60,9 @@ const payByForm = async (
   const card = method === 'cards' && checkout.asksCard ? cardOf(form) : null;
   const flaw = card && flawOf(card, checkout);
   if (flaw) return flaw;
-  const choice = chosen && (await calls.choose(call, chosen));
+  const choice = chosen && (await calls.choose(call, { method: chosen }));
   if (choice && isRefusal(choice)) return choice.code;
-  const paid = await calls.pay(call, card);
+  const paid = await calls.pay(call, { card });
   return isRefusal(paid) ? paid.code : null;
 };
 

@@ -4,7 +4,6 @@
  */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { Ajv, type SchemaObject, type ValidateFunction } from 'ajv';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AddressOf } from '../../gateway/callers/caller-address.ts';
 import { BodyMistake, openJsonParser } from '../../gateway/graphql/raw-body.ts';
@@ -283,17 +282,6 @@ const sendFault =
     return sendError(reply, status, codes[status] ?? 'internal_error', words);
   };
 
-/** The compiler of this scope's schemas: each is compiled when the first body comes. */
-const compileWhenAsked =
-  (ajv: Ajv) =>
-  ({ schema }: { schema: SchemaObject }) => {
-    let compiled: ValidateFunction | null = null;
-    return (body: unknown) => {
-      const validate = (compiled ??= ajv.compile(schema));
-      return validate(body) ? { value: body } : { error: new Error('the body is not valid') };
-    };
-  };
-
 /**
  * Adds the hosted page under /pay. Page addresses answer pages and JSON addresses the error
  * envelope, whatever happens.
@@ -309,8 +297,6 @@ export const registerCheckout = (
     async (pay) => {
       pay.setErrorHandler(sendFault(assets, log));
       limitCalls(pay, context, limiter, isPage);
-      // Bodies are taken as they are: nothing is coerced, dropped or filled in.
-      pay.setValidatorCompiler(compileWhenAsked(new Ajv()));
       // What is sent is JSON; the simulated bank's form has a scope of its own.
       pay.removeContentTypeParser(['application/json', 'text/plain']);
       const parseJson = openJsonParser(pay);

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
-import type { CustomerThing } from './call-checkout.ts';
+import { isRefusal, type CustomerThing } from './call-checkout.ts';
 import { chooseLanguage, rememberSwitch, wordsOf } from './language.ts';
 import { type PageContext, guardPage, isSameOrigin, sendMessage } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
@@ -66,11 +66,13 @@ const documentOf = async (
   const { address, id } = partsOf(request.params['*']);
   const done = things.find((thing) => thing === request.query.done) ?? null;
   if (id === null) {
-    const page = await calls.readCustomer(callOf(request), address);
+    const page = await calls.readCustomer(callOf(request), { address });
     return page && customerPage(page, words, assets, { address, done });
   }
-  const page = await calls.readSubscription(callOf(request), address, id);
-  return page && customerSubscriptionPage(page, words, assets, { address, done });
+  const page = await calls.readSubscription(callOf(request), { address, id });
+  if (!page?.subscription) return null;
+  const shown = { ...page, subscription: page.subscription };
+  return customerSubscriptionPage(shown, words, assets, { address, done });
 };
 
 /** Adds the routes. An address that is not ours, or has ended, is a page about it, with 404. */
@@ -91,10 +93,10 @@ export const showCustomer = (app: FastifyInstance, context: PageContext): void =
     const form = formOf(request);
     const thing = things.find((one) => form.has(one));
     const ended =
-      thing !== undefined &&
-      isSameOrigin(request, true) &&
-      (await calls.endOfCustomer[thing](callOf(request), address, form.get(thing) ?? ''));
-    if (!ended) return sendMessage(reply, 404, 'unknownPage', words, assets);
+      thing && isSameOrigin(request, true)
+        ? await calls.endOfCustomer[thing](callOf(request), { address, id: form.get(thing) ?? '' })
+        : null;
+    if (!ended || isRefusal(ended)) return sendMessage(reply, 404, 'unknownPage', words, assets);
     const page = id === null ? address : `${address}/${encodeURIComponent(id)}`;
     return reply.redirect(`/pay/c/${page}?done=${thing}`, 303);
   });

@@ -218,7 +218,7 @@ const visit = async (
     await sendBusy(context, reply, words, wait_s);
     return null;
   }
-  const link = await context.calls.readLink(callOf(request), request.params.address);
+  const link = await context.calls.readLink(callOf(request), request.params);
   if (link?.isOpen) return { link, words };
   await (link
     ? reply.code(410).send(endedLinkPage(link, words, context.assets))
@@ -261,12 +261,11 @@ export const showLink = (
     if (link.amount === null && amount === null) return again(amountMistake(link, words));
     const wait_s = limiter.linkPayment(request.raw, request.params.address);
     if (wait_s > 0) return sendBusy(context, reply, words, wait_s);
-    const begun = await context.calls.payLink(
-      callOf(request),
-      request.params.address,
+    const begun = await context.calls.payLink(callOf(request), {
+      address: request.params.address,
       amount,
-      idempotencyKey.test(key) ? key : null,
-    );
+      idempotencyKey: idempotencyKey.test(key) ? key : null,
+    });
     if (!isRefusal(begun)) return reply.redirect(pathOf(begun.paymentUrl), 303);
     if (begun.code === 'bad_request') return again(amountMistake(link, words));
     const refusals: Readonly<Record<string, string>> = words.refusals;
