@@ -5,8 +5,12 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLError } from 'graphql';
-import type { Authenticator } from '../gateway/callers/authenticate.ts';
-import { signaturesOf, type SignableRequest } from '../gateway/callers/check-caller.ts';
+import {
+  checkCaller,
+  isAdmitted,
+  shownBy,
+  type AdmissionDeps,
+} from '../gateway/callers/admit-caller.ts';
 import { bytesOf } from '../gateway/graphql/raw-body.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type { OperationName } from '../schema/generated/operation-map.ts';
@@ -14,7 +18,7 @@ import type { RefusedFieldsFragment } from '../schema/generated/operations.ts';
 import { accessRefusal } from '../subgraphs/platform/access/access.ts';
 import type { Call } from '../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
-import { type Caller, limitMerchant, refuseReply, type LimitDeps } from './authenticate.ts';
+import { type Caller, limitMerchant, sendNotAdmitted } from './authenticate.ts';
 import { sendLedgerCsv, type LongAnswers, walkPages, whenClosed } from './long-answers.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { bodyScopeOf, compileRequest, lacksScope, type AnyRequest } from './read-request.ts';
@@ -105,13 +109,11 @@ const sendList = async (
 /** Opens the live stream for a caller that may have it: rest-facade/event-stream.ts. */
 export type OpenStream = (request: FastifyRequest, reply: FastifyReply, call: Call) => unknown;
 
-export interface CallDeps extends LimitDeps {
-  readonly authenticator: Pick<Authenticator, 'isKnown' | 'checkRequest'>;
+export interface CallDeps extends AdmissionDeps {
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly openStream: OpenStream;
   /** How many long answers each merchant has on their way. */
   readonly longAnswers: LongAnswers;
-  readonly log: Logger;
 }
 
 /**
@@ -128,9 +130,10 @@ export const openCall = (route: Route, operation: ContractOperation, deps: CallD
   const readPart = route.kind === 'ledger' ? openRun(ledgerFilePart, 'ExportLedger', deps) : null;
   return async (request: FastifyRequest, reply: FastifyReply, caller: Caller): Promise<unknown> => {
     const { principal } = caller;
-    const untrusted = deps.authenticator.checkRequest(caller.holder, shownBy(request));
-    if (untrusted) return refuseReply(request, reply, untrusted, deps, caller);
-    const overLimit = await limitMerchant(reply, caller, deps);
+    const checked = checkCaller(caller, shownBy(request.raw, bytesOf(request)), deps, request.id);
+    if (!isAdmitted(checked))
+      return sendNotAdmitted(request, reply, checked, deps.limiter, principal.keyId);
+    const overLimit = await limitMerchant(reply, caller, deps.limiter);
     if (!overLimit && caller.holder.hasTestClock) await showClock(reply, caller);
     const refusal = overLimit ?? refuseScope(route, request, caller);
     if (refusal) return sendRefusal(reply, refusal);
@@ -172,13 +175,6 @@ const openShowClock = ({ supergraph, log }: CallDeps) => {
 
 /** What reads more than one object that the caller names. */
 const isList = ({ method, path }: Route): boolean => method === 'GET' && !path.includes('{');
-
-const shownBy = (request: FastifyRequest): SignableRequest => ({
-  request: request.raw,
-  signatures: signaturesOf(request.raw),
-  body: bytesOf(request),
-  arrivedAt_ms: Date.now(),
-});
 
 /** Where any of several scopes would do, the one that this very body needs is named. */
 const refuseScope = (

@@ -8,9 +8,8 @@ import { Readable } from 'node:stream';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { separateOperations } from 'graphql';
-import { authorizationOf, type Authenticator } from '../gateway/callers/authenticate.ts';
-import type { WatchedConnection } from '../gateway/callers/caller.ts';
-import { signaturesOf } from '../gateway/callers/check-caller.ts';
+import { shownBy } from '../gateway/callers/admit-caller.ts';
+import type { Authenticator } from '../gateway/callers/authenticate.ts';
 import type { LiveEvents } from '../gateway/live/events.ts';
 import type { LiveResults, LiveSubscriptions } from '../gateway/live/subscriptions.ts';
 import { readOperations } from '../schema/sources.ts';
@@ -156,7 +155,7 @@ export const openEventStream = (app: FastifyInstance, deps: EventStreamDeps): Op
     writer.comment('connected');
     if (position !== null) writer.position(position);
     const unwatch = deps.authenticator.watch(
-      connectionOf(request),
+      shownBy(request.raw),
       request.caller ?? { principal: call.principal },
       () => void writer.end('revoked'),
     );
@@ -174,13 +173,6 @@ export const openEventStream = (app: FastifyInstance, deps: EventStreamDeps): Op
     return reply;
   };
 };
-
-const connectionOf = ({ raw }: FastifyRequest): WatchedConnection => ({
-  request: raw,
-  authorization: authorizationOf(raw),
-  signatures: signaturesOf(raw),
-  arrivedAt_ms: Date.now(),
-});
 
 /**
  * Ids of events, as this stream gives them. Anything else cannot be resumed from: the stream begins

@@ -1,15 +1,8 @@
 /** The REST API on a server: the routes of the table behind their checks, and the documentation. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Authenticator } from '../gateway/callers/authenticate.ts';
 import { addressHeaders } from '../gateway/callers/rate-limit.ts';
 import { takeBankCallbacks, type BankCallbackDeps } from './bank-callback.ts';
-import {
-  authenticate,
-  type Caller,
-  refuseAddress,
-  refuseKeyFromAddress,
-  refuseReply,
-} from './authenticate.ts';
+import { authenticate, type Caller, sendNotAdmitted } from './authenticate.ts';
 import { openCall, type CallDeps } from './call.ts';
 import { namesOf, readContract, type Contract } from './read-contract.ts';
 import { idOf } from './read-request.ts';
@@ -24,7 +17,6 @@ interface RestFacadeDeps extends Omit<CallDeps, 'longAnswers'> {
   readonly bankCallbacks: BankCallbackDeps;
   /** Where the API is, as its callers see it; without a slash at the end. */
   readonly publicUrl: string;
-  readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest'>;
 }
 
 declare module 'fastify' {
@@ -99,12 +91,9 @@ const addRoute = (
         reply.headers(addressHeaders(deps.limiter, request.raw));
         return sendRefusal(reply, refuse('not_found', 'there is nothing at this address'));
       }
-      const tooOften = refuseAddress(request, deps);
-      if (tooOften) return refuseReply(request, reply, tooOften, deps);
-      const caller = await authenticate(request, deps.authenticator, deps.log);
-      if ('code' in caller) return refuseReply(request, reply, caller, deps);
-      const withThisKey = refuseKeyFromAddress(request, caller, deps);
-      if (withThisKey) return refuseReply(request, reply, withThisKey, deps, caller);
+      const caller = await authenticate(request, deps);
+      if (caller === null || !('holder' in caller))
+        return sendNotAdmitted(request, reply, caller, deps.limiter);
       request.caller = caller;
     },
     handler: async (request, reply) => {

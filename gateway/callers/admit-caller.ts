@@ -2,10 +2,12 @@
  * Admits a caller of the graph, over HTTP or a socket. The address's limit is checked before the
  * key, and failed authentications count against the address.
  */
+import type { IncomingMessage } from 'node:http';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import type { Authenticator } from './authenticate.ts';
+import { authorizationOf, type Authenticator } from './authenticate.ts';
 import type { Authenticated, WatchedConnection } from './caller.ts';
+import { emptyBody, signaturesOf } from './check-caller.ts';
 import { costsAddress, personRateLimit, type RateLimited, type RateLimiter } from './rate-limit.ts';
 import type { RateLimit, TakeResult } from './limits.ts';
 
@@ -16,15 +18,24 @@ export interface AdmissionDeps {
 }
 
 /**
- * Why a caller was not admitted: a refusal, the seconds that its address is blocked for, or null
- * when the key could not be looked up.
+ * Why a caller was not admitted: a refusal, the seconds that its address is blocked for (at all, or
+ * with this key), or null when the key could not be looked up.
  */
-export type NotAdmitted = Refusal | { readonly blocked_s: number } | null;
+export type NotAdmitted = Refusal | { readonly blocked_s: number; readonly keyId?: string } | null;
 
 interface AdmissionRequest extends WatchedConnection {
   /** The raw bytes that the signature covers. */
   readonly body: Uint8Array;
 }
+
+/** A request with the credentials in its headers. Its signature covers the body. */
+export const shownBy = (request: IncomingMessage, body = emptyBody): AdmissionRequest => ({
+  request,
+  authorization: authorizationOf(request),
+  signatures: signaturesOf(request),
+  body,
+  arrivedAt_ms: Date.now(),
+});
 
 /**
  * The caller of these credentials, or the refusal, as far as it can be decided before the body
@@ -43,8 +54,9 @@ export const recogniseCaller = async (
       const nowBlocked_s = costsAddress(caller) ? limiter.countFailure(request) : 0;
       return nowBlocked_s > 0 ? { blocked_s: nowBlocked_s } : caller;
     }
-    const keyBlocked_s = caller.holder ? limiter.blocked_s(request, caller.holder.keyId) : 0;
-    return keyBlocked_s > 0 ? { blocked_s: keyBlocked_s } : caller;
+    const keyId = caller.holder?.keyId;
+    const keyBlocked_s = keyId === undefined ? 0 : limiter.blocked_s(request, keyId);
+    return keyId !== undefined && keyBlocked_s > 0 ? { blocked_s: keyBlocked_s, keyId } : caller;
   } catch (thrown) {
     log.error({ err: thrown, requestId }, 'could not look up a key');
     return null;

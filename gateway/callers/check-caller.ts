@@ -97,7 +97,7 @@ export const signaturesOf = (request: Pick<IncomingMessage, 'rawHeaders'>): read
  * The body of a request that has none. The signature of a GET or of a WebSocket's first request
  * covers it.
  */
-export const emptyBody = new Uint8Array(0);
+export const emptyBody: Uint8Array = new Uint8Array(0);
 
 const ipNotAllowed = refuse(
   'ip_not_allowed',

@@ -20,10 +20,10 @@ import {
 import type { WebSocket } from 'ws';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import { admitCaller, takeCost, takeToken } from '../callers/admit-caller.ts';
-import { authorizationOf, type Authenticator } from '../callers/authenticate.ts';
+import { admitCaller, shownBy, takeCost, takeToken } from '../callers/admit-caller.ts';
+import type { Authenticator } from '../callers/authenticate.ts';
 import type { Authenticated } from '../callers/caller.ts';
-import { emptyBody, signatureHeader, signaturesOf } from '../callers/check-caller.ts';
+import { signatureHeader } from '../callers/check-caller.ts';
 import { codedError, presentError } from './errors.ts';
 import { consoleDocument, openDocumentReader, type DocumentReader } from './read-document.ts';
 import { costOf } from './document-cost.ts';
@@ -113,15 +113,14 @@ const admission = (deps: GraphProtocolDeps): ((context: ConnectionContext) => Pr
   const quota = openQuota(socketsPerCaller);
   return async ({ connectionParams, extra }) => {
     const { socket, request, ending } = extra;
-    const authorization = textIn(connectionParams, 'authorization') ?? authorizationOf(request);
+    const authorization = textIn(connectionParams, 'authorization');
     const signature = textIn(connectionParams, signatureHeader);
     const connection = {
-      request,
-      authorization,
-      signatures: signature === undefined ? signaturesOf(request) : [signature],
-      arrivedAt_ms: Date.now(),
+      ...shownBy(request),
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(signature === undefined ? {} : { signatures: [signature] }),
     };
-    const caller = await admitCaller({ ...connection, body: emptyBody }, deps);
+    const caller = await admitCaller(connection, deps);
     if (caller === null || 'blocked_s' in caller) {
       socket.close(tryAgainLater, 'Try again later');
       return false;

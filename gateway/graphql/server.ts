@@ -9,14 +9,13 @@ import {
   checkCaller,
   isAdmitted,
   recogniseCaller,
+  shownBy,
   takeCost,
   takeToken,
   type NotAdmitted,
 } from '../callers/admit-caller.ts';
-import { authorizationOf } from '../callers/authenticate.ts';
 import type { Origins } from '../callers/caller-address.ts';
 import type { Authenticated } from '../callers/caller.ts';
-import { signaturesOf } from '../callers/check-caller.ts';
 import {
   rateHeaders,
   rateMessage,
@@ -192,8 +191,7 @@ export const registerGateway = async (app: FastifyInstance, deps: GatewayDeps): 
       onRequest: async (request, reply) => {
         const requestId = requestIdFor(request, reply);
         if (sendGraphiql && wantsPage(request)) return;
-        const shown = { request: request.raw, authorization: authorizationOf(request.raw) };
-        const caller = await recogniseCaller(shown, deps, requestId);
+        const caller = await recogniseCaller(shownBy(request.raw), deps, requestId);
         if (!isAdmitted(caller)) return sendNotAdmitted(reply, caller);
         request.graphCaller = caller;
       },
@@ -303,14 +301,7 @@ const admit = async (
 ): Promise<Authenticated | null> => {
   const { raw, graphCaller } = request;
   if (!graphCaller) throw new Error('a request came through without its caller');
-  const shown = {
-    request: raw,
-    authorization: authorizationOf(raw),
-    signatures: signaturesOf(raw),
-    body: bytesOf(request),
-    arrivedAt_ms: Date.now(),
-  };
-  const caller = checkCaller(graphCaller, shown, deps, requestId);
+  const caller = checkCaller(graphCaller, shownBy(raw, bytesOf(request)), deps, requestId);
   if (!isAdmitted(caller)) {
     sendNotAdmitted(reply, caller);
     return null;

@@ -8,10 +8,14 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ExecutionResult } from 'graphql';
 import { is, object, optional, picklist, record, string, unknown } from 'valibot';
-import { admitCaller, takeToken, type AdmissionDeps } from '../../gateway/callers/admit-caller.ts';
-import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
+import {
+  admitCaller,
+  shownBy,
+  takeToken,
+  type AdmissionDeps,
+} from '../../gateway/callers/admit-caller.ts';
+import type { Authenticator } from '../../gateway/callers/authenticate.ts';
 import type { Authenticated } from '../../gateway/callers/caller.ts';
-import { emptyBody, signaturesOf } from '../../gateway/callers/check-caller.ts';
 import { openNamedQuota, openTurns, personName } from '../../gateway/callers/limits.ts';
 import { presentError } from '../../gateway/graphql/errors.ts';
 import { consoleOperation } from '../../gateway/graphql/read-document.ts';
@@ -53,18 +57,13 @@ const exportRetry_s = 5;
 const tooMany = (limit: number, whose: string): Refusal =>
   rateLimited(`at most ${limit} exports ${whose} at a time; wait until one ends`, exportRetry_s);
 
-interface ExportLimits {
-  /** Takes a place; the answer gives it back. A refusal when there is none. */
-  readonly take: (person: OperatorPrincipal) => (() => void) | Refusal;
-  readonly inTurn: <Page>(read: () => Promise<Page>) => Promise<Page>;
-}
-
-const openExportLimits = (): ExportLimits => {
+const openExportLimits = () => {
   const people = openNamedQuota(exportsPerPerson_max);
   const merchants = openNamedQuota(exportsPerMerchant_max);
   const inTurn = openTurns(pagesAtOnce_max);
   return {
-    take: (person) => {
+    /** Takes a place; the answer gives it back. A refusal when there is none. */
+    take: (person: OperatorPrincipal): (() => void) | Refusal => {
       const { merchantId } = person;
       const ofPerson = people.take(personName(person));
       if (!ofPerson) return tooMany(exportsPerPerson_max, 'of one person');
@@ -78,9 +77,10 @@ const openExportLimits = (): ExportLimits => {
         ofMerchant();
       };
     },
-    inTurn: (read) => inTurn('export', read),
+    inTurn: <Result>(read: () => Promise<Result>) => inTurn('export', read),
   };
 };
+type ExportLimits = ReturnType<typeof openExportLimits>;
 
 /** A page takes some ten milliseconds. */
 const rowsPerPage = 200;
@@ -108,20 +108,12 @@ const isPerson = (
 ): caller is Authenticated & { principal: OperatorPrincipal } =>
   caller.principal.kind === 'operator';
 
-const shownBy = (request: FastifyRequest) => ({
-  request: request.raw,
-  authorization: authorizationOf(request.raw),
-  signatures: signaturesOf(request.raw),
-  body: emptyBody,
-  arrivedAt_ms: Date.now(),
-});
-
 /** The requesting person, or the refusal. */
 const admit = async (
   request: FastifyRequest,
   deps: ExportDeps,
 ): Promise<(Authenticated & { principal: OperatorPrincipal }) | Refusal> => {
-  const caller = await admitCaller(shownBy(request), deps, request.id);
+  const caller = await admitCaller(shownBy(request.raw), deps, request.id);
   if (caller === null) return refuse('unavailable', 'the caller could not be looked up; try again');
   if ('blocked_s' in caller) return addressBlocked(caller.blocked_s);
   if (isRefusal(caller)) return refuse(caller.code, caller.message);
@@ -192,17 +184,7 @@ const valueAt = (row: unknown, path: readonly string[]): unknown =>
     row,
   );
 
-interface CsvWriter {
-  /** The first line. */
-  readonly head: string;
-  /** The lines of some rows. */
-  readonly lines: (rows: readonly unknown[]) => string;
-}
-
-export const csvWriter = (
-  columns: readonly ExportColumn[],
-  language: ExportLanguage,
-): CsvWriter => {
+export const csvWriter = (columns: readonly ExportColumn[], language: ExportLanguage) => {
   const lineOf = (cells: readonly string[]): string => cells.join(separators[language]) + lineEnd;
   const cellIn = (row: unknown, { path, currency }: ExportColumn): string => {
     const value = valueAt(row, path);
@@ -210,11 +192,14 @@ export const csvWriter = (
     return amount ?? cellOf(value);
   };
   return {
+    /** The first line. */
     head: mark + lineOf(columns.map(({ name }) => name)),
-    lines: (rows) =>
+    /** The lines of some rows. */
+    lines: (rows: readonly unknown[]): string =>
       rows.map((row) => lineOf(columns.map((column) => cellIn(row, column)))).join(''),
   };
 };
+type CsvWriter = ReturnType<typeof csvWriter>;
 
 const openPages = (
   plan: ExportPlan,
@@ -275,7 +260,7 @@ const sendFile = async (
   const release = parts.limits.take(caller.principal);
   if (typeof release !== 'function') return sendRefusal(reply, release);
   const lose = (): void => void reply.raw.destroy();
-  const unwatch = parts.authenticator.watch(shownBy(request), caller, lose, () => {});
+  const unwatch = parts.authenticator.watch(shownBy(request.raw), caller, lose, () => {});
   whenClosed(reply.raw, () => {
     release();
     unwatch();
