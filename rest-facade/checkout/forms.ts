@@ -4,14 +4,7 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CardInput } from '../../schema/generated/operations.ts';
-import {
-  cvcFlaw,
-  digitsOf,
-  expiryFlaw,
-  holderFlaw,
-  numberFlaw,
-  tidyExpiry,
-} from './browser/card-rules.js';
+import { cardOf, fieldNames, flawOf } from './browser/card-rules.js';
 import { payableMethod } from './views/pay-form.ts';
 import type { Words } from './words/en.ts';
 import { isRefusal, type Checkout } from './call-checkout.ts';
@@ -26,26 +19,14 @@ import {
   sendMessage,
 } from './page-context.ts';
 
-const cardOf = (form: URLSearchParams): CardInput => {
-  const value = (name: string): string => (form.get(name) ?? '').trim();
-  return {
-    number: digitsOf(value('number')),
-    expiry: tidyExpiry(value('expiry')),
-    cvc: value('cvc'),
-    holder: value('holder').toUpperCase(),
-  };
-};
-
 /** What is wrong with a card first, as page.js words it: `numberShort`; null: nothing. */
-const flawOf = (card: CardInput, { asksHolder, now }: Checkout): string | null => {
-  const flaws = {
-    number: numberFlaw(card.number),
-    expiry: expiryFlaw(card.expiry, new Date(now)),
-    cvc: cvcFlaw(card.cvc),
-    holder: card.holder === '' && !asksHolder ? null : holderFlaw(card.holder),
-  };
-  const [field, flaw] = Object.entries(flaws).find(([, found]) => found !== null) ?? [];
-  return field && flaw ? `${field}${flaw}` : null;
+const firstFlaw = (card: CardInput, { asksHolder, now }: Checkout): string | null => {
+  const flaws = fieldNames.flatMap((name) => {
+    if (name === 'holder' && card.holder === '' && !asksHolder) return [];
+    const flaw = flawOf(name, card[name], new Date(now));
+    return flaw === null ? [] : [`${name}${flaw}`];
+  });
+  return flaws[0] ?? null;
 };
 
 /** Pays as the form says; gives what is wrong with it, null when the bank has the payment. */
@@ -57,8 +38,9 @@ const payByForm = async (
 ): Promise<string | null> => {
   const chosen = payableMethod(form.get('method') ?? '');
   const method = chosen ?? payableMethod(checkout.method);
-  const card = method === 'cards' && checkout.asksCard ? cardOf(form) : null;
-  const flaw = card && flawOf(card, checkout);
+  const card =
+    method === 'cards' && checkout.asksCard ? cardOf((name) => form.get(name) ?? '') : null;
+  const flaw = card && firstFlaw(card, checkout);
   if (flaw) return flaw;
   const choice = chosen && (await calls.choose(call, { method: chosen }));
   if (choice && isRefusal(choice)) return choice.code;

@@ -21,7 +21,7 @@ import { html, type Html } from './html.ts';
 import type { Assets } from './serve-assets.ts';
 import { fact } from './views/facts.ts';
 import { methodMarks } from './views/icons.ts';
-import { documentView, languageSwitch } from './views/page.ts';
+import { framedView } from './views/page.ts';
 import { payableMethod } from './views/pay-form.ts';
 
 /*
@@ -66,42 +66,34 @@ const bankPage = (checkout: Checkout, words: Words, assets: Assets, wrongCode: b
   const { title, text } = card
     ? words.bankCode
     : words.bankApp(method ? words.methods[method].name : words.bankName);
-  return documentView({
+  return framedView({
     words,
     title: words.bankPageTitle,
     assets,
-    body: html`<body class="bank">
-      <aside class="ribbon">
-        <p><b>${words.testMode}</b> — ${words.bankNotice}</p>
-      </aside>
-      <div class="frame frame-bank">
-        <header class="top">
-          <p class="bank-name">
-            <span class="bank-badge" aria-hidden="true"></span>${words.bankName}
-          </p>
-          ${languageSwitch(words)}
-        </header>
-        <main class="sheet sheet-bank">
-          <div class="bank-head">
-            ${method && methodMarks[method]}
-            <div>
-              <h1 class="panel-title">${title}</h1>
-              <p class="panel-text">${text}</p>
-            </div>
-          </div>
-          ${paymentFacts(checkout, words)}
-          <form method="post" novalidate>
-            ${card && codeField(words, wrongCode)}
-            <button class="primary" type="submit" name="answer" value="approve">
-              <span class="primary-words">${words.bankApprove}</span>
-            </button>
-            <button class="secondary" type="submit" name="answer" value="decline">
-              ${words.bankDecline}
-            </button>
-          </form>
-        </main>
+    kind: 'bank',
+    test: words.bankNotice,
+    top: html`<p class="bank-name">
+      <span class="bank-badge" aria-hidden="true"></span>${words.bankName}
+    </p>`,
+    main: html`<main class="sheet sheet-bank">
+      <div class="bank-head">
+        ${method && methodMarks[method]}
+        <div>
+          <h1 class="panel-title">${title}</h1>
+          <p class="panel-text">${text}</p>
+        </div>
       </div>
-    </body>`,
+      ${paymentFacts(checkout, words)}
+      <form method="post" novalidate>
+        ${card && codeField(words, wrongCode)}
+        <button class="primary" type="submit" name="answer" value="approve">
+          <span class="primary-words">${words.bankApprove}</span>
+        </button>
+        <button class="secondary" type="submit" name="answer" value="decline">
+          ${words.bankDecline}
+        </button>
+      </form>
+    </main>`,
   });
 };
 

@@ -14,10 +14,10 @@ import type { PageLimiter } from './limit-page.ts';
 import { type PageContext, guardPage, isSameOrigin, sendMessage } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import type { Words } from './words/en.ts';
-import { html, type Html, type Piece } from './html.ts';
+import { html, type Html } from './html.ts';
 import type { Assets } from './serve-assets.ts';
 import { lock, seals } from './views/icons.ts';
-import { documentView, languageSwitch } from './views/page.ts';
+import { framedView } from './views/page.ts';
 import { sellerView, descriptionView, shopView, sizeOf } from './views/summary.ts';
 
 /* The page of a payment link: its description, and the form that continues to a payment. */
@@ -108,10 +108,9 @@ const frame = (
   link: LinkPage,
   words: Words,
   assets: Assets,
-  main: Piece,
-): string => {
-  const seller = sellerView(link.seller, words);
-  return documentView({
+  main: Html,
+): string =>
+  framedView({
     words,
     title:
       link.amount === null
@@ -122,23 +121,12 @@ const frame = (
       link.amount === null &&
       link.isOpen &&
       html`<script type="module" src="${assets.address('link.js')}"></script>`,
-    body: html`<body class="${kind}">
-      ${
-        link.mode === 'test' &&
-        html`<aside class="ribbon">
-          <p><b>${words.testMode}</b> — ${words.testModeText}</p>
-        </aside>`
-      }
-      <div class="frame">
-        <header class="top">
-          <p class="secure">${lock}${words.secure}</p>
-          ${languageSwitch(words)}
-        </header>
-        ${main} ${seller && html`<footer class="foot">${seller}</footer>`}
-      </div>
-    </body>`,
+    kind,
+    test: link.mode === 'test' ? words.testModeText : null,
+    top: html`<p class="secure">${lock}${words.secure}</p>`,
+    main,
+    foot: sellerView(link.seller, words),
   });
-};
 
 /** The page of a link that may be paid. */
 const linkPage = (

@@ -1,21 +1,18 @@
 /** The card's fields: tidied while typing, checked on leaving, and read out when the buyer pays. */
 import {
   brandOf,
-  cvcFlaw,
+  cardOf,
   digitsOf,
-  expiryFlaw,
+  fieldNames,
+  flawOf,
   grouped,
-  holderFlaw,
   lengthsOf,
-  numberFlaw,
   tidyExpiry,
   unacceptedBrandOf,
 } from './card-rules.js';
 import { serverNow, words } from './regions.js';
 
-/** @typedef {'number' | 'expiry' | 'cvc' | 'holder'} FieldName */
-/** @type {readonly FieldName[]} */
-const fieldNames = ['number', 'expiry', 'cvc', 'holder'];
+/** @typedef {import('./card-rules.js').FieldName} FieldName */
 
 /**
  * @param {FieldName} name
@@ -66,24 +63,6 @@ const flawWords = (name, flaw) =>
   )?.[1] ?? '';
 
 /**
- * @param {FieldName} name
- * @param {string} text
- * @returns {Flaw | null}
- */
-const flawOf = (name, text) => {
-  switch (name) {
-    case 'number':
-      return numberFlaw(text);
-    case 'expiry':
-      return expiryFlaw(text, new Date(serverNow()));
-    case 'cvc':
-      return cvcFlaw(text);
-    case 'holder':
-      return holderFlaw(text);
-  }
-};
-
-/**
  * Says what is wrong with a field, or takes it back.
  * @param {FieldName} name
  * @param {Flaw | null} flaw
@@ -107,7 +86,7 @@ const markField = (name, flaw) => {
 const check = (name, gently) => {
   const input = inputOf(name);
   if (!input) return true;
-  const found = flawOf(name, input.value);
+  const found = flawOf(name, input.value, new Date(serverNow()));
   // A name that the bank does not ask for may be left out.
   const flaw = found === 'Empty' && !input.required ? null : found;
   markField(name, gently && flaw === 'Empty' ? null : flaw);
@@ -241,12 +220,5 @@ export const readCard = () => {
     inputOf(wrong[0])?.focus();
     return null;
   }
-  /** @param {FieldName} name */
-  const value = (name) => inputOf(name)?.value.trim() ?? '';
-  return {
-    number: digitsOf(value('number')),
-    expiry: value('expiry'),
-    cvc: value('cvc'),
-    holder: value('holder').toUpperCase(),
-  };
+  return cardOf((name) => inputOf(name)?.value ?? '');
 };

@@ -91,6 +91,10 @@ export const tidyExpiry = (text) => {
  * @typedef {'Empty' | 'Short' | 'Wrong' | 'Past' | 'Amex' | 'Jcb' | 'Diners'} Flaw
  */
 
+/** @typedef {'number' | 'expiry' | 'cvc' | 'holder'} FieldName */
+/** @type {readonly FieldName[]} */
+export const fieldNames = ['number', 'expiry', 'cvc', 'holder'];
+
 /**
  * @param {string} text
  * @returns {Flaw | null}
@@ -137,3 +141,32 @@ export const holderFlaw = (text) => {
   if (text.trim() === '') return 'Empty';
   return /^[A-Za-z][A-Za-z .'-]*$/.test(text.trim()) ? null : 'Wrong';
 };
+
+/**
+ * @param {FieldName} name
+ * @param {string} text
+ * @param {Date} now
+ */
+export const flawOf = (name, text, now) => {
+  switch (name) {
+    case 'number':
+      return numberFlaw(text);
+    case 'expiry':
+      return expiryFlaw(text, now);
+    case 'cvc':
+      return cvcFlaw(text);
+    case 'holder':
+      return holderFlaw(text);
+  }
+};
+
+/**
+ * The card that the fields hold.
+ * @param {(name: FieldName) => string} textOf
+ */
+export const cardOf = (textOf) => ({
+  number: digitsOf(textOf('number')),
+  expiry: tidyExpiry(textOf('expiry').trim()),
+  cvc: textOf('cvc').trim(),
+  holder: textOf('holder').trim().toUpperCase(),
+});

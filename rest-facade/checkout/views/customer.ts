@@ -5,7 +5,7 @@ import { html, linkable, type Html, type Piece } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import type { Words } from '../words/en.ts';
 import { arrow, lock, methodMarks } from './icons.ts';
-import { documentView, languageSwitch } from './page.ts';
+import { framedView } from './page.ts';
 import { priceOf } from './subscription.ts';
 import { cardText, sellerView, shopView, sizeOf } from './summary.ts';
 
@@ -129,38 +129,25 @@ export const customerDocument = (
   words: Words,
   assets: Assets,
 ): string =>
-  documentView({
+  framedView({
     words,
     title: `${title} — ${frame.shopName}`,
     assets,
-    body: html`<body class="checkout customer">
-      ${
-        frame.mode === 'test' &&
-        html`<aside class="ribbon">
-          <p><b>${words.testMode}</b> — ${words.testModeText}</p>
-        </aside>`
-      }
-      <div class="frame">
-        <header class="top">
-          <p class="secure">${lock}${frame.shopName}</p>
-          ${languageSwitch(words)}
-        </header>
-        <main class="sheet">
-          <section class="summary">
-            ${shopView(frame.shopName)}
-            <h1 class="amount ${sizeOf(title) || 'long'}">${title}</h1>
-            <p class="description">${text}</p>
-          </section>
-          <div class="work">
-            <div class="panel">${doneView(done, words)} ${panel} ${wayBack(frame, words)}</div>
-          </div>
-        </main>
-        <footer class="foot">
-          <p>${words.customer.until(formatTime(frame.expiresAt, words))}</p>
-          ${sellerView(frame.seller, words)}
-        </footer>
+    kind: 'checkout customer',
+    test: frame.mode === 'test' ? words.testModeText : null,
+    top: html`<p class="secure">${lock}${frame.shopName}</p>`,
+    main: html`<main class="sheet">
+      <section class="summary">
+        ${shopView(frame.shopName)}
+        <h1 class="amount ${sizeOf(title) || 'long'}">${title}</h1>
+        <p class="description">${text}</p>
+      </section>
+      <div class="work">
+        <div class="panel">${doneView(done, words)} ${panel} ${wayBack(frame, words)}</div>
       </div>
-    </body>`,
+    </main>`,
+    foot: html`<p>${words.customer.until(formatTime(frame.expiresAt, words))}</p>
+      ${sellerView(frame.seller, words)}`,
   });
 
 /** The page at an address; `done`: what was just ended on it. */

@@ -3,7 +3,7 @@ import { html } from '../html.ts';
 import type { Assets } from '../serve-assets.ts';
 import type { Words } from '../words/en.ts';
 import { seals } from './icons.ts';
-import { documentView, languageSwitch } from './page.ts';
+import { framedView } from './page.ts';
 
 /**
  * A message page: the address is not ours (`unknownPage`), the service could not answer
@@ -15,22 +15,14 @@ export const messagePage = (
   assets: Assets,
 ): string => {
   const { title, text } = words[message];
-  return documentView({
-    words,
-    title,
-    assets,
-    body: html`<body class="message">
-      <div class="frame">
-        <header class="top">${languageSwitch(words)}</header>
-        <main class="sheet sheet-message">
-          <div class="outcome">
-            ${message === 'unknownPage' ? seals.lost : seals.none}
-            <h1 class="panel-title">${title}</h1>
-            <p class="panel-text">${text}</p>
-            ${message !== 'unknownPage' && html`<a class="primary" href=""><span class="primary-words">${words.tryAgain}</span></a>`}
-          </div>
-        </main>
-      </div>
-    </body>`,
-  });
+  const isUnknown = message === 'unknownPage';
+  const main = html`<main class="sheet sheet-message">
+    <div class="outcome">
+      ${isUnknown ? seals.lost : seals.none}
+      <h1 class="panel-title">${title}</h1>
+      <p class="panel-text">${text}</p>
+      ${!isUnknown && html`<a class="primary" href=""><span class="primary-words">${words.tryAgain}</span></a>`}
+    </div>
+  </main>`;
+  return framedView({ words, title, assets, kind: 'message', main });
 };

@@ -246,7 +246,7 @@ interface Document {
 }
 
 /** A document with the page's style. */
-export const documentView = ({ words, title, assets, body, head }: Document): string =>
+const documentView = ({ words, title, assets, body, head }: Document): string =>
   markupText(
     html`<!doctype html>
       <html lang="${words.language}">
@@ -274,7 +274,7 @@ export const documentView = ({ words, title, assets, body, head }: Document): st
   );
 
 /** The switch of languages; a plain link, so that it works without page.js as well. */
-export const languageSwitch = (words: Words): Html =>
+const languageSwitch = (words: Words): Html =>
   html`<nav class="languages" aria-label="${words.languageChoice}">
     ${languages.map((language) => {
       const { languageName } = wordsOf(language);
@@ -289,6 +289,36 @@ export const languageSwitch = (words: Words): Html =>
           >`;
     })}
   </nav>`;
+
+interface Framed extends Omit<Document, 'body'> {
+  readonly kind: string;
+  /** What the ribbon of test mode says; without one there is no ribbon. */
+  readonly test?: string | null;
+  /** What the head says beside the languages. */
+  readonly top?: Piece;
+  readonly main: Html;
+  readonly foot?: Piece;
+}
+
+/** A page that follows nothing: what is drawn here stays. */
+export const framedView = ({ kind, test, top, main, foot, ...document }: Framed): string => {
+  const { words } = document;
+  return documentView({
+    ...document,
+    body: html`<body class="${kind}">
+      ${
+        test &&
+        html`<aside class="ribbon">
+          <p><b>${words.testMode}</b> — ${test}</p>
+        </aside>`
+      }
+      <div class="frame">
+        <header class="top">${top} ${languageSwitch(words)}</header>
+        ${main} ${foot && html`<footer class="foot">${foot}</footer>`}
+      </div>
+    </body>`,
+  });
+};
 
 const panelView = (checkout: Checkout, words: Words): Html => {
   switch (checkout.status) {
