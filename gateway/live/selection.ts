@@ -10,6 +10,7 @@ import {
   GraphQLError,
   Kind,
   OperationTypeNode,
+  separateOperations,
   visit,
   type ASTNode,
   type DocumentNode,
@@ -129,7 +130,7 @@ const queryForEvent = (
   fragments: Fragments,
   sent: Readonly<Record<string, unknown>>,
 ): Pick<LiveSelection, 'query' | 'idVariable' | 'variables' | 'isSelfContained'> => {
-  const used = reachableFragments(selectionSet, fragments);
+  const used = fragmentsBelow(selectionSet, fragments);
   const names = variablesIn([selectionSet, ...used]);
   const definitions = (operation.variableDefinitions ?? []).filter(({ variable }) =>
     names.has(variable.name.value),
@@ -193,23 +194,21 @@ const queryOf = (
   };
 };
 
-const reachableFragments = (
-  from: SelectionSetNode,
+/** The fragments that a selection spreads, and those that they spread. */
+const fragmentsBelow = (
+  selectionSet: SelectionSetNode,
   fragments: Fragments,
 ): readonly FragmentDefinitionNode[] => {
-  const reached = new Set<FragmentDefinitionNode>();
-  const walk = (node: ASTNode): void => {
-    visit(node, {
-      FragmentSpread: (spread) => {
-        const fragment = fragments.get(spread.name.value);
-        if (!fragment || reached.has(fragment)) return;
-        reached.add(fragment);
-        walk(fragment);
-      },
-    });
-  };
-  walk(from);
-  return [...reached];
+  const operation = {
+    kind: Kind.OPERATION_DEFINITION,
+    operation: OperationTypeNode.QUERY,
+    selectionSet,
+  } as const;
+  const { '': alone } = separateOperations({
+    kind: Kind.DOCUMENT,
+    definitions: [operation, ...fragments.values()],
+  });
+  return alone ? [...fragmentsOf(alone).values()] : [];
 };
 
 const variablesIn = (nodes: readonly ASTNode[]): ReadonlySet<string> => {

@@ -60,17 +60,13 @@ export const tabName = ({ language, code }: Block): string => {
 // and calls the same; a guide that shows something else has a block of its own (`py`, `php`). They
 // use the copyable files of `sdk/`.
 
-/** A value of a body: JSON, or what a variable holds. */
-type Value = string | number | boolean | null | Variable | readonly Value[] | Fields;
+/** A value of a body: JSON, where a text that begins with `mark` names a variable. */
+type Value = string | number | boolean | null | readonly Value[] | Fields;
 interface Fields {
   readonly [name: string]: Value;
 }
-class Variable {
-  readonly name: string;
-  constructor(name: string) {
-    this.name = name;
-  }
-}
+
+const mark = '\u{E000}';
 
 interface CurlCall {
   readonly method: string;
@@ -82,26 +78,13 @@ interface CurlCall {
   readonly credential: string;
 }
 
-/** What stands for a variable while a body is read as JSON. */
-const mark = '\u{E000}';
-
-const readValue = (value: unknown): Value => {
-  if (Array.isArray(value)) return value.map(readValue);
-  if (typeof value === 'string')
-    return value.startsWith(mark) ? new Variable(value.slice(mark.length)) : value;
-  if (typeof value === 'object' && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, readValue(of)]));
-  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value;
-  throw new Error(`a body has a value of the type ${typeof value}`);
-};
-
 const bodyOf = (code: string): Value | undefined => {
   const [, text] = / -d '((?:[^']|'"[^']*"')*)'/.exec(code) ?? [];
   if (text === undefined) return undefined;
   const marked = text
     .replaceAll(/'"\$(?<name>[A-Z_]+)"'/g, `${mark}$<name>`)
     .replaceAll(/'"\$\(date [^']*\)"'/g, `${mark}NOW`);
-  return readValue(JSON.parse(marked));
+  return JSON.parse(marked) as Value;
 };
 
 /** Reads a block; null when it is more than one plain call. */
@@ -214,8 +197,9 @@ const writer = (syntax: Syntax, known: ReadonlySet<string>) => {
     if (value === null) return nothing;
     if (typeof value === 'boolean') return value ? yes : no;
     if (typeof value === 'number') return String(value);
-    if (typeof value === 'string') return syntax.text(value);
-    if (value instanceof Variable) return value.name === 'NOW' ? syntax.now : variable(value.name);
+    if (value === `${mark}NOW`) return syntax.now;
+    if (typeof value === 'string')
+      return value.startsWith(mark) ? variable(value.slice(mark.length)) : syntax.text(value);
     const [list, listEnd, fields, fieldsEnd] = syntax.brackets;
     const inner = `${indent}    `;
     const parts = (deeper: string): readonly string[] =>
