@@ -64,14 +64,9 @@ type WatchKey = (
   renewed?: (caller: Authenticated) => void,
 ) => () => void;
 
-interface KeyWatchDeps {
-  readonly ofHeader: AuthenticateHeader;
-  readonly checkRequest: CheckRequest;
-}
-
 /** Opens the watch over the keys and tokens of connections. */
 const openKeyWatch = (
-  { ofHeader, checkRequest }: KeyWatchDeps,
+  { ofHeader, checkRequest }: Pick<Authenticator, 'ofHeader' | 'checkRequest'>,
   holders: KeyHolders,
 ): { readonly watch: WatchKey; readonly close: () => void } => {
   const connections = new Set<Watched>();
@@ -152,13 +147,6 @@ export interface UsedKey {
   readonly keyId: string;
 }
 
-interface KeyUse {
-  /** Records a request that was admitted with this key. Costs the request next to nothing. */
-  record(key: UsedKey): void;
-  /** Reports what is still pending. Never rejects. */
-  close(): Promise<void>;
-}
-
 interface KeyUseDeps {
   readonly report: (used: readonly UsedKey[]) => Promise<void>;
   readonly log: Pick<Logger, 'warn'>;
@@ -167,7 +155,7 @@ interface KeyUseDeps {
 }
 
 /** Opens the recorder. After a failed report, a key is reported with its next use. */
-export const openKeyUse = ({ report, log, now_ms }: KeyUseDeps): KeyUse => {
+export const openKeyUse = ({ report, log, now_ms }: KeyUseDeps) => {
   const reportedAt_ms = new LRUCache<string, number>({ max: rememberedKeys_max });
   const pending = new Map<string, UsedKey>();
   const flush = async (): Promise<void> => {
@@ -183,13 +171,15 @@ export const openKeyUse = ({ report, log, now_ms }: KeyUseDeps): KeyUse => {
   };
   const timer = setInterval(() => void flush(), keyUseFlush_ms).unref();
   return {
-    record: ({ merchantId, keyId }) => {
+    /** Records a request that was admitted with this key. Costs the request next to nothing. */
+    record: ({ merchantId, keyId }: UsedKey): void => {
       const last_ms = reportedAt_ms.get(keyId);
       if (last_ms !== undefined && now_ms() - last_ms < keyUseInterval_ms) return;
       reportedAt_ms.set(keyId, now_ms());
       pending.set(keyId, { merchantId, keyId });
     },
-    close: async () => {
+    /** Reports what is still pending. Never rejects. */
+    close: async (): Promise<void> => {
       clearInterval(timer);
       const { promise: late, resolve } = Promise.withResolvers<void>();
       const timeout = setTimeout(resolve, keyUseClose_ms);

@@ -70,31 +70,8 @@ interface KeyHoldersDeps {
   readonly now_ms?: () => number;
 }
 
-export interface KeyHolders {
-  /**
-   * The holder of the key with this SHA-256 (hex); null when there is none. Rejects when the lookup
-   * fails.
-   */
-  find(digest: string): Promise<ApiKeyHolder | null>;
-  /**
-   * Whether this key was valid at its last lookup, however long ago, and has not been revoked
-   * since.
-   */
-  isKnown(digest: string): boolean;
-  /**
-   * Calls `changed` with a merchant whose keys may have changed, after the cache has dropped them.
-   * The returned function ends the subscription.
-   */
-  onChange(changed: (merchantId: string) => void): () => void;
-  close(): void;
-}
-
 /** Opens the cache. Concurrent lookups of one key are a single lookup. */
-export const openKeyHolders = ({
-  find,
-  bus,
-  now_ms = () => performance.now(),
-}: KeyHoldersDeps): KeyHolders => {
+export const openKeyHolders = ({ find, bus, now_ms = () => performance.now() }: KeyHoldersDeps) => {
   const known = new LRUCache<string, { readonly holder: ApiKeyHolder; readonly until_ms: number }>({
     max: knownKeys_max,
   });
@@ -137,17 +114,24 @@ export const openKeyHolders = ({
   };
 
   return {
-    find: async (digest) => {
+    /**
+     * The holder of the key with this SHA-256 (hex); null when there is none. Rejects when the
+     * lookup fails.
+     */
+    find: async (digest: string): Promise<ApiKeyHolder | null> => {
       const cached = known.get(digest);
       if (cached && cached.until_ms > now_ms()) return cached.holder;
       if ((unknown.get(digest) ?? 0) > now_ms()) return null;
       return pending.get(digest) ?? findOnce(digest);
     },
-    isKnown: (digest) => known.get(digest) !== undefined,
-    onChange: (changed) => {
+    /** Whether this key was valid at its last lookup, and has not been revoked since. */
+    isKnown: (digest: string): boolean => known.get(digest) !== undefined,
+    /** Calls `changed` with a merchant whose keys may have changed; gives the end of that. */
+    onChange: (changed: (merchantId: string) => void): (() => void) => {
       listeners.add(changed);
       return () => void listeners.delete(changed);
     },
     close: unsubscribe,
   };
 };
+export type KeyHolders = ReturnType<typeof openKeyHolders>;

@@ -36,31 +36,6 @@ export interface OpenedSession {
   readonly session: Session;
 }
 
-export interface ConsoleSessions {
-  /** The session of this secret; null when there is none or it is over. Notes its use. */
-  readonly find: (secret: string) => Promise<Session | null>;
-  /** The same, without noting a use: a socket that is only open is no use. */
-  readonly look: (secret: string) => Promise<Session | null>;
-  /** Whether this process has seen the secret's session, and it is not over. Makes no call. */
-  readonly isLive: (secret: string) => boolean;
-  /** Begins a session of a person whom the issuer has named. */
-  readonly open: (person: Omit<OperatorPrincipal, 'kind'>) => Promise<OpenedSession>;
-  /** Begins the session of whom a one-time link lets in; null when it is used or over. */
-  readonly enter: (link: string) => Promise<OpenedSession | null>;
-  /**
-   * Makes a one-time link for a person, or for an administrator without a name: its address, and
-   * when it is over. Null when the person's merchant does not exist.
-   */
-  readonly makeLink: (
-    person: LinkPerson | null,
-  ) => Promise<{ readonly url: string; readonly expiresAt: string } | null>;
-  /** Ends the session of this secret in every process. */
-  readonly end: (secret: string) => Promise<void>;
-  /** Calls back with the id of a session that has ended; the returned function stops that. */
-  readonly onEnd: (ended: (sessionId: string) => void) => () => void;
-  readonly close: () => void;
-}
-
 export interface ConsoleSessionsDeps {
   readonly supergraph: Pick<Supergraph, 'operation'>;
   readonly bus: Bus;
@@ -106,6 +81,7 @@ const openCache = (bus: Bus, find: (digest: string) => Promise<Session | null>) 
     note,
     isLive: (digest: string): boolean => (live.get(digest)?.until_ms ?? 0) > Date.now(),
     forget: (digest: string) => void known.delete(digest),
+    /** Calls back with the id of a session that has ended; the returned function stops that. */
     onEnd: (ended: (sessionId: string) => void) => {
       listeners.add(ended);
       return () => void listeners.delete(ended);
@@ -130,22 +106,15 @@ const openNotes = (
   };
 };
 
-const openAsking = (supergraph: ConsoleSessionsDeps['supergraph']) => ({
-  find: supergraph.operation('FindConsoleSession'),
-  open: supergraph.operation('OpenConsoleSession'),
-  note: supergraph.operation('NoteConsoleSessionUse'),
-  end: supergraph.operation('EndConsoleSession'),
-  link: supergraph.operation('MakeConsoleLink'),
-  enter: supergraph.operation('UseConsoleLink'),
-});
-
-export const openConsoleSessions = ({
-  supergraph,
-  bus,
-  publicUrl,
-  log,
-}: ConsoleSessionsDeps): ConsoleSessions => {
-  const ask = openAsking(supergraph);
+export const openConsoleSessions = ({ supergraph, bus, publicUrl, log }: ConsoleSessionsDeps) => {
+  const ask = {
+    find: supergraph.operation('FindConsoleSession'),
+    open: supergraph.operation('OpenConsoleSession'),
+    note: supergraph.operation('NoteConsoleSessionUse'),
+    end: supergraph.operation('EndConsoleSession'),
+    link: supergraph.operation('MakeConsoleLink'),
+    enter: supergraph.operation('UseConsoleLink'),
+  };
   const cache = openCache(
     bus,
     async (digest) => dataOf(await ask.find.run({ digest }, edgeCall('console'))).consoleSession,
@@ -159,33 +128,43 @@ export const openConsoleSessions = ({
     return { secret, session };
   };
   return {
-    find: async (secret) => {
+    /** The session of this secret; null when there is none or it is over. Notes its use. */
+    find: async (secret: string): Promise<Session | null> => {
       const digest = secretDigest(secret);
       const session = await cache.find(digest);
       if (session) note(digest);
       return session;
     },
-    look: (secret) => cache.find(secretDigest(secret)),
-    isLive: (secret) => cache.isLive(secretDigest(secret)),
-    open: async (person) => {
+    /** The same, without noting a use: a socket that is only open is no use. */
+    look: (secret: string) => cache.find(secretDigest(secret)),
+    /** Whether this process has seen the secret's session, and it is not over. Makes no call. */
+    isLive: (secret: string) => cache.isLive(secretDigest(secret)),
+    /** Begins a session of a person whom the issuer has named. */
+    open: async (person: Omit<OperatorPrincipal, 'kind'>): Promise<OpenedSession> => {
       const secret = makeSecret();
       const variables = { digest: secretDigest(secret), ...person };
       const answer = await ask.open.run(variables, edgeCall('console'));
       return begun(secret, dataOf(answer).consoleSessionOpen);
     },
-    enter: async (link) => {
+    /** Begins the session of whom a one-time link lets in; null when it is used or over. */
+    enter: async (link: string): Promise<OpenedSession | null> => {
       const secret = makeSecret();
       const variables = { link: secretDigest(link), digest: secretDigest(secret) };
       const session = dataOf(await ask.enter.run(variables, edgeCall('console'))).consoleLinkUse;
       return session && begun(secret, session);
     },
-    makeLink: async (person) => {
+    /**
+     * Makes a one-time link for a person, or for an administrator without a name: its address, and
+     * when it is over. Null when the person's merchant does not exist.
+     */
+    makeLink: async (person: LinkPerson | null) => {
       const { url, digest } = makeConsoleLink(publicUrl);
       const answer = await ask.link.run({ digest, ...person }, edgeCall('console'));
       const expiresAt = dataOf(answer).consoleLinkMake;
       return expiresAt ? { url, expiresAt } : null;
     },
-    end: async (secret) => {
+    /** Ends the session of this secret in every process. */
+    end: async (secret: string): Promise<void> => {
       const digest = secretDigest(secret);
       cache.forget(digest);
       dataOf(await ask.end.run({ digest }, edgeCall('console')));
@@ -194,18 +173,12 @@ export const openConsoleSessions = ({
     close: cache.close,
   };
 };
+export type ConsoleSessions = ReturnType<typeof openConsoleSessions>;
 
 /*
  * The cookie of the console's session: out of reach of scripts, of other sites and, over https, of
  * other hosts (the prefix `__Host-`).
  */
-
-export interface SessionCookie {
-  /** The secret in a request's cookie; null when there is none, or more than one. */
-  readonly read: (request: Pick<IncomingMessage, 'headers'>) => string | null;
-  /** The header that sets it for so many seconds; 0 takes it away. */
-  readonly write: (secret: string, maxAge_s: number) => string;
-}
 
 /** The names and values of the cookies in a request, in the order in which they were sent. */
 const cookiesOf = ({
@@ -218,40 +191,40 @@ const cookiesOf = ({
 
 const form = /^[A-Za-z0-9_.-]{16,4096}$/;
 
-const openCookie = (name: string, publicUrl: string): SessionCookie => {
+const openCookie = (name: string, publicUrl: string) => {
   const secure = publicUrl.startsWith('https://');
   const full = secure ? `__Host-${name}` : name;
   return {
-    read: (request) => {
+    /** The secret in a request's cookie; null when there is none, or more than one. */
+    read: (request: Pick<IncomingMessage, 'headers'>): string | null => {
       const sent = cookiesOf(request).filter(([one]) => one === full);
       const [[, value] = ['', '']] = sent;
       return sent.length === 1 && form.test(value) ? value : null;
     },
-    write: (secret, maxAge_s) =>
+    /** The header that sets it for so many seconds; 0 takes it away. */
+    write: (secret: string, maxAge_s: number): string =>
       `${full}=${secret}; Path=/; Max-Age=${maxAge_s}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`,
   };
 };
 
-/** Cookies of one kind: one for each thing that a browser is in the middle of. */
-interface CookieFamily {
-  /** The cookie of one thing; null for a name that no cookie can have. */
-  readonly of: (thing: string) => SessionCookie | null;
-  /** Headers that take the oldest away, where a browser has sent more than `most`. */
-  readonly dropOldest: (
-    request: Pick<IncomingMessage, 'headers'>,
-    most: number,
-  ) => readonly string[];
-}
+export type SessionCookie = ReturnType<typeof openCookie>;
 
-/** Opens the cookies whose names begin with `name`. */
-export const openCookies = (name: string, publicUrl: string): CookieFamily => {
-  const of: CookieFamily['of'] = (thing) =>
+/**
+ * Opens the cookies whose names begin with `name`: one for each thing that a browser is in the
+ * middle of.
+ */
+export const openCookies = (name: string, publicUrl: string) => {
+  /** The cookie of one thing; null for a name that no cookie can have. */
+  const of = (thing: string): SessionCookie | null =>
     /^[A-Za-z0-9_-]{16,128}$/.test(thing) ? openCookie(`${name}-${thing}`, publicUrl) : null;
   const begin = new RegExp(`^(?:__Host-)?${name}-`);
   return {
     of,
-    // Browsers send what they have had for longest first (RFC 6265, 5.4).
-    dropOldest: (request, most) => {
+    /**
+     * Headers that take the oldest away, where a browser has sent more than `most`. Browsers send
+     * what they have had for longest first (RFC 6265, 5.4).
+     */
+    dropOldest: (request: Pick<IncomingMessage, 'headers'>, most: number): readonly string[] => {
       const things = cookiesOf(request).flatMap(([one]) =>
         begin.test(one) ? one.replace(begin, '') : [],
       );

@@ -60,14 +60,8 @@ interface FollowDeps {
 
 const later = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
-interface FollowedStream {
-  /** All events up to this one have been passed on; null before the first message. */
-  position(): string | null;
-  stop(): void;
-}
-
 /** Starts with the first message. A failed read is retried at the next message. */
-const followStream = ({ bus, readEventsAfter, onEvent, log }: FollowDeps): FollowedStream => {
+const followStream = ({ bus, readEventsAfter, onEvent, log }: FollowDeps) => {
   const everything = { audience: {}, kinds: new Set(liveKinds) };
   let position: bigint | null = null;
   /** The last position that was published. */
@@ -114,8 +108,9 @@ const followStream = ({ bus, readEventsAfter, onEvent, log }: FollowDeps): Follo
     position = later(position ?? 0n, BigInt(last));
   });
   return {
-    position: () => position?.toString() ?? null,
-    stop: () => {
+    /** All events up to this one have been passed on; null before the first message. */
+    position: (): string | null => position?.toString() ?? null,
+    stop: (): void => {
       stopping.abort();
       unsubscribe();
     },
@@ -164,7 +159,7 @@ export const openLiveEvents = ({
       liveSubscribers.inc();
       return reader;
     },
-    position: () => stream.position(),
+    position: stream.position,
     close: () => {
       stream.stop();
       for (const group of readers.values()) for (const reader of group) reader.close();

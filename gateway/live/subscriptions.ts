@@ -47,18 +47,6 @@ const selections_max = 100;
 /** Reads an event with the selection. `data.liveEvent` is null when the event is gone or not the caller's. */
 type ReadEvent = (event: StreamedEvent) => Promise<ExecutionResult>;
 
-interface SharedReads {
-  /**
-   * Joins the group with the same selection and rights. `leave` must be called when the
-   * subscription ends. Gives `rate_limited` when the caller has as many different selections as it
-   * may.
-   */
-  join(
-    selection: LiveSelection,
-    call: Call,
-  ): { readonly read: ReadEvent; readonly leave: () => void } | GraphQLError;
-}
-
 interface Group {
   members: number;
   readonly results: LRUCache<string, Promise<ExecutionResult>>;
@@ -72,7 +60,7 @@ const tooMany = (): GraphQLError =>
     `Your subscriptions may select ${selections_max} different things at a time.`,
   );
 
-const openSharedReads = (supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>): SharedReads => {
+const openSharedReads = (supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>) => {
   const groups = new Map<string, Group>();
   const selections = openNamedQuota(selections_max);
   const inTurn = openTurns(readsAtOnce_max);
@@ -87,34 +75,36 @@ const openSharedReads = (supergraph: Pick<Supergraph, 'apiSchema' | 'execute'>):
     groups.set(name, group);
     return group;
   };
-  return {
-    join: (selection, call) => {
-      const name = groupName(selection, call);
-      // The contract's stream is not in the lane: no document of its merchant holds it up.
-      const owner = call.isInLane ? laneOf(call.principal) : null;
-      const group = groups.get(name) ?? begin(name, owner);
-      if (!group) return tooMany();
-      group.members += 1;
-      const read = selection.isSelfContained
-        ? readFromEvent(supergraph, selection)
-        : readThroughGraph(supergraph, selection, call);
-      return {
-        read: (event) => {
-          const known = group.results.get(event.sequence);
-          if (known) return known;
-          const result = owner === null ? read(event) : inTurn(owner, () => read(event));
-          group.results.set(event.sequence, result);
-          result.catch(() => group.results.delete(event.sequence));
-          return result;
-        },
-        leave: () => {
-          group.members -= 1;
-          if (group.members > 0) return;
-          groups.delete(name);
-          group.end();
-        },
-      };
-    },
+  /**
+   * Joins the group with the same selection and rights. `leave` must be called when the subscription
+   * ends. Gives `rate_limited` when the caller has as many different selections as it may.
+   */
+  return (selection: LiveSelection, call: Call) => {
+    const name = groupName(selection, call);
+    // The contract's stream is not in the lane: no document of its merchant holds it up.
+    const owner = call.isInLane ? laneOf(call.principal) : null;
+    const group = groups.get(name) ?? begin(name, owner);
+    if (!group) return tooMany();
+    group.members += 1;
+    const read = selection.isSelfContained
+      ? readFromEvent(supergraph, selection)
+      : readThroughGraph(supergraph, selection, call);
+    return {
+      read: (event: StreamedEvent): Promise<ExecutionResult> => {
+        const known = group.results.get(event.sequence);
+        if (known) return known;
+        const result = owner === null ? read(event) : inTurn(owner, () => read(event));
+        group.results.set(event.sequence, result);
+        result.catch(() => group.results.delete(event.sequence));
+        return result;
+      },
+      leave: (): void => {
+        group.members -= 1;
+        if (group.members > 0) return;
+        groups.delete(name);
+        group.end();
+      },
+    };
   };
 };
 
@@ -224,7 +214,7 @@ export const openLiveSubscriptions = ({
   liveEvents,
   log,
 }: LiveSubscriptionsDeps): LiveSubscriptions => {
-  const reads = openSharedReads(supergraph);
+  const join = openSharedReads(supergraph);
   return {
     subscribe: (request, call) => {
       const selection = readSelection(supergraph.apiSchema, request);
@@ -239,7 +229,7 @@ export const openLiveSubscriptions = ({
           ? refusePastObjects(call.principal)
           : null;
       if (past) return [past];
-      const joined = reads.join(selection, call);
+      const joined = join(selection, call);
       if (joined instanceof GraphQLError) return [joined];
       const { read, leave } = joined;
       const events = liveEvents.read(filter, typeof after === 'string' ? after : null);

@@ -146,18 +146,6 @@ interface Noted {
   readonly response: string;
 }
 
-interface RequestLog {
-  /** Takes what was answered; it never waits and never fails. */
-  readonly take: (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    caller: Caller,
-    payload: unknown,
-  ) => void;
-  /** Hands over what has batched. */
-  readonly close: () => Promise<void>;
-}
-
 const codeOf = (payload: string): string | null =>
   /^\{"error":\{"code":"(\w+)"/.exec(payload)?.[1] ?? null;
 
@@ -240,7 +228,7 @@ export const openRequestLog = (
   supergraph: Pick<Supergraph, 'operation'>,
   known: ReadonlySet<string>,
   log: Pick<Logger, 'warn'>,
-): RequestLog => {
+) => {
   const writeBatch = openWriter(supergraph, known);
   const room = openRoom();
   const buffer = openBuffer<Noted>({
@@ -255,13 +243,20 @@ export const openRequestLog = (
     },
   });
   return {
-    take: (request, reply, caller, payload) => {
+    /** Takes what was answered; it never waits and never fails. */
+    take: (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      caller: Caller,
+      payload: unknown,
+    ): void => {
       const response = typeof payload === 'string' ? payload : '';
       const body = Buffer.isBuffer(request.body) ? request.body : null;
       const noted = { note: noteOf(request, reply, caller, response), request: body, response };
       if (room.take(noted)) buffer.add(noted);
       else dropped.inc();
     },
+    /** Hands over what has batched. */
     close: buffer.close,
   };
 };
