@@ -26,7 +26,6 @@ import {
   subgraphNames,
   readInternalOperations,
   readOperations,
-  type SubgraphName,
 } from '../schema/sources.ts';
 import { access, accessBelowRoot } from '../subgraphs/platform/access/access.ts';
 import type { Call } from '../subgraphs/platform/access/principal.ts';
@@ -34,7 +33,6 @@ import { lazily } from '../subgraphs/platform/graph/lazily.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import { currentSpan, spanned } from '../subgraphs/platform/tracing/tracing.ts';
-import { CannotCompile } from './compile/answer-shape.ts';
 import { compileOperation, fetchesOf } from './compile/compiled-operation.ts';
 import { executeRenamed, keyFieldNames, openAliasRenamer } from './compile/key-aliases.ts';
 import { fetchDocument } from './compile/plan-steps.ts';
@@ -100,107 +98,54 @@ interface NamedOperation<Name extends OperationName = OperationName> {
   ): Promise<ExecutionResult<OperationMap[Name]['result']>>;
 }
 
-interface NamedOperations {
-  readonly operation: <Name extends OperationName>(name: Name) => NamedOperation<Name>;
-  /** Whether each planned operation can be compiled; the others run on the stock executor. */
-  readonly areCompiled: () => ReadonlyMap<string, boolean>;
-}
-
 interface NamedOperationsDeps {
   readonly apiSchema: () => GraphQLSchema;
-  readonly executors: Readonly<Record<SubgraphName, SubgraphExecutor>>;
+  readonly executors: Executors;
   readonly log: Logger;
-  readonly execute: ExecuteGraphRequest;
   readonly plans: Readonly<Record<string, QueryPlan>>;
 }
 
 /** Opens the named operations: nothing is compiled yet. */
-const prepareNamedOperations = (deps: NamedOperationsDeps): NamedOperations => {
-  const compiled = openPlanned(deps);
-  const operations = new Map([
-    ...Array.from(
-      compiled,
-      ([name, prepared]) => [name, traced(name, () => prepared().run)] as const,
-    ),
-    ...prepareInternal(deps.executors),
-  ]);
-  return {
-    operation: <Name extends OperationName>(name: Name) => {
-      const run = operations.get(name);
-      if (!run) throw new Error(`no operation is named ${name}`);
-      // The map of types is generated from the very documents that were planned.
-      return { name, run } as NamedOperation<Name>;
-    },
-    areCompiled: () =>
-      new Map(Array.from(compiled, ([name, prepared]) => [name, prepared().compiled])),
-  };
-};
-
-interface Prepared {
-  readonly run: PreparedDocument;
-  readonly compiled: boolean;
-}
-
-/** The planned operations, each compiled when it is asked for. */
-const openPlanned = ({
-  apiSchema,
-  executors,
-  log,
-  execute,
-  plans,
-}: NamedOperationsDeps): ReadonlyMap<string, () => Prepared> => {
+const prepareNamedOperations = ({ apiSchema, executors, log, plans }: NamedOperationsDeps) => {
   const documents = lazily(() => separateOperations(readOperations()));
-  const prepare = (name: string, plan: QueryPlan): Prepared => {
+  const compile = (name: string, plan: QueryPlan): PreparedDocument => {
     const document = documents()[name];
     if (!document) throw new Error(`the plan of ${name} is stale: run npm run generate`);
-    try {
-      const run = compileOperation({
-        document,
-        plan,
-        apiSchema: apiSchema(),
-        executors,
-        counts: false,
-      });
-      return { run: runLogged(run, log), compiled: true };
-    } catch (error) {
-      if (!(error instanceof CannotCompile)) throw error;
-      return { run: (variables, call) => execute({ document, variables }, call), compiled: false };
-    }
+    const whole = { document, plan, apiSchema: apiSchema(), executors, counts: false };
+    return runLogged(compileOperation(whole), log);
   };
-  return new Map(
-    Object.entries(plans).map(([name, plan]) => [name, lazily(() => prepare(name, plan))]),
-  );
-};
-
-/** The service's own operations, outside of the public graph. Each runs on its subgraph. */
-const prepareInternal = (
-  executors: NamedOperationsDeps['executors'],
-): ReadonlyMap<string, PreparedDocument> =>
-  new Map(
-    subgraphNames.flatMap((subgraph) =>
-      Object.entries(separateOperations(readInternalOperations(subgraph))).map(
-        ([name, document]) =>
-          [
-            name,
-            traced(
-              name,
-              lazily(() => executors[subgraph].prepare(document)),
-            ),
-          ] as const,
-      ),
+  // The service's own, outside of the public graph: each runs on its subgraph.
+  const internal = subgraphNames.flatMap((subgraph) =>
+    Object.entries(separateOperations(readInternalOperations(subgraph))).map(
+      ([name, document]) => [name, () => executors[subgraph].prepare(document)] as const,
     ),
   );
+  const operations = new Map(
+    [
+      ...Object.entries(plans).map(([name, plan]) => [name, () => compile(name, plan)] as const),
+      ...internal,
+    ].map(([name, prepare]) => [name, traced(name, prepare)]),
+  );
+  return <Name extends OperationName>(name: Name): NamedOperation<Name> => {
+    const run = operations.get(name);
+    if (!run) throw new Error(`no operation is named ${name}`);
+    // The map of types is generated from the very documents that were planned.
+    return { name, run } as NamedOperation<Name>;
+  };
+};
 
 /** Runs an operation in a span of its own; the first run prepares it. */
-const traced = (name: string, prepared: () => PreparedDocument): PreparedDocument => {
+const traced = (name: string, prepare: () => PreparedDocument): PreparedDocument => {
   const start = { kind: 'internal', name: `operation ${name}` } as const;
+  const prepared = lazily(prepare);
   return (variables, call) => {
     const run = prepared();
     return currentSpan() ? spanned(start, () => run(variables, call)) : run(variables, call);
   };
 };
 
-export interface Supergraph extends NamedOperations {
+export interface Supergraph {
+  readonly operation: <Name extends OperationName>(name: Name) => NamedOperation<Name>;
   /** The schema that clients see, built when it is first asked for. */
   readonly apiSchema: GraphQLSchema;
   /** Validates a client's text in another thread, in the caller's turn. */
@@ -302,7 +247,7 @@ export const openSupergraph = async ({
     mistakesIn: planner.mistakesIn,
     execute,
     apolloGateway: loadedGateway(apiSchema, supergraphSdl, executor),
-    ...prepareNamedOperations({ apiSchema, executors, log, execute, plans: await readPlans() }),
+    operation: prepareNamedOperations({ apiSchema, executors, log, plans: await readPlans() }),
   };
 };
 

@@ -272,13 +272,6 @@ test('an ad-hoc document that comes again answers as the first time, one with a 
   assert.ok(answered >= 20, `answered: ${answered}`);
 });
 
-test('no REST operation runs on the stock executor', () => {
-  const names = namedOf(readOperations()).map(([name]) => name);
-  const compiled = supergraph.areCompiled();
-  assert.deepEqual([...compiled.keys()].toSorted(), names.toSorted());
-  for (const [name, isCompiled] of compiled) assert.ok(isCompiled, name);
-});
-
 describe('what is not understood is not compiled', () => {
   const refused: readonly (readonly [string, string])[] = [
     ['a condition', 'query ($deep: Boolean!) { rates { method rateBps @include(if: $deep) } }'],

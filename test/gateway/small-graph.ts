@@ -353,7 +353,6 @@ export const openSmallGraph = async (fixture: Fixture): Promise<Supergraph> => {
   const { graph, executor } = await (shared ??= openShared());
   return {
     mistakesIn: graph.mistakesIn,
-    areCompiled: graph.areCompiled,
     get apiSchema() {
       return graph.apiSchema;
     },
