@@ -3,7 +3,7 @@
  * without it never load it.
  */
 import type { FastifyInstance } from 'fastify';
-import { withAlertSubscription, withListSubscription } from '../gateway/live/hints.ts';
+import { withHints } from '../gateway/live/hints.ts';
 import { openAuthenticator } from '../gateway/callers/authenticate.ts';
 import { openAddressOf, openOrigins } from '../gateway/callers/caller-address.ts';
 import type { BearerReader } from '../gateway/callers/caller.ts';
@@ -100,8 +100,7 @@ export const registerEdge = async (
   if (roles.has('gateway')) {
     const { graphIntrospection: introspection, graphiql } = config;
     // For people over sockets alone: the stream of merchants below does not know of them.
-    const withAlerts = withAlertSubscription(liveSubscriptions, { supergraph, bus });
-    const peopleToo = withListSubscription(withAlerts, { supergraph, bus });
+    const peopleToo = withHints(liveSubscriptions, { supergraph, bus });
     await registerGateway(app, {
       supergraph,
       authenticator: withSessions(authenticator, callers),

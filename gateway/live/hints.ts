@@ -4,9 +4,9 @@
  * subscription or event stream can receive one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execute, type ExecutionResult, type GraphQLError } from 'graphql';
+import { execute, type ExecutionResult } from 'graphql';
 import { accessRefusal } from '../../subgraphs/platform/access/access.ts';
-import type { Call, Principal } from '../../subgraphs/platform/access/principal.ts';
+import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 import {
   type Bus,
   type BusMessages,
@@ -37,35 +37,34 @@ interface HintDeps {
 /** Applies the client's selection to what the root holds. */
 type Answer = (root: object) => ExecutionResult | Promise<ExecutionResult>;
 
-type OpenHints = (
-  call: Call,
-  named: Readonly<Record<string, unknown>>,
-  answer: Answer,
-) => LiveResults | readonly GraphQLError[];
-
-/** Adds a subscription of the root to others, for those who may call it. */
-const withHints = (
-  field: 'alertRaised' | 'listsChanged',
+/** Adds `alertRaised`, for the platform's operators, and `listsChanged`, for people, to others. */
+export const withHints = (
   others: LiveSubscriptions,
-  { apiSchema: schema }: Pick<Supergraph, 'apiSchema'>,
-  open: OpenHints,
+  { supergraph: { apiSchema: schema }, bus }: HintDeps,
 ): LiveSubscriptions => ({
   subscribe: (request, call) => {
     const selection = readSelection(schema, request);
-    if (!('query' in selection) || selection.field !== field)
+    if (!('query' in selection) || !['alertRaised', 'listsChanged'].includes(selection.field))
       return others.subscribe(request, call);
-    const refused = refuseSubscription(field, call.principal);
+    const { principal } = call;
+    const refused = refuseSubscription(selection.field, principal);
     if (refused) return [refused];
     const { document, variables, operationName } = request;
-    return open(call, selection.arguments, (rootValue) =>
+    const answer: Answer = (rootValue) =>
       execute({
         schema,
         document,
         variableValues: variables,
         ...(operationName ? { operationName } : {}),
         rootValue,
-      }),
-    );
+      });
+    if (selection.field === 'alertRaised')
+      return new HintResults(bus, 'alerts', waitingAlerts(answer));
+    const { merchantId } = selection.arguments;
+    const audience = audienceOf(principal, typeof merchantId === 'string' ? merchantId : null);
+    if (isRefusal(audience)) return [codedError(audience.code, audience.message)];
+    const concerns = concernsOf(principal, audience.merchantId ?? null);
+    return new HintResults(bus, 'lists', waitingLists(concerns, answer));
   },
 });
 
@@ -146,18 +145,6 @@ const waitingAlerts = (answer: Answer): Waiting<'alerts'> => {
   };
 };
 
-/** Adds `alertRaised`, for the platform's operators, to other subscriptions. */
-export const withAlertSubscription = (
-  others: LiveSubscriptions,
-  { supergraph, bus }: HintDeps,
-): LiveSubscriptions =>
-  withHints(
-    'alertRaised',
-    others,
-    supergraph,
-    (_call, _named, answer) => new HintResults(bus, 'alerts', waitingAlerts(answer)),
-  );
-
 // `listsChanged`: that lists of people have changed, by name alone. However many changes there are, a
 // subscriber gets one result a second, so that one merchant's rush has no console read its lists more
 // often.
@@ -198,18 +185,6 @@ const waitingLists = (
     },
   };
 };
-
-/** Adds `listsChanged`, for people, to other subscriptions. */
-export const withListSubscription = (
-  others: LiveSubscriptions,
-  { supergraph, bus }: HintDeps,
-): LiveSubscriptions =>
-  withHints('listsChanged', others, supergraph, ({ principal }, { merchantId }, answer) => {
-    const audience = audienceOf(principal, typeof merchantId === 'string' ? merchantId : null);
-    if (isRefusal(audience)) return [codedError(audience.code, audience.message)];
-    const concerns = concernsOf(principal, audience.merchantId ?? null);
-    return new HintResults(bus, 'lists', waitingLists(concerns, answer));
-  });
 
 /**
  * Whether a change concerns the caller. A change without a merchant concerns all people of the

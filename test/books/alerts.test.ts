@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { buildSchema, parse } from 'graphql';
-import { alertsWaiting_max, withAlertSubscription } from '../../gateway/live/hints.ts';
+import { alertsWaiting_max, withHints } from '../../gateway/live/hints.ts';
 import type { LiveSubscriptions } from '../../gateway/live/subscriptions.ts';
 import {
   countAlerts,
@@ -163,7 +163,7 @@ describe('the subscription alertRaised', () => {
     type Subscription { alertRaised: Alert! events: Int }`);
   const others: LiveSubscriptions = { subscribe: () => [] };
   const subscribe = (bus: Pick<Bus, 'subscribe'>, principal: Principal) =>
-    withAlertSubscription(others, { supergraph: { apiSchema: schema }, bus }).subscribe(
+    withHints(others, { supergraph: { apiSchema: schema }, bus }).subscribe(
       {
         document: parse('subscription { received: alertRaised { kind merchantId detail note } }'),
         variables: {},

@@ -10,7 +10,7 @@ import { createClient } from 'graphql-ws';
 import { parse } from 'graphql';
 import type pg from 'pg';
 import { WebSocket } from 'ws';
-import { withListSubscription } from '../../gateway/live/hints.ts';
+import { withHints } from '../../gateway/live/hints.ts';
 import { readApiSchema } from '../../schema/generated-files.ts';
 import { operationsVersion } from '../../schema/generated/console.ts';
 import { freePort } from '../support/free-port.ts';
@@ -214,7 +214,7 @@ describe('listsChanged', () => {
 
   test('comes once a second at most, and last of all after the last change', async () => {
     const bus = localBus();
-    const { subscribe } = withListSubscription(
+    const { subscribe } = withHints(
       { subscribe: () => assert.fail('it is no other subscription') },
       { supergraph: { apiSchema: readApiSchema() }, bus },
     );
