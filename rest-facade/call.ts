@@ -2,7 +2,6 @@
  * One call, checked in the order of docs/contract.md#order-of-checks. server.ts checks the key and
  * the address before the body is read; this file checks the rest.
  */
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLError } from 'graphql';
 import {
@@ -19,7 +18,14 @@ import { accessRefusal } from '../subgraphs/platform/access/access.ts';
 import type { Call } from '../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import { type Caller, limitMerchant, sendNotAdmitted } from './authenticate.ts';
-import { sendLedgerCsv, type LongAnswers, walkPages, whenClosed } from './long-answers.ts';
+import {
+  partsOf,
+  sendLedgerCsv,
+  sendText,
+  walkPages,
+  type LongAnswers,
+  type LongDeps,
+} from './long-answers.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { bodyScopeOf, compileRequest, lacksScope, type AnyRequest } from './read-request.ts';
 import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
@@ -46,12 +52,6 @@ interface Items {
 const isOfPage = ({ query }: AnyRequest): boolean =>
   query['limit'] !== undefined || query['cursor'] !== undefined;
 
-/** A list's row gives a page as an answer's body; anything else is a refusal. */
-const pageOf = (outcome: Outcome | Refusal): Items | Refusal => {
-  if (outcome === null) throw new Error('the list answered nothing');
-  return 'code' in outcome ? outcome : (outcome.body as Items);
-};
-
 const cursorOf = ({ next_cursor }: Items): string | null => next_cursor;
 
 /** The answer's text, a page at a time. */
@@ -69,13 +69,6 @@ const textOf = async function* (
   yield ']}';
 };
 
-interface ListDeps {
-  readonly merchantId: string;
-  readonly longAnswers: LongAnswers;
-  /** Runs the route's operation for one page. */
-  readonly read: (asked: AnyRequest) => Promise<Outcome | Refusal>;
-}
-
 /**
  * Sends the whole list. The first page is read before anything is sent, so that a refusal is an
  * envelope; a later failure breaks the connection off.
@@ -84,26 +77,16 @@ const sendList = async (
   request: FastifyRequest,
   reply: FastifyReply,
   asked: AnyRequest,
-  deps: ListDeps,
+  deps: LongDeps,
 ): Promise<FastifyReply> => {
-  const { merchantId, longAnswers } = deps;
-  const read = async (cursor?: string): Promise<Items | Refusal> =>
-    pageOf(
-      await deps.read({
-        ...asked,
-        query: { ...asked.query, limit: rowsPerPage, ...(cursor === undefined ? {} : { cursor }) },
-      }),
-    );
+  const read = partsOf<Items>(asked, { limit: rowsPerPage }, deps);
   const first = await read();
   if ('code' in first) return sendRefusal(reply, first);
   if (first.next_cursor === null) return reply.send({ items: first.items });
   reply.type('application/json; charset=utf-8');
   // A HEAD of a stream reads it to its end.
   if (request.method === 'HEAD') return reply.send('');
-  const giveBack = longAnswers.take(merchantId);
-  if (typeof giveBack !== 'function') return sendRefusal(reply, giveBack);
-  whenClosed(reply.raw, giveBack);
-  return reply.send(Readable.from(textOf(first, read), { objectMode: false }));
+  return sendText(reply, textOf(first, read), deps);
 };
 
 /** Opens the live stream for a caller that may have it: rest-facade/event-stream.ts. */

@@ -84,6 +84,39 @@ export const openLongAnswers = () => {
 };
 export type LongAnswers = ReturnType<typeof openLongAnswers>;
 
+export interface LongDeps {
+  readonly merchantId: string;
+  readonly longAnswers: LongAnswers;
+  /** Runs the route's operation for one part. */
+  readonly read: (asked: AnyRequest) => Promise<Outcome | Refusal>;
+}
+
+/** Reads the parts of an answer, which the row gives as bodies; anything else is a refusal. */
+export const partsOf =
+  <Part>(asked: AnyRequest, more: { readonly limit?: number }, { read }: LongDeps) =>
+  async (cursor?: string): Promise<Part | Refusal> => {
+    const query = { ...asked.query, ...more, ...(cursor === undefined ? {} : { cursor }) };
+    const outcome = await read({ ...asked, query });
+    if (outcome === null) throw new Error('a list answered nothing');
+    return 'code' in outcome ? outcome : (outcome.body as Part);
+  };
+
+/** Sends a text while its parts are read, in one of the merchant's places. */
+export const sendText = (
+  reply: FastifyReply,
+  text: AsyncIterable<string>,
+  { merchantId, longAnswers }: LongDeps,
+): FastifyReply => {
+  const giveBack = longAnswers.take(merchantId);
+  if (typeof giveBack !== 'function')
+    return sendRefusal(
+      reply.removeHeader('content-disposition').type('application/json; charset=utf-8'),
+      giveBack,
+    );
+  whenClosed(reply.raw, giveBack);
+  return reply.send(Readable.from(text, { objectMode: false }));
+};
+
 /**
  * Calls `act` once when the connection of an answer is closed, by either side. A caller may hang up
  * while the answer is being prepared: the response emits its `close` then, and never again.
@@ -98,7 +131,6 @@ export const whenClosed = (response: ServerResponse, act: () => void): void => {
 // parts are joined, as fast as the client reads and no faster.
 
 type LedgerPart = ExportLedgerQuery['ledgerFile'];
-type ReadPart = (asked: AnyRequest) => Promise<Outcome | Refusal>;
 
 const columns = [
   'id',
@@ -114,19 +146,7 @@ const header = `${columns.join(',')}\r\n`;
 /** About 300 KB, of which each download has two in memory. */
 const rowsPerPart = 2_500;
 
-/** The ledger's row gives a part as an answer's body; anything else is a refusal. */
-const partOf = (outcome: Outcome | Refusal): LedgerPart | Refusal => {
-  if (outcome === null) throw new Error('the ledger answered nothing');
-  return 'code' in outcome ? outcome : (outcome.body as LedgerPart);
-};
-
 const cursorOf = ({ pageInfo: { endCursor } }: LedgerPart): string | null => endCursor;
-
-interface FileDeps {
-  readonly merchantId: string;
-  readonly longAnswers: LongAnswers;
-  readonly read: ReadPart;
-}
 
 /**
  * Streams the whole filtered set, or one page with `limit`. The first part is read before anything
@@ -136,13 +156,12 @@ export const sendLedgerCsv = async (
   request: FastifyRequest,
   reply: FastifyReply,
   asked: AnyRequest,
-  deps: FileDeps,
+  deps: LongDeps,
 ): Promise<FastifyReply> => {
-  const { merchantId, longAnswers, read } = deps;
   const limited =
     typeof request.query === 'object' && request.query !== null && 'limit' in request.query;
-  const query = limited ? asked.query : { ...asked.query, limit: rowsPerPart };
-  const first = partOf(await read({ ...asked, query }));
+  const read = partsOf<LedgerPart>(asked, limited ? {} : { limit: rowsPerPart }, deps);
+  const first = await read();
   if ('code' in first) return sendRefusal(reply, first);
   reply.headers({
     'content-type': 'text/csv; charset=utf-8; header=present',
@@ -152,18 +171,6 @@ export const sendLedgerCsv = async (
   // stated.
   if (request.method === 'HEAD') return reply.send(Readable.from([]));
   const last = limited ? { ...first, pageInfo: { endCursor: null } } : first;
-  const giveBack = cursorOf(last) === null ? () => {} : longAnswers.take(merchantId);
-  if (typeof giveBack !== 'function')
-    return sendRefusal(
-      reply.removeHeader('content-disposition').type('application/json; charset=utf-8'),
-      giveBack,
-    );
-  whenClosed(reply.raw, giveBack);
-  return reply.send(
-    Readable.from(
-      textOfFile(header, last, cursorOf, async (cursor) =>
-        partOf(await read({ ...asked, query: { ...query, cursor } })),
-      ),
-    ),
-  );
+  const text = textOfFile(header, last, cursorOf, read);
+  return cursorOf(last) === null ? reply.send(Readable.from(text)) : sendText(reply, text, deps);
 };
