@@ -22,11 +22,7 @@ import {
 } from 'graphql';
 import { readApiSchema, readPlans } from '../schema/generated-files.ts';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
-import {
-  subgraphNames,
-  readInternalOperations,
-  readOperations,
-} from '../schema/sources.ts';
+import { subgraphNames, readInternalOperations, readOperations } from '../schema/sources.ts';
 import { access, accessBelowRoot } from '../subgraphs/platform/access/access.ts';
 import type { Call } from '../subgraphs/platform/access/principal.ts';
 import { lazily } from '../subgraphs/platform/graph/lazily.ts';

@@ -37,26 +37,11 @@ interface GraphHttpRequest {
   readonly body: unknown;
 }
 
-export interface OpenApollo {
-  run(
-    request: GraphHttpRequest,
-    call: PayingCall,
-  ): Promise<{
-    readonly status: number;
-    readonly headers: Iterable<readonly [name: string, value: string]>;
-    readonly body: string;
-  }>;
-  stop(): Promise<void>;
-}
-
-export const openApollo = async (
-  deps: ApolloDeps,
-  documents: DocumentReader,
-): Promise<OpenApollo> => {
+export const openApollo = async (deps: ApolloDeps, documents: DocumentReader) => {
   const apollo = makeServer(deps, documents);
   await apollo.start();
   return {
-    run: async (request, call) => {
+    run: async (request: GraphHttpRequest, call: PayingCall) => {
       const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
         httpGraphQLRequest: readHttp(request),
         context: async () => call,
@@ -65,9 +50,10 @@ export const openApollo = async (
       if (body.kind === 'chunked') throw new Error('an answer in parts');
       return { status: status ?? 200, headers, body: body.string };
     },
-    stop: () => apollo.stop(),
+    stop: (): Promise<void> => apollo.stop(),
   };
 };
+export type OpenApollo = Awaited<ReturnType<typeof openApollo>>;
 
 const readHttp = ({ method, url, headers, body }: GraphHttpRequest) => {
   const map = new HeaderMap();

@@ -23,21 +23,18 @@ interface ReadText {
   readonly document: DocumentNode;
 }
 
-export interface DocumentReader {
-  /** The document, or the errors in it, and why it cannot be read now. */
-  read(text: string, principal: Principal): Promise<DocumentNode | readonly GraphQLError[]>;
-  /** A cached document by the SHA-256 of its text in hex. */
-  byHash(hash: string): ReadText | undefined;
-}
-
 /** Opens the reader. Without `introspection` a document that queries the schema is invalid. */
 export const openDocumentReader = (
   { mistakesIn }: Pick<Supergraph, 'mistakesIn'>,
   introspection = true,
-): DocumentReader => {
+) => {
   const known = new LRUCache<string, ReadText>({ max: remembered });
   return {
-    read: async (text, principal) => {
+    /** The document, or the errors in it, and why it cannot be read now. */
+    read: async (
+      text: string,
+      principal: Principal,
+    ): Promise<DocumentNode | readonly GraphQLError[]> => {
       const hash = createHash('sha256').update(text).digest('hex');
       const before = known.get(hash);
       if (before) return before.document;
@@ -52,9 +49,11 @@ export const openDocumentReader = (
       if (text.length <= rememberedText_max) known.set(hash, { text, document });
       return document;
     },
-    byHash: (hash) => known.get(hash),
+    /** A cached document by the SHA-256 of its text in hex. */
+    byHash: (hash: string): ReadText | undefined => known.get(hash),
   };
 };
+export type DocumentReader = ReturnType<typeof openDocumentReader>;
 
 // The documents that a session of the console may run: those of the console itself, by their names.
 // A stolen cookie can run only these; documents of one's own are for bearers.

@@ -27,17 +27,6 @@ interface LiveEventsDeps {
   readonly readerBuffer?: number;
 }
 
-export interface LiveEvents {
-  /**
-   * Selected events, from now on or after the event `after` (its id). No event comes twice, and
-   * `missed` counts every skipped one. The iteration ends by `return`, or when the source closes.
-   */
-  read(filter: LiveFilter, after?: string | null): AsyncIterableIterator<DeliveredEvent, undefined>;
-  /** The id behind which a reader begins that joins now; null while it is not known. */
-  position(): string | null;
-  close(): void;
-}
-
 // Follows the stream in this process: events from the bus in order, and those that did not come
 // from the store. The bus may lose messages, and a relay may die between numbering events and
 // publishing them. Each message therefore states which position it follows, and from time to time
@@ -123,7 +112,7 @@ export const openLiveEvents = ({
   log,
   recentEvents = recentEvents_max,
   readerBuffer = readerBuffer_max,
-}: LiveEventsDeps): LiveEvents => {
+}: LiveEventsDeps) => {
   const recent = new RecentEvents(recentEvents);
   const readers = new Map<string, Set<LiveReader>>();
 
@@ -143,7 +132,14 @@ export const openLiveEvents = ({
   };
 
   return {
-    read: (filter, after = null) => {
+    /**
+     * Selected events, from now on or after the event `after` (its id). No event comes twice, and
+     * `missed` counts every skipped one. The iteration ends by `return`, or when the source closes.
+     */
+    read: (
+      filter: LiveFilter,
+      after: string | null = null,
+    ): AsyncIterableIterator<DeliveredEvent, undefined> => {
       const name = audienceNameOf(filter.audience);
       const group = readers.get(name) ?? new Set();
       readers.set(name, group);
@@ -159,10 +155,12 @@ export const openLiveEvents = ({
       liveSubscribers.inc();
       return reader;
     },
+    /** The id behind which a reader begins that joins now; null while it is not known. */
     position: stream.position,
-    close: () => {
+    close: (): void => {
       stream.stop();
       for (const group of readers.values()) for (const reader of group) reader.close();
     },
   };
 };
+export type LiveEvents = ReturnType<typeof openLiveEvents>;

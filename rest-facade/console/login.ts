@@ -21,24 +21,6 @@ const issuerDeadline_s = 3;
 /** What the console requests from the issuer: the person's identity. */
 const scope = 'openid profile';
 
-/** A login that has begun: where the person goes, and what its cookie holds meanwhile. */
-interface LoginBegun {
-  readonly url: string;
-  /** What the issuer's answer names it by. */
-  readonly state: string;
-  readonly sealed: string;
-}
-
-export interface IssuerLogin {
-  /** Begins a login. Rejects when the issuer does not answer. */
-  readonly begin: () => Promise<LoginBegun>;
-  /**
-   * Who has come back to `url` with the cookie's content. Refuses a person without a role or a
-   * reach; rejects when the issuer's answer is not the one that this browser waits for.
-   */
-  readonly finish: (url: URL, sealed: string) => Promise<Authenticated | Refusal>;
-}
-
 interface IssuerLoginDeps {
   readonly oidc: OidcConfig;
   readonly login: ConsoleLogin;
@@ -78,10 +60,14 @@ const discover = async ({ oidc, login }: IssuerLoginDeps): Promise<Configuration
 };
 
 /** Opens the login; the issuer is asked for its addresses by the first one. */
-export const openIssuerLogin = (deps: IssuerLoginDeps): IssuerLogin => {
+export const openIssuerLogin = (deps: IssuerLoginDeps) => {
   const { oidc, publicUrl, keys, readToken } = deps;
   const issuer = lazily(() => discover(deps));
   return {
+    /**
+     * Begins a login: where the person goes, what the issuer's answer names it by, and what its
+     * cookie holds meanwhile. Rejects when the issuer does not answer.
+     */
     begin: async () => {
       const client = await loadClient();
       const verifier = client.randomPKCECodeVerifier();
@@ -96,7 +82,11 @@ export const openIssuerLogin = (deps: IssuerLoginDeps): IssuerLogin => {
       });
       return { url: url.href, state: kept.state, sealed: seal(keys, JSON.stringify(kept)) };
     },
-    finish: async (url, sealed) => {
+    /**
+     * Who has come back to `url` with the cookie's content. Refuses a person without a role or a
+     * reach; rejects when the issuer's answer is not the one that this browser waits for.
+     */
+    finish: async (url: URL, sealed: string): Promise<Authenticated | Refusal> => {
       const client = await loadClient();
       const { verifier, state, nonce } = parse(waiting, JSON.parse(unseal(keys, sealed)));
       const tokens = await client.authorizationCodeGrant(await issuer(), url, {
@@ -114,6 +104,7 @@ export const openIssuerLogin = (deps: IssuerLoginDeps): IssuerLogin => {
     },
   };
 };
+export type IssuerLogin = ReturnType<typeof openIssuerLogin>;
 
 // The page before the console: it takes a one-time link, leads to the issuer's login, or says how
 // to get in.
