@@ -239,32 +239,6 @@ export type RateLimited = ({ readonly merchantId: string } | { readonly person: 
 /** The limit of each person with a token of the issuer: that of a merchant by default. */
 export const personRateLimit: RateLimit = { perSecond: 50, burst: 100 };
 
-export interface RateLimiter {
-  /**
-   * Takes tokens of a merchant or a person, one by default, all or none. They are granted if the
-   * store is unavailable.
-   */
-  take(limited: RateLimited, tokens?: number): TakeResult | Promise<TakeResult>;
-  /**
-   * Seconds until the request's address may authenticate again, at all or with this key, rounded
-   * up; 0 when it may now. Makes no call.
-   */
-  blocked_s(request: IncomingMessage, keyId?: string): number;
-  /**
-   * What the request's address has left, at all or with this key, as far as this process knows.
-   * Makes no call.
-   */
-  remainingFor(request: IncomingMessage, keyId?: string): TakeResult;
-  /**
-   * Counts a failed authentication of the request's address: without a good key, or with this one
-   * but from elsewhere or with a wrong signature. Gives the seconds until it may try again when
-   * this failure was one too many, else 0; a foreign page's call is none. Of several that came at
-   * once, all were admitted before the first had failed.
-   */
-  countFailure(request: IncomingMessage, keyId?: string): number;
-  close(): void;
-}
-
 interface RateLimiterDeps {
   /** Null when the limits are those of this process alone. */
   readonly redisUrl: string | null;
@@ -297,7 +271,7 @@ const isOfForeignPage = ({ headers }: IncomingMessage): boolean =>
   headers['x-console'] === undefined &&
   headers.upgrade === undefined;
 
-export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => {
+export const limitBy = (buckets: Buckets, addressOf: AddressOf) => {
   const blockedUntil_ms = new LRUCache<string, number>({ max: failedAddresses_max });
   const clearedAt_ms = new LRUCache<string, number>({ max: failedAddresses_max });
   const nameOf = (request: IncomingMessage, keyId = ''): string =>
@@ -335,25 +309,41 @@ export const limitBy = (buckets: Buckets, addressOf: AddressOf): RateLimiter => 
     return 0;
   };
   return {
-    take: ({ rateLimit, ...whose }, tokens = 1) => {
+    /**
+     * Takes tokens of a merchant or a person, one by default, all or none. They are granted if the
+     * store is unavailable.
+     */
+    take: ({ rateLimit, ...whose }: RateLimited, tokens = 1): TakeResult | Promise<TakeResult> => {
       const owner = 'person' in whose ? `person:${whose.person}` : `merchant:${whose.merchantId}`;
       const taken = buckets.take(owner, rateLimit, tokens);
       return taken instanceof Promise
         ? taken.then((answer) => answer ?? takeResult(true, 0, rateLimit))
         : (taken ?? takeResult(true, 0, rateLimit));
     },
-    blocked_s: (request, keyId) =>
+    /**
+     * Seconds until the request's address may authenticate again, at all or with this key, rounded
+     * up; 0 when it may now. Makes no call.
+     */
+    blocked_s: (request: IncomingMessage, keyId?: string): number =>
       blockedUntil_ms.size === 0 ? 0 : blockedFor_s(nameOf(request, keyId)),
-    remainingFor: (request, keyId) => {
+    /** What the request's address has left, at all or with this key, as far as is known here. */
+    remainingFor: (request: IncomingMessage, keyId?: string): TakeResult => {
       const name = nameOf(request, keyId);
       const left = takeResult(true, owed_ms(name, performance.now()) * 1_000, failedAuthentication);
       return blockedFor_s(name) > 0 ? { ...left, remaining: 0 } : left;
     },
-    countFailure: (request, keyId) =>
+    /**
+     * Counts a failed authentication of the request's address: without a good key, or with this one
+     * but from elsewhere or with a wrong signature. Gives the seconds until it may try again when
+     * this failure was one too many, else 0; a foreign page's call is none. Of several that came at
+     * once, all were admitted before the first had failed.
+     */
+    countFailure: (request: IncomingMessage, keyId?: string): number =>
       isOfForeignPage(request) ? 0 : countUnder(nameOf(request, keyId)),
-    close: () => buckets.close(),
+    close: (): void => buckets.close(),
   };
 };
+export type RateLimiter = ReturnType<typeof limitBy>;
 
 /**
  * The fields of draft-ietf-httpapi-ratelimit-headers in their last form with three headers

@@ -91,11 +91,6 @@ interface OperationToRun {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-interface Estimate {
-  readonly objects: number;
-  readonly introspection: number;
-}
-
 /** The cost of an operation: its tokens, and the refusal when it is too costly. */
 export interface Cost {
   readonly tokens: number;
@@ -130,7 +125,7 @@ const estimateOf = (
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   { document, variables }: OperationToRun,
-): Estimate => {
+) => {
   if (getVariableValues(schema, operation.variableDefinitions ?? [], variables).errors)
     return { objects: 0, introspection: 0 };
   const sum = (estimator: ComplexityEstimator): number =>

@@ -19,20 +19,6 @@ const documentTime_max_ms = 10_000;
 const threadStart_max_ms = 60_000;
 const threadHeap_MB = 512;
 
-export interface DocumentPlanner {
-  /**
-   * The errors in a client's text; empty when it may run. Rejects with `rate_limited` or
-   * `query_too_complex`.
-   */
-  readonly mistakesIn: (
-    text: string,
-    caller: string,
-    introspection: boolean,
-  ) => Promise<readonly GraphQLError[]>;
-  /** The plan of a document with one valid operation. Rejects in the same way. */
-  readonly plan: (text: string, caller: string) => Promise<QueryPlan>;
-}
-
 interface Waiting {
   readonly task: PlanningTask;
   readonly since_ms: number;
@@ -61,19 +47,29 @@ export const plannerOf = (supergraphSdl: string): DocumentPlanner => {
   return known;
 };
 
-const openPlanner = (supergraphSdl: string): DocumentPlanner => {
+const openPlanner = (supergraphSdl: string) => {
   const queue = new FairQueue(supergraphSdl);
   return {
-    mistakesIn: async (text, caller, introspection) => {
+    /**
+     * The errors in a client's text; empty when it may run. Rejects with `rate_limited` or
+     * `query_too_complex`.
+     */
+    mistakesIn: async (
+      text: string,
+      caller: string,
+      introspection: boolean,
+    ): Promise<readonly GraphQLError[]> => {
       const answer = await queue.ask({ kind: 'read', text, introspection }, caller);
       return 'mistakes' in answer ? mistakesOf(text, answer.mistakes) : failed(answer);
     },
-    plan: async (text, caller) => {
+    /** The plan of a document with one valid operation. Rejects in the same way. */
+    plan: async (text: string, caller: string): Promise<QueryPlan> => {
       const answer = await queue.ask({ kind: 'plan', text, introspection: false }, caller);
       return 'plan' in answer ? answer.plan : failed(answer);
     },
   };
 };
+export type DocumentPlanner = ReturnType<typeof openPlanner>;
 
 const mistakesOf = (text: string, mistakes: readonly Mistake[]): readonly GraphQLError[] => {
   const source = new Source(text);

@@ -33,7 +33,7 @@ import {
 import type { Words } from './words/en.ts';
 import { refusalWords } from './language.ts';
 import { markupText } from './html.ts';
-import { pageTitle, regionViews, type Regions } from './views/page.ts';
+import { pageTitle, regionViews } from './views/page.ts';
 
 /*
  * The state of the page as page.js gets it: the Checkout, the page's regions drawn anew, and a
@@ -43,18 +43,8 @@ import { pageTitle, regionViews, type Regions } from './views/page.ts';
 const digestOf = (text: string): string =>
   createHash('sha256').update(text).digest('base64url').slice(0, 22);
 
-/** What a page shows. */
-interface Drawing {
-  readonly title: string;
-  readonly regions: Regions;
-  /** The digest of what is shown: equal tags look equal. */
-  readonly tag: string;
-  /** The state as JSON. The page's clock is set by its `now`. */
-  readonly json: () => string;
-}
-
 /** Draws what is shown; the time is not, so that a state stays the same while it passes. */
-export const drawState = (checkout: Checkout, words: Words): Drawing => {
+export const drawState = (checkout: Checkout, words: Words) => {
   const regions = regionViews(checkout, words);
   const { ribbon, summary, panel } = regions;
   const title = pageTitle(checkout, words);
@@ -69,8 +59,10 @@ export const drawState = (checkout: Checkout, words: Words): Drawing => {
   return {
     title,
     regions,
+    /** The digest of what is shown: equal tags look equal. */
     tag,
-    json: () => `${state.slice(0, -1)},${JSON.stringify({ tag, now }).slice(1)}`,
+    /** The state as JSON. The page's clock is set by its `now`. */
+    json: (): string => `${state.slice(0, -1)},${JSON.stringify({ tag, now }).slice(1)}`,
   };
 };
 
@@ -85,7 +77,10 @@ export const sendError = (
   words: Words,
 ): FastifyReply => reply.code(status).send(errorJson(code, refusalWords(words, code)));
 
-const sendState = (reply: FastifyReply, { tag, json }: Drawing): FastifyReply =>
+const sendState = (
+  reply: FastifyReply,
+  { tag, json }: ReturnType<typeof drawState>,
+): FastifyReply =>
   reply.header('etag', `"${tag}"`).type('application/json; charset=utf-8').send(json());
 
 const word = (longest: number) => pipe(string(), minLength(1), maxLength(longest));

@@ -9,7 +9,7 @@ import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { contentPolicy } from '../content-policy.ts';
 import type { Words } from './words/en.ts';
-import type { Checkout, CheckoutCalls } from './call-checkout.ts';
+import type { CheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage, wordsOf } from './language.ts';
 import type { Assets } from './serve-assets.ts';
 import { messagePage } from './views/message.ts';
@@ -33,36 +33,18 @@ export interface BuyerCall extends Call {
  * The buyer whose page a request is for, null when the token is not ours; and the language to
  * answer in.
  */
-export interface Visit {
-  readonly call: BuyerCall | null;
-  readonly words: Words;
-}
-
-/** Reads the token and the language of a request. */
-export const visitOf = (
-  { pageSecret }: PageContext,
-  request: FastifyRequest<TokenRoute>,
-): Visit => {
+export const visitOf = ({ pageSecret }: PageContext, request: FastifyRequest<TokenRoute>) => {
   const subject = readPageToken(pageSecret, request.params.token);
-  const call = subject && {
-    principal: { kind: 'buyer' as const, ...subject },
+  const call: BuyerCall | null = subject && {
+    principal: { kind: 'buyer', ...subject },
     requestId: request.id,
     isInLane: false,
   };
   return { call, words: wordsOf(chooseLanguage(request)) };
 };
 
-/** A visit and its payment; `found` is null when the token or the payment is unknown. */
-export interface Found {
-  readonly words: Words;
-  readonly found: { readonly call: BuyerCall; readonly checkout: Checkout } | null;
-}
-
-/** Reads the payment of a request. */
-export const findCheckout = async (
-  context: PageContext,
-  request: FastifyRequest<TokenRoute>,
-): Promise<Found> => {
+/** Reads the payment of a request; `found` is null when the token or the payment is unknown. */
+export const findCheckout = async (context: PageContext, request: FastifyRequest<TokenRoute>) => {
   const { words, call } = visitOf(context, request);
   const checkout = call && (await context.calls.read(call));
   return { words, found: call && checkout ? { call, checkout } : null };

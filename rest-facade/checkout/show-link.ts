@@ -22,12 +22,7 @@ import { sellerView, descriptionView, shopView, sizeOf } from './views/summary.t
 
 /* The page of a payment link: its description, and the form that continues to a payment. */
 
-interface Bounds {
-  readonly least: string;
-  readonly most: string;
-}
-
-const boundsOf = ({ amountMin, amountMax, currency }: LinkPage, { locale }: Words): Bounds => ({
+const boundsOf = ({ amountMin, amountMax, currency }: LinkPage, { locale }: Words) => ({
   least: formatAmount(amountMin ?? 0, currency, locale),
   most: formatAmount(amountMax ?? 0, currency, locale),
 });
@@ -178,12 +173,6 @@ const callOf = ({ id }: FastifyRequest<LinkRoute>): Call => ({
   isInLane: false,
 });
 
-/** A link's page as it was asked for; null when it was answered already. */
-interface Visit {
-  readonly link: LinkPage;
-  readonly words: Words;
-}
-
 const sendBusy = (
   { assets }: PageContext,
   reply: FastifyReply,
@@ -192,12 +181,13 @@ const sendBusy = (
 ): FastifyReply =>
   sendMessage(reply.header('retry-after', String(wait_s)), 429, 'busyPage', words, assets);
 
+/** A link's page as it was asked for; null when it was answered already. */
 const visit = async (
   context: PageContext,
   limiter: PageLimiter,
   request: FastifyRequest<LinkRoute>,
   reply: FastifyReply,
-): Promise<Visit | null> => {
+) => {
   guardPage(reply, 'own form');
   const words = wordsOf(chooseLanguage(request));
   void reply.type('text/html; charset=utf-8').header('content-language', words.language);

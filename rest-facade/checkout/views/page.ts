@@ -337,13 +337,7 @@ const panelView = (checkout: Checkout, words: Words): Html => {
 };
 
 /** The parts of the page that follow the payment. */
-export interface Regions {
-  readonly ribbon: Html;
-  readonly summary: Html;
-  readonly panel: Html;
-}
-
-export const regionViews = (checkout: Checkout, words: Words): Regions => ({
+export const regionViews = (checkout: Checkout, words: Words) => ({
   ribbon: html`${ribbonView(checkout, words)}`,
   summary: summaryView(checkout, words),
   panel: panelView(checkout, words),
@@ -420,7 +414,7 @@ const bodyView = (checkout: Checkout, words: Words, { tag, regions, problem }: P
 
 export interface PageDeps {
   readonly title: string;
-  readonly regions: Regions;
+  readonly regions: ReturnType<typeof regionViews>;
   /** The digest of what is shown. */
   readonly tag: string;
   /** Why the plain form was not taken; null: nothing is wrong. */
