@@ -43,12 +43,6 @@ export const openTurns = (atOnce: number) => {
   };
 };
 
-/** The same limit, for each caller. */
-export const openQuota = (limit: number) => {
-  const counts = openNamedQuota(limit);
-  return { take: (principal: Principal) => counts.take(callerName(principal)) };
-};
-
 /**
  * Under which name a call is queued and rated: all keys of a merchant share one, each person has
  * their own.
@@ -65,7 +59,7 @@ export const personName = ({
   subject,
 }: Pick<OperatorPrincipal, 'merchantId' | 'subject'>): string => `${merchantId ?? ''} ${subject}`;
 
-const callerName = (principal: Principal): string => {
+export const callerName = (principal: Principal): string => {
   switch (principal.kind) {
     case 'key':
       return `key ${principal.keyId}`;

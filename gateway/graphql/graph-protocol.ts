@@ -30,7 +30,7 @@ import { costOf } from './document-cost.ts';
 import { tooDeep } from './document-limits.ts';
 import { type LiveSubscriptions, refusePastEvents } from '../live/subscriptions.ts';
 import type { Origins } from '../callers/caller-address.ts';
-import { openQuota } from '../callers/limits.ts';
+import { callerName, openNamedQuota } from '../callers/limits.ts';
 import { rateMessage, type RateLimiter } from '../callers/rate-limit.ts';
 import type { Supergraph } from '../supergraph.ts';
 
@@ -110,7 +110,7 @@ const presentResult = ({
  */
 const admission = (deps: GraphProtocolDeps): ((context: ConnectionContext) => Promise<boolean>) => {
   const { authenticator, socketsPerCaller = socketsPerCaller_max } = deps;
-  const quota = openQuota(socketsPerCaller);
+  const quota = openNamedQuota(socketsPerCaller);
   return async ({ connectionParams, extra }) => {
     const { socket, request, ending } = extra;
     const authorization = textIn(connectionParams, 'authorization');
@@ -126,7 +126,7 @@ const admission = (deps: GraphProtocolDeps): ((context: ConnectionContext) => Pr
       return false;
     }
     if (isRefusal(caller) || socket.readyState !== socket.OPEN) return false;
-    const giveBack = quota.take(caller.principal);
+    const giveBack = quota.take(callerName(caller.principal));
     if (!giveBack) {
       socket.close(CloseCode.TooManyInitialisationRequests, 'Too many sockets');
       return false;

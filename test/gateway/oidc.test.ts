@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import { eventually } from '../support/eventually.ts';
-import { openQuota } from '../../gateway/callers/limits.ts';
+import { callerName, openNamedQuota } from '../../gateway/callers/limits.ts';
 import { personRateLimit } from '../../gateway/callers/rate-limit.ts';
 import { readOidcToken } from '../../gateway/callers/oidc.ts';
 import { ConfigError, type OidcConfig } from '../../subgraphs/platform/config/config.ts';
@@ -282,7 +282,8 @@ test('people of one name at different merchants are not one another', async (t) 
     assert.equal(await statusOf(ofOne), 200);
   assert.equal(await statusOf(ofOne), 429);
   assert.equal(await statusOf(ofOther), 200);
-  const { take } = openQuota(1);
+  const quota = openNamedQuota(1);
+  const take = (principal: Parameters<typeof callerName>[0]) => quota.take(callerName(principal));
   const [one, other] = [merchantId, null].map(
     (id) => ({ kind: 'operator', subject: 'anna', role: 'viewer', merchantId: id }) as const,
   );
