@@ -185,7 +185,7 @@ export const serveDocs = async (
   app.get(documentPath, (request, reply) =>
     sendAnswer(request, reply.headers(app.ownAnswers.headersOf(request.raw)), description),
   );
-  await serveVerifiers(app, cacheControl);
+  serveVerifiers(app, cacheControl);
   serveOtherPage(app, '/docs/changelog/', () => changesPage(described), cacheControl);
   serveMade(app, '/docs/postman.json', () =>
     prepareAnswer(JSON.stringify(postmanCollection(described, publicUrl)), json),

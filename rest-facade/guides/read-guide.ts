@@ -12,9 +12,8 @@ import { html, markupText, type Html } from '../checkout/html.ts';
 import { examplesOf, readContract } from '../read-contract.ts';
 import { refusalHttp, type ErrorCode } from '../refusal-http.ts';
 import { verifierSnippets } from '../webhook-guide/verifiers.ts';
-import { english } from './errors/en.ts';
+import { english, type CodeTexts } from './errors/en.ts';
 import { russian } from './errors/ru.ts';
-import type { CodeTexts } from './errors/texts.ts';
 import { guidePath, type GuideLanguage, type GuideName, guideWords } from './pages.ts';
 import { inOtherLanguages, readBlock, tabName, type Block } from './snippets.ts';
 

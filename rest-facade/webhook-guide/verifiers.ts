@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { prepareAnswer, sendAnswer } from '../fixed-answer.ts';
+import { prepareAnswer, serveMade } from '../fixed-answer.ts';
 import type { Block, SnippetLanguage } from '../guides/snippets.ts';
 
 /** One language: its file, and how the function is called where a webhook arrives. */
@@ -92,9 +92,9 @@ const fileHeaders = (cacheControl: string): Readonly<Record<string, string>> => 
 });
 
 /** Serves each function as a file to download; none needs a key. */
-export const serveVerifiers = async (app: FastifyInstance, cacheControl: string): Promise<void> => {
-  for (const { file } of languages) {
-    const answer = await prepareAnswer(sourceOf(file), fileHeaders(cacheControl));
-    app.get(`/docs/webhooks/${file}`, (request, reply) => sendAnswer(request, reply, answer));
-  }
+export const serveVerifiers = (app: FastifyInstance, cacheControl: string): void => {
+  for (const { file } of languages)
+    serveMade(app, `/docs/webhooks/${file}`, () =>
+      prepareAnswer(sourceOf(file), fileHeaders(cacheControl)),
+    );
 };

@@ -232,7 +232,7 @@ describe('the functions of the webhook page distinguish a genuine delivery from 
 
 test('the guide shows each function as it was run here, in each language, and gives it as a file', async () => {
   const app = fastify();
-  await serveVerifiers(app, 'no-store');
+  serveVerifiers(app, 'no-store');
   for (const language of guideLanguages) {
     const { main } = await readGuide(language, 'verify-webhooks');
     const shown = ['&lt; <', '&gt; >', '&quot; "', "&#39; '", '&amp; &'].reduce((text, pair) => {

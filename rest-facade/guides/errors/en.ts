@@ -1,7 +1,12 @@
-/** The tables of codes in English. */
-import type { CodeTexts } from './texts.ts';
+/** The tables of codes in English, the shape of every language. A code without an entry does not compile. */
+import type { WebhookEvent } from '../../../subgraphs/rules/event.ts';
+import type { FailureCode } from '../../../subgraphs/rules/failure-code.ts';
+import type { ErrorCode } from '../../refusal-http.ts';
 
-export const english: CodeTexts = {
+/** Why a code comes, and what to do then. */
+type CauseAndCure = readonly [cause: string, cure: string];
+
+export const english = {
   heads: {
     event: 'event',
     says: 'what happened',
@@ -13,6 +18,7 @@ export const english: CodeTexts = {
     object: 'the object is in',
     beside: 'beside it',
   },
+  /** How a scheduled charge continues after a failure of the class. */
   kinds: {
     soft: 'soft: a later attempt may succeed',
     hard: 'hard: this method will not work again',
@@ -134,7 +140,7 @@ export const english: CodeTexts = {
       'The service is overloaded or being replaced.',
       'Repeat the call after `Retry-After`, with the same idempotency key. The SDK does so.',
     ],
-  },
+  } satisfies Readonly<Record<ErrorCode, CauseAndCure>>,
   failures: {
     do_not_honor: 'The bank of the buyer declines and gives no reason.',
     generic_decline: 'The bank declines for a reason that it does not name.',
@@ -173,7 +179,7 @@ export const english: CodeTexts = {
       'The card number did not reach the bank, and is stored nowhere. Make a new payout.',
     refund_rejected: 'The bank refuses the refund.',
     refund_window_closed: 'The time in which the bank takes refunds is over.',
-  },
+  } satisfies Readonly<Record<FailureCode, string>>,
   events: {
     'payment.authorized': 'The bank holds the money of a two-step payment.',
     'payment.succeeded': 'A payment was paid, or captured.',
@@ -197,5 +203,7 @@ export const english: CodeTexts = {
       'A subscription ended: it was cancelled, its method was not bound, or its charges failed.',
     'token.activated': 'A payment method was saved and may be charged.',
     'token.cancelled': 'A saved method was revoked, or the buyer did not confirm it.',
-  },
+  } satisfies Readonly<Record<WebhookEvent, string>>,
 };
+
+export type CodeTexts = typeof english;

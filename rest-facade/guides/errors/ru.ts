@@ -1,5 +1,5 @@
 /** The tables of codes in Russian. */
-import type { CodeTexts } from './texts.ts';
+import type { CodeTexts } from './en.ts';
 
 export const russian: CodeTexts = {
   heads: {
