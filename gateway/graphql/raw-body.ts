@@ -6,11 +6,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { repeatable } from '../../subgraphs/rules/texts.ts';
 import { emptyBody } from '../callers/check-caller.ts';
 
-/*
- * The framework's parser of JSON bodies, which refuses a field that comes twice, too, and a number
- * that is not written as an integer.
- */
-
 /** A body that is JSON and says something wrong. The message may be sent to the caller. */
 export class BodyMistake extends Error {
   readonly statusCode = 400;

@@ -108,8 +108,8 @@ const readCurl = (code: string): CurlCall | null => {
 interface Syntax {
   readonly language: 'py' | 'php';
   readonly text: (value: string) => string;
-  /** A text with variables, which are written `$NAME`. */
-  readonly filled: (value: string, variable: (name: string) => string) => string;
+  /** What begins a text with variables in braces. */
+  readonly filled: 'f"' | '"';
   readonly constants: readonly [yes: string, no: string, nothing: string];
   readonly brackets: readonly [list: string, listEnd: string, fields: string, fieldsEnd: string];
   readonly colon: string;
@@ -133,10 +133,7 @@ const camel = (name: string): string =>
 const python: Syntax = {
   language: 'py',
   text: (value) => JSON.stringify(value),
-  filled: (value, variable) =>
-    /\$[A-Z]/.test(value)
-      ? `f"${value.replaceAll(/\$([A-Z_]+)/g, (_, name: string) => `{${variable(name)}}`)}"`
-      : JSON.stringify(value),
+  filled: 'f"',
   constants: ['True', 'False', 'None'],
   brackets: ['[', ']', '{', '}'],
   colon: ': ',
@@ -160,10 +157,7 @@ except ApiError as error:
 const php: Syntax = {
   language: 'php',
   text: (value) => `'${value.replaceAll(/['\\]/g, String.raw`\$&`)}'`,
-  filled: (value, variable) =>
-    /\$[A-Z]/.test(value)
-      ? `"${value.replaceAll(/\$([A-Z_]+)/g, (_, name: string) => `{${variable(name)}}`)}"`
-      : `'${value}'`,
+  filled: '"',
   constants: ['true', 'false', 'null'],
   brackets: ['[', ']', '[', ']'],
   colon: ' => ',
@@ -226,7 +220,8 @@ const writer = (syntax: Syntax, known: ReadonlySet<string>) => {
       );
       return syntax.call(service, 'graph', written);
     }
-    const path = syntax.filled(made.path, variable);
+    const filled = made.path.replaceAll(/\$([A-Z_]+)/g, (_, name: string) => `{${variable(name)}}`);
+    const path = filled === made.path ? syntax.text(filled) : `${syntax.filled}${filled}"`;
     const body = made.body === undefined ? [] : [write(made.body, '')];
     return syntax.call(service, 'call', [syntax.text(made.method), path, ...body, ...rest]);
   };
