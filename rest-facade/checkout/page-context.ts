@@ -96,6 +96,14 @@ export const guardPage = (reply: FastifyReply, forms: Forms = 'no forms'): void 
   });
 };
 
+/** Begins an answer that is a page with a plain form; gives its words. */
+export const beginPage = (request: FastifyRequest, reply: FastifyReply): Words => {
+  guardPage(reply, 'own form');
+  const words = wordsOf(chooseLanguage(request));
+  void reply.type('text/html; charset=utf-8').header('content-language', words.language);
+  return words;
+};
+
 /** Answers with a page that only says something. */
 export const sendMessage = (
   reply: FastifyReply,

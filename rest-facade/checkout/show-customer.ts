@@ -2,11 +2,11 @@
  * The pages of a customer: of all that the shop may charge, and of one subscription. GET shows, POST
  * ends what the page is about. Plain forms, which work without any script.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import { isRefusal, type CustomerThing } from './call-checkout.ts';
-import { chooseLanguage, rememberSwitch, wordsOf } from './language.ts';
-import { type PageContext, guardPage, isSameOrigin, sendMessage } from './page-context.ts';
+import { rememberSwitch } from './language.ts';
+import { type PageContext, beginPage, isSameOrigin, sendMessage } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import { customerPage } from './views/customer.ts';
 import { customerSubscriptionPage } from './views/customer-subscription.ts';
@@ -49,14 +49,6 @@ const named_characters = 22;
 export const customerPageName = (path: string): string =>
   partsOf(path).address.slice(-named_characters);
 
-/** Sets the headers of the page; gives its words. */
-const begin = (request: Request, reply: FastifyReply): Words => {
-  guardPage(reply, 'own form');
-  const words = wordsOf(chooseLanguage(request));
-  void reply.type('text/html; charset=utf-8').header('content-language', words.language);
-  return words;
-};
-
 /** The document of a request; null when its address has none. */
 const documentOf = async (
   { calls, assets }: PageContext,
@@ -82,13 +74,13 @@ export const showCustomer = (app: FastifyInstance, context: PageContext): void =
 
   app.get<CustomerRoute>('/c/*', async (request, reply) => {
     rememberSwitch(request, reply);
-    const words = begin(request, reply);
+    const words = beginPage(request, reply);
     const document = await documentOf(context, request, words);
     return document ? reply.send(document) : sendMessage(reply, 404, 'unknownPage', words, assets);
   });
 
   app.post<CustomerRoute>('/c/*', { bodyLimit: formLimit_bytes }, async (request, reply) => {
-    const words = begin(request, reply);
+    const words = beginPage(request, reply);
     const { address, id } = partsOf(request.params['*']);
     const form = formOf(request);
     const thing = things.find((one) => form.has(one));

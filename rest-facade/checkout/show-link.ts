@@ -9,9 +9,9 @@ import { signsOf } from '../../schema/money-format.ts';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import { amountOf } from './browser/amount-rules.js';
 import { isRefusal, type LinkPage } from './call-checkout.ts';
-import { chooseLanguage, rememberSwitch, wordsOf, formatAmount } from './language.ts';
+import { rememberSwitch, formatAmount } from './language.ts';
 import type { PageLimiter } from './limit-page.ts';
-import { type PageContext, guardPage, isSameOrigin, sendMessage } from './page-context.ts';
+import { type PageContext, beginPage, isSameOrigin, sendMessage } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import type { Words } from './words/en.ts';
 import { html, type Html } from './html.ts';
@@ -188,9 +188,7 @@ const visit = async (
   request: FastifyRequest<LinkRoute>,
   reply: FastifyReply,
 ) => {
-  guardPage(reply, 'own form');
-  const words = wordsOf(chooseLanguage(request));
-  void reply.type('text/html; charset=utf-8').header('content-language', words.language);
+  const words = beginPage(request, reply);
   const wait_s = limiter.link(request.raw);
   if (wait_s > 0) {
     await sendBusy(context, reply, words, wait_s);
