@@ -25,7 +25,7 @@ import type { Authenticator } from '../callers/authenticate.ts';
 import type { Authenticated } from '../callers/caller.ts';
 import { signatureHeader } from '../callers/check-caller.ts';
 import { codedError, presentError } from './errors.ts';
-import { consoleDocument, openDocumentReader, type DocumentReader } from './read-document.ts';
+import { consoleDocument, type DocumentReader } from './read-document.ts';
 import { costOf } from './document-cost.ts';
 import { tooDeep } from './document-limits.ts';
 import { type LiveSubscriptions, refusePastEvents } from '../live/subscriptions.ts';
@@ -54,9 +54,7 @@ export interface GraphProtocolDeps {
   readonly log: Logger;
   /** Which pages may call from a browser. */
   readonly origins: Origins;
-  /** The reader of documents; a new one by default. */
-  readonly documents?: DocumentReader;
-  readonly introspection: boolean;
+  readonly documents: DocumentReader;
   readonly socketsPerCaller?: number;
   readonly connectionInit_ms?: number;
 }
@@ -161,8 +159,7 @@ const preparation = ({
   supergraph,
   liveSubscriptions,
   limiter,
-  introspection,
-  documents = openDocumentReader(supergraph, introspection),
+  documents,
 }: GraphProtocolDeps): ((
   context: ConnectionContext,
   id: string,

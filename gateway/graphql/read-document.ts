@@ -26,7 +26,7 @@ interface ReadText {
 /** Opens the reader. Without `introspection` a document that queries the schema is invalid. */
 export const openDocumentReader = (
   { mistakesIn }: Pick<Supergraph, 'mistakesIn'>,
-  introspection = true,
+  introspection: boolean,
 ) => {
   const known = new LRUCache<string, ReadText>({ max: remembered });
   return {

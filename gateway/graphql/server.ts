@@ -76,9 +76,10 @@ const answerOrigins = (scope: FastifyInstance, origins: Origins): void => {
   });
 };
 
-interface GatewayDeps extends GraphProtocolDeps {
+interface GatewayDeps extends Omit<GraphProtocolDeps, 'documents'> {
   readonly supergraph: Pick<Supergraph, 'apiSchema' | 'execute' | 'apolloGateway' | 'mistakesIn'>;
   readonly graphiql: boolean;
+  readonly introspection: boolean;
 }
 
 declare module 'fastify' {
