@@ -83,19 +83,16 @@ interface FramedPage {
   readonly elsewhere: string | null;
 }
 
-/** Titles of the guides of a language. */
-type GuideTitles = Readonly<Record<GuideName, string>>;
-
 const linkTo = (path: string, name: string, current: string): Html =>
   html`<li><a href="${path}" ${path === current && html`aria-current="page"`}>${name}</a></li>`;
 
-const menuOf = ({ language, path }: FramedPage, titles: GuideTitles): Html => {
+const menuOf = ({ language, path }: FramedPage, guides: Guides): Html => {
   const words = guideWords[language];
   const groups = guideGroups.map(
     ({ group, names }) =>
       html`<h2>${words.groups[group]}</h2>
         <ul>
-          ${names.map((name) => linkTo(guidePath(language, name), titles[name], path))}
+          ${names.map((name) => linkTo(guidePath(language, name), guides[name].title, path))}
         </ul>`,
   );
   const others = otherPages.map((other) => linkTo(other, words.pages[other], path));
@@ -111,19 +108,18 @@ const menuOf = ({ language, path }: FramedPage, titles: GuideTitles): Html => {
 };
 
 /** The pages before and after it. */
-const neighboursOf = ({ language, path }: FramedPage, titles: GuideTitles): Html | null => {
+const neighboursOf = ({ language, path }: FramedPage, guides: Guides): Html | null => {
   const words = guideWords[language];
-  const names = guideGroups.flatMap((group) => [...group.names]);
-  const at = names.findIndex((name) => guidePath(language, name) === path);
+  const at = guideNames.findIndex((name) => guidePath(language, name) === path);
   if (at === -1) return null;
   const one = (name: GuideName | undefined, word: string, rel: string): Html | null =>
     name === undefined
       ? null
       : html`<a href="${guidePath(language, name)}" rel="${rel}"
-          ><span>${word}</span>${titles[name]}</a
+          ><span>${word}</span>${guides[name].title}</a
         >`;
   return html`<nav class="neighbours" aria-label="${`${words.previous}, ${words.next}`}">
-    ${one(names[at - 1], words.previous, 'prev')}${one(names[at + 1], words.next, 'next')}
+    ${one(guideNames[at - 1], words.previous, 'prev')}${one(guideNames[at + 1], words.next, 'next')}
   </nav>`;
 };
 
@@ -152,7 +148,7 @@ const topOf = ({ language, elsewhere }: FramedPage): Html => {
 };
 
 /** The page as HTML. Pages beside the guides have no snippets in tabs, and so no script. */
-const framed = (page: FramedPage, titles: GuideTitles): string => {
+const framed = (page: FramedPage, guides: Guides): string => {
   const { language, title, elsewhere, sections } = page;
   const words = guideWords[language];
   const other = otherThan(language);
@@ -172,7 +168,7 @@ const framed = (page: FramedPage, titles: GuideTitles): string => {
           <a class="skip" href="#text">${words.skip}</a>
           ${topOf(page)}
           <div class="columns">
-            <main id="text" tabindex="-1">{{main}} ${neighboursOf(page, titles)}</main>
+            <main id="text" tabindex="-1">{{main}} ${neighboursOf(page, guides)}</main>
             ${
               sections.length > 1 &&
               html`<nav class="sections" aria-label="${words.onThisPage}">
@@ -182,17 +178,13 @@ const framed = (page: FramedPage, titles: GuideTitles): string => {
                 </ul>
               </nav>`
             }
-            ${menuOf(page, titles)}
+            ${menuOf(page, guides)}
           </div>
         </body>
       </html> `,
   );
   return shown.replace('{{main}}', () => page.main);
 };
-
-const titlesOf = (guides: Guides): GuideTitles =>
-  // As above.
-  Object.fromEntries(guideNames.map((name) => [name, guides[name].title])) as GuideTitles;
 
 /** The first page of a language: all guides with their first sentences. */
 const makeHome = async (language: GuideLanguage): Promise<string> => {
@@ -223,7 +215,7 @@ const makeHome = async (language: GuideLanguage): Promise<string> => {
       sections: [],
       elsewhere: `/docs/${otherThan(language)}/`,
     },
-    titlesOf(guides),
+    guides,
   );
 };
 
@@ -239,7 +231,7 @@ const makeGuide = async (language: GuideLanguage, name: GuideName): Promise<stri
       sections: sections.filter(({ depth }) => depth === 2),
       elsewhere: guidePath(otherThan(language), name),
     },
-    titlesOf(guides),
+    guides,
   );
 };
 
@@ -296,7 +288,7 @@ export const serveOtherPage = (
       sections: [],
       elsewhere: null,
     } as const;
-    return prepareAnswer(framed(page, titlesOf(await guidesOf.en())), headersOf(cacheControl));
+    return prepareAnswer(framed(page, await guidesOf.en()), headersOf(cacheControl));
   });
 
 /** The first page under `/docs` itself, in the reader's language; English without one. */
@@ -343,7 +335,7 @@ const serveNowhere = (app: FastifyInstance): void => {
       sections: [],
       elsewhere: null,
     } as const;
-    const text = framed(page, titlesOf(await guidesOf[language]()));
+    const text = framed(page, await guidesOf[language]());
     return reply.code(404).headers(headersOf('no-store')).send(text);
   });
 };
