@@ -11,7 +11,6 @@ import {
   type AdmissionDeps,
   type NotAdmitted,
 } from '../gateway/callers/admit-caller.ts';
-import { headerValues } from '../gateway/callers/caller-address.ts';
 import type { ApiKeyHolder } from '../gateway/callers/caller.ts';
 import { addressHeaders, rateHeaders, type RateLimiter } from '../gateway/callers/rate-limit.ts';
 import type { KeyPrincipal } from '../subgraphs/platform/access/principal.ts';
@@ -22,9 +21,6 @@ export interface Caller {
   readonly principal: KeyPrincipal;
   readonly holder: ApiKeyHolder;
 }
-
-export const timesSent = (request: FastifyRequest, name: string): number =>
-  headerValues(request.raw, name).length;
 
 /**
  * The caller, or why it is not admitted; operators and buyers are refused as strangers are. call.ts

@@ -18,7 +18,6 @@ import {
   withoutMark,
   duplicateMistake,
 } from '../gateway/graphql/raw-body.ts';
-import { timesSent } from './authenticate.ts';
 import type { ContractOperation, Parameter, Schema } from './read-contract.ts';
 import { refuse, refuseMistakes, type Refusal } from './refusal-http.ts';
 import type { Route, ValidRequest } from './routes/route.ts';
@@ -246,7 +245,7 @@ const readIdempotency = (
 ): Idempotency | null | Refusal => {
   const key = request.headers['idempotency-key'];
   if (!route.idempotent || key === undefined) return null;
-  if (timesSent(request, 'idempotency-key') > 1)
+  if (headerValues(request.raw, 'idempotency-key').length > 1)
     return refuse('bad_request', 'Idempotency-Key: expected once, got several');
   if (typeof key !== 'string' || !idempotencyKey.test(key)) {
     return refuse(

@@ -27,7 +27,7 @@ import {
 } from './page-context.ts';
 import { problemWords, takePlainForm } from './forms.ts';
 import { playBank } from './play-bank.ts';
-import { readAssets, serveAssets, type Assets, moduleNames } from './serve-assets.ts';
+import { readAssets, serveAssets, type Assets } from './serve-assets.ts';
 import { showLink } from './show-link.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
@@ -181,7 +181,7 @@ const showPage = (app: FastifyInstance, context: PageContext): void => {
       if (!found) return sendMessage(reply, 404, 'unknownPage', words, context.assets);
       const { checkout } = found;
       const problem = problemWords(request.query.problem, words);
-      const parts = { ...drawState(checkout, words), problem, assets: context.assets, moduleNames };
+      const parts = { ...drawState(checkout, words), problem, assets: context.assets };
       return reply.send(checkoutPage(checkout, words, parts));
     },
   );

@@ -4,7 +4,7 @@
  */
 import type { Checkout } from '../call-checkout.ts';
 import { html, markupText, type Html, type Piece, linkable } from '../html.ts';
-import type { Assets } from '../serve-assets.ts';
+import { moduleNames, type Assets } from '../serve-assets.ts';
 import type { Words } from '../words/en.ts';
 import { languages, type Message } from '../words/words.ts';
 import { wordsOf, failureWords } from '../language.ts';
@@ -347,8 +347,8 @@ export const regionViews = (checkout: Checkout, words: Words) => ({
 export const pageTitle = (checkout: Checkout, words: Words): string =>
   words.pageTitle(headline(checkout, words), checkout.shopName);
 
-const modules = (assets: Assets, names: readonly string[]): Html =>
-  html`${names.map((name) => html`<link rel="modulepreload" href="${assets.address(name)}" />`)}
+const modules = (assets: Assets): Html =>
+  html`${moduleNames.map((name) => html`<link rel="modulepreload" href="${assets.address(name)}" />`)}
     <script type="module" src="${assets.address('page.js')}"></script>`;
 
 /** Without a script, a page that waits for the bank is loaded again. */
@@ -420,7 +420,6 @@ export interface PageDeps {
   /** Why the plain form was not taken; null: nothing is wrong. */
   readonly problem: string | null;
   readonly assets: Assets;
-  readonly moduleNames: readonly string[];
 }
 
 /** The hosted page of a payment. */
@@ -429,6 +428,6 @@ export const checkoutPage = (checkout: Checkout, words: Words, deps: PageDeps): 
     words,
     title: deps.title,
     assets: deps.assets,
-    head: html`${reloads(checkout)} ${modules(deps.assets, deps.moduleNames)}`,
+    head: html`${reloads(checkout)} ${modules(deps.assets)}`,
     body: bodyView(checkout, words, deps),
   });
