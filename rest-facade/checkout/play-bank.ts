@@ -142,12 +142,12 @@ export const playBank = (app: FastifyInstance, context: PageContext): void => {
     const code = (form.get('code') ?? '').trim();
     const approve = form.get('answer') !== 'decline' && code !== wrongTestCode;
     const coded = /^\d{6}$/.test(code);
-    const answer = await context.calls.confirm(call, { approve, coded });
-    const refusedCheckout = isRefusal(answer) ? await context.calls.read(call) : null;
-    if (isRefusal(answer) && refusedCheckout?.mode !== 'test')
-      return sendMessage(reply, 404, 'unknownPage', words, context.assets);
-    if (refusedCheckout && awaitsBuyer(refusedCheckout))
-      return showBank(context, reply, refusedCheckout, words, true);
+    if (isRefusal(await context.calls.confirm(call, { approve, coded }))) {
+      const checkout = await context.calls.read(call);
+      if (checkout?.mode !== 'test')
+        return sendMessage(reply, 404, 'unknownPage', words, context.assets);
+      if (awaitsBuyer(checkout)) return showBank(context, reply, checkout, words, true);
+    }
     return reply.redirect(pageAddress(request), 303);
   });
 };

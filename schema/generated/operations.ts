@@ -691,8 +691,8 @@ export type ConfirmCheckoutSimulatorMutationVariables = Exact<{
 
 
 export type ConfirmCheckoutSimulatorMutation = { checkoutSimulatorConfirm:
-    | { __typename: 'Checkout', paymentId: string, publicId: string, shopName: string, orderId: string, description: string | null, amount: number, captured: number | null, currency: string, mode: Mode, method: PaymentMethod, methods: Array<PaymentMethod>, status: PaymentStatus, deadline: string, step: BankStep | null, stepUrl: string | null, failureCode: string | null, returnTo: string | null, onDecline: OnDecline, plannedOutcome: SimulatorOutcome | null, plannedFailureCode: string | null, saves: boolean, verification: boolean, asksCard: boolean, asksHolder: boolean, paidAt: string | null, endedAt: string | null, cardBrand: string | null, cardMask: string | null, paidLate: boolean, shopSite: string | null, now: string, clockStands: boolean, fiscalReceipt: ReceiptStatus | null, seller: { legalName: string | null, inn: string | null, contactEmail: string | null, contactPhone: string | null, siteUrl: string | null, offerUrl: string | null }, subscription: { planName: string | null, amount: number, currency: string, period: SubscriptionPeriod, intervalCount: number, trialDays: number, status: SubscriptionStatus, firstChargeAt: string | null, nextChargeAt: string | null } | null, refunds: Array<{ amount: number, reason: string | null, status: RefundStatus, at: string }> }
-    | { __typename: 'Refused', code: RefusalCode, message: string }
+    | { __typename: 'Checkout' }
+    | { __typename: 'Refused' }
    };
 
 export type GetBalanceQueryVariables = Exact<{

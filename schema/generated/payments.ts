@@ -3,6 +3,7 @@ import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } f
 import type { Payment as PaymentRow, RecurringPayment as RecurringPaymentRow, Refund as RefundRow, RefundDraft as RefundDraftRow, PaymentLink as PaymentLinkRow } from '../../subgraphs/payments/entities.ts';
 import type { RefundDraftPage as RefundDraftPageRow } from '../../subgraphs/payments/refund-drafts/create-draft.ts';
 import type { PaymentPage as PaymentPageRow, RefundPage as RefundPageRow } from '../../subgraphs/payments/find-payments.ts';
+import type { CheckoutPage as CheckoutPageRow } from '../../subgraphs/payments/checkout/shown-payments.ts';
 import type { Receipt as ReceiptRow } from '../../subgraphs/payments/receipts/entities.ts';
 import type { ReceiptPage as ReceiptPageRow } from '../../subgraphs/payments/receipts/store-receipts.ts';
 import type { SubgraphContext } from '../../subgraphs/platform/graph/subgraph.ts';
@@ -1887,7 +1888,7 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = {
     | ( Refused )
   ;
   CheckoutResult:
-    | ( Checkout )
+    | ( CheckoutPageRow )
     | ( Refused )
   ;
   RecurringPaymentResult:
@@ -1976,7 +1977,7 @@ export type ResolversTypes = {
   RefundCreateResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RefundCreateResult']>;
   RefundRetryResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['RefundRetryResult']>;
   BankStep: BankStep;
-  Checkout: ResolverTypeWrapper<Checkout>;
+  Checkout: ResolverTypeWrapper<CheckoutPageRow>;
   SubscriptionTerms: ResolverTypeWrapper<SubscriptionTerms>;
   Seller: ResolverTypeWrapper<Seller>;
   CheckoutRefund: ResolverTypeWrapper<CheckoutRefund>;
@@ -2079,7 +2080,7 @@ export type ResolversParentTypes = {
   PaymentCaptureResult: ResolversUnionTypes<ResolversParentTypes>['PaymentCaptureResult'];
   RefundCreateResult: ResolversUnionTypes<ResolversParentTypes>['RefundCreateResult'];
   RefundRetryResult: ResolversUnionTypes<ResolversParentTypes>['RefundRetryResult'];
-  Checkout: Checkout;
+  Checkout: CheckoutPageRow;
   SubscriptionTerms: SubscriptionTerms;
   Seller: Seller;
   CheckoutRefund: CheckoutRefund;

@@ -21,7 +21,7 @@ import { isUuid } from '../rules/ids.ts';
 import { isRefusal, refuse } from '../rules/refusal.ts';
 import { askBank } from './bank-answers/ask-bank.ts';
 import { openRefresh } from './bank-answers/refresh-payment.ts';
-import { checkoutMutations, checkoutQueries } from './checkout/resolvers.ts';
+import { checkoutMutations, checkoutFields, checkoutQueries } from './checkout/resolvers.ts';
 import { openShownPayments } from './checkout/shown-payments.ts';
 import { capturePayment } from './holds/capture-payment.ts';
 import { capturableOf, capturedOf } from './holds/rules.ts';
@@ -174,6 +174,7 @@ export const paymentsSubgraph = (
       Payment: paymentFields(parts),
       Refund: refundFields(parts),
       RefundDraft: refundDraftFields(parts),
+      Checkout: checkoutFields(parts),
       RecurringPayment: recurringFields,
       PaymentLink: linkFields,
       PaymentConnection: foundTotalField,

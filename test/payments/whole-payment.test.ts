@@ -12,10 +12,10 @@ import { openStatementProxy, type StatementProxy } from '../support/statement-pr
  * What a whole payment may cost of PostgreSQL, begins and commits included, where nothing is
  * shared. Its own: its page and a read of it are 2 of them. The relay's: each of its 3 events by
  * itself. Of all others: its delivery is claimed, within a lock on its lane, and stored, which are 5;
- * each event and the position of the stream are sent to the other processes; each page names the
+ * each event and the position of the stream are sent to the other processes; two pages name the
  * seller.
  */
-const most_each = { own: 8, relay: 3, others: 12 } as const;
+const most_each = { own: 8, relay: 3, others: 11 } as const;
 type Side = keyof typeof most_each;
 const sides = Object.keys(most_each) as Side[];
 /**

@@ -4,6 +4,7 @@ import type {
   MutationResolvers,
   QueryResolvers,
   Checkout,
+  CheckoutResolvers,
 } from '../../../schema/generated/payments.ts';
 import type { ReceiptStatus } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
@@ -18,8 +19,10 @@ import { findPayment, findRefunds, inPaymentTrace } from '../store-payment.ts';
 import { findSeller } from '../../platform/database/find-seller.ts';
 import { confirmSimulator, chooseMethod, planOutcome } from './prepare-checkout.ts';
 import { openSession } from './open-session.ts';
+import { lazily } from '../../platform/graph/lazily.ts';
 import { pageAddress } from '../../platform/graph/page-address.ts';
 import { buyerMethod, choices, pageMethod } from './rules.ts';
+import type { CheckoutPage } from './shown-payments.ts';
 import type { Bank } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import { minorUnits } from '../../rules/money.ts';
@@ -98,7 +101,7 @@ const subscribesTo = ({ kind, merchantId, subscriptionId }: Payment) =>
     ? { merchantId, id: subscriptionId }
     : null;
 
-/** The view without the time, the seller and the state of the receipt, which are its caller's. */
+/** The view without what its caller knows and what fields of their own read. */
 type CheckoutView = Omit<Checkout, 'now' | 'clockStands' | 'fiscalReceipt' | 'seller'> & {
   readonly __typename: 'Checkout';
 };
@@ -173,23 +176,33 @@ const receiptState = async (
   return receipts.find(({ type }) => type === 'payment')?.status ?? 'pending';
 };
 
+/** Whether this call has ended the payment: it has no refunds and no receipts yet. */
+const hasEndedAt = ({ finalizedAt }: Payment, now: Temporal.Instant): boolean =>
+  finalizedAt !== null && Temporal.Instant.compare(finalizedAt, now) === 0;
+
 /** The hosted page's view of a payment, with its refunds and the time of its shop. */
 const viewOf = async (
-  { database: { pool }, banks, clocks }: PaymentsDeps,
+  { database: { pool }, banks }: PaymentsDeps,
   payment: Payment,
   now: Temporal.Instant,
-) => {
-  const { merchantId, id, mode, finalizedAt } = payment;
-  // A payment that this call has ended has no refunds yet.
-  const hasEndedNow = finalizedAt !== null && Temporal.Instant.compare(finalizedAt, now) === 0;
-  const refunds = mayHaveRefunds(payment) && !hasEndedNow ? await findRefunds(pool, [payment]) : [];
+): Promise<CheckoutView & CheckoutPage> => {
+  const hasRefunds = mayHaveRefunds(payment) && !hasEndedAt(payment, now);
+  const refunds = hasRefunds ? await findRefunds(pool, [payment]) : [];
   const view = await checkoutView(payment, refunds, banks);
-  const clockStands = mode === 'test' && (await clocks.stands({ kind: 'payment', merchantId, id }));
-  const fiscalReceipt = await receiptState(pool, payment, hasEndedNow);
-  const seller = await findSeller(pool, merchantId);
-  const shopSite = view.shopSite ?? siteOf(seller.siteUrl ?? null);
-  return { ...view, shopSite, seller, now, clockStands, fiscalReceipt };
+  return { ...view, payment, now, seller: lazily(() => findSeller(pool, payment.merchantId)) };
 };
+
+/** What is read only where it is asked for. */
+export const checkoutFields = ({
+  database: { pool },
+  clocks,
+}: PaymentsDeps): CheckoutResolvers => ({
+  seller: ({ seller }) => seller(),
+  shopSite: async ({ shopSite, seller }) => shopSite ?? siteOf((await seller()).siteUrl),
+  clockStands: ({ payment: { mode, merchantId, id } }) =>
+    mode === 'test' && clocks.stands({ kind: 'payment', merchantId, id }),
+  fiscalReceipt: ({ payment, now }) => receiptState(pool, payment, hasEndedAt(payment, now)),
+});
 
 /** What the page shows. */
 export const checkoutQueries = (deps: ReadingDeps): QueryResolvers => ({

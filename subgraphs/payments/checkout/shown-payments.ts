@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { bufferRows, type BufferedRows } from '../../platform/database/batch-calls.ts';
+import type { Seller } from '../../platform/database/find-seller.ts';
 import type { Runner, Statement } from '../../platform/database/statement.ts';
 import { metrics } from '../../platform/tracing/telemetry.ts';
 import type { Payment } from '../entities.ts';
@@ -20,6 +21,14 @@ export interface ShownPayments {
   readonly find: (paymentId: string) => RatedPayment | undefined;
   /** Remembers a payment as it is now; `rateBps` null: its rate was not read. */
   readonly keep: (rated: RatedPayment) => void;
+}
+
+/** A page, with what those of its fields are read by that are read only where asked for. */
+export interface CheckoutPage {
+  readonly payment: Payment;
+  readonly now: Temporal.Instant;
+  readonly shopSite: string | null;
+  readonly seller: () => Promise<Seller>;
 }
 
 const rateName = ({ shopId, method }: Payment): string => `${shopId}/${method}`;

@@ -1,7 +1,7 @@
 /** Who sells: what the pages of a merchant's payments, links and customers say of it. */
 import { run, type Runner, type Statement } from './statement.ts';
 
-interface Seller {
+export interface Seller {
   readonly legalName: string | null;
   readonly inn: string | null;
   readonly contactEmail: string | null;
