@@ -18,7 +18,8 @@ import { talk } from './raw-answers.ts';
 const service = await openPlainService();
 after(() => service.stop());
 const { key, call } = await makeMerchant(service);
-const { body: created } = await call('POST', '/payments', { amount: 100 });
+const { status, body: created } = await call('POST', '/payments', { amount: 100 });
+assert.equal(status, 201, JSON.stringify(created));
 const page = new URL(created.payment_url).pathname;
 const authorized = { authorization: `Bearer ${key}` };
 

@@ -137,16 +137,7 @@ describe("a payment's timeline", { skip: noChromium }, () => {
         method: 'cards',
       });
       await payByCard(body.payment_url);
-      // Calls of banks are written within a second of the answer, and a payment that has ended is
-      // not read again by its page.
-      const calls =
-        'query ($m: ID, $id: ID!) { payment(merchantId: $m, id: $id) { timeline { ... on TimelineBankCall { answer } } } }';
-      await eventually(async () => {
-        const { payment } = await askGraph(service, calls, { m: merchant.id, id: body.payment.id });
-        return (payment.timeline as { answer?: string }[]).some(
-          ({ answer }) => answer === 'declined',
-        );
-      }, 'the call that was declined');
+      // The call of the bank may be recorded after the page was opened.
       const cookie = await makeSession(service, 'viewer', merchant.id);
       const { page } = await openConsole(service.rest, cookie, { language: 'ru-RU' });
       await page.goto(

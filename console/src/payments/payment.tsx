@@ -270,9 +270,18 @@ const poll_ms = 4_000;
 /** Webhooks and movements follow an event within a moment. */
 const settle_ms = 1_500;
 
+/** Calls of banks are recorded up to a second after a payment has ended. */
+const recorded_ms = 3_000;
+
 /** Whether a change without a stream event is still to come. */
-const isUnderWay = ({ status, webhookDeliveries, receipts }: PaymentDetails): boolean =>
+const isUnderWay = ({
+  status,
+  finalizedAt,
+  webhookDeliveries,
+  receipts,
+}: PaymentDetails): boolean =>
   status === 'processing' ||
+  (finalizedAt !== null && Math.abs(Date.now() - Date.parse(finalizedAt)) < recorded_ms) ||
   webhookDeliveries.some((delivery) => delivery.status === 'pending') ||
   receipts.some((receipt) => receipt.status === 'pending');
 
