@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { ReportLine } from '../../subgraphs/acquirers/settlement-bank.ts';
-import {
-  simulatorReport,
-  type PlantedMistake,
-} from '../../subgraphs/acquirers/simulator/settlement-report.ts';
+import type { ReportLine, SettlementBank } from '../../subgraphs/acquirers/settlement-bank.ts';
+import { simulatorReport } from '../../subgraphs/acquirers/simulator/settlement-report.ts';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
@@ -65,6 +62,55 @@ const acting: Acting = {
 };
 
 /**
+ * A mistake as an acquirer's report has it: an operation's line with another amount or status, none, or two; or a line
+ * of a nonexistent operation.
+ */
+type PlantedMistake =
+  | {
+      readonly mistake: 'amount' | 'status' | 'currency' | 'missing' | 'duplicate';
+      readonly operationId: string;
+    }
+  | { readonly mistake: 'extra'; readonly line: ReportLine };
+
+const written = (line: ReportLine, mistakes: readonly PlantedMistake[]): readonly ReportLine[] => {
+  const mine = mistakes.filter(
+    (planted) => planted.mistake !== 'extra' && planted.operationId === line.operationId,
+  );
+  return mine.reduce<readonly ReportLine[]>(
+    (lines, { mistake }) => {
+      switch (mistake) {
+        case 'amount':
+          return lines.map((one) => ({ ...one, amount: one.amount + 100n }));
+        case 'status':
+          return lines.map((one) => ({
+            ...one,
+            status: one.status === 'failed' ? 'succeeded' : 'failed',
+          }));
+        case 'currency':
+          return lines.map((one) => ({ ...one, currency: 'USD' }));
+        case 'missing':
+          return [];
+        case 'duplicate':
+          return [...lines, ...lines];
+        case 'extra':
+          return lines;
+      }
+    },
+    [line],
+  );
+};
+
+/** The simulator's report with mistakes. */
+const mistaken = (report: SettlementBank, mistakes: readonly PlantedMistake[]): SettlementBank => ({
+  ...report,
+  async *settlementReport(period) {
+    for await (const lines of report.settlementReport(period))
+      yield lines.flatMap((line) => written(line, mistakes));
+    yield mistakes.flatMap((planted) => (planted.mistake === 'extra' ? [planted.line] : []));
+  },
+});
+
+/**
  * Fetches the simulator's registry of the day under a name of its own, with mistakes, and matches
  * it.
  */
@@ -74,7 +120,7 @@ const fetched = async (
   reference: string = randomUUID(),
 ) => {
   const { pool } = migrated.database;
-  const bank = simulatorReport(pool, mistakes);
+  const bank = mistaken(simulatorReport(pool), mistakes);
   const taken = await fetchRegistry(
     migrated.database,
     bank,

@@ -1,21 +1,9 @@
 /**
  * The simulated bank's settlement report. Its own records hold the operations and their results; an
- * operation's amount is read from its order. Tests plant mistakes, as a real acquirer's report has
- * them.
+ * operation's amount is read from its order.
  */
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { SettlementBank, ReportLine } from '../settlement-bank.ts';
-
-/**
- * The report's mistake: an operation's line with another amount or status, none, or two; or a line
- * of a nonexistent operation.
- */
-export type PlantedMistake =
-  | {
-      readonly mistake: 'amount' | 'status' | 'currency' | 'missing' | 'duplicate';
-      readonly operationId: string;
-    }
-  | { readonly mistake: 'extra'; readonly line: ReportLine };
 
 const page_rows = 5_000;
 
@@ -50,41 +38,10 @@ const page: Statement = {
     from ordered order by merchant_id, operation_id limit $5`,
 };
 
-const written = (line: ReportLine, mistakes: readonly PlantedMistake[]): readonly ReportLine[] => {
-  const mine = mistakes.filter(
-    (planted) => planted.mistake !== 'extra' && planted.operationId === line.operationId,
-  );
-  return mine.reduce<readonly ReportLine[]>(
-    (lines, { mistake }) => {
-      switch (mistake) {
-        case 'amount':
-          return lines.map((one) => ({ ...one, amount: one.amount + 100n }));
-        case 'status':
-          return lines.map((one) => ({
-            ...one,
-            status: one.status === 'failed' ? 'succeeded' : 'failed',
-          }));
-        case 'currency':
-          return lines.map((one) => ({ ...one, currency: 'USD' }));
-        case 'missing':
-          return [];
-        case 'duplicate':
-          return [...lines, ...lines];
-        case 'extra':
-          return lines;
-      }
-    },
-    [line],
-  );
-};
-
 type PageLine = ReportLine & { readonly merchantId: string; readonly operationId: string };
 
-/** The simulator's settlement report, with the planted mistakes. */
-export const simulatorReport = (
-  runner: Runner,
-  mistakes: readonly PlantedMistake[] = [],
-): SettlementBank => ({
+/** The simulator's settlement report. */
+export const simulatorReport = (runner: Runner): SettlementBank => ({
   connector: 'simulator',
   mode: 'test',
   async *settlementReport({ since, until }) {
@@ -93,10 +50,9 @@ export const simulatorReport = (
     for (;;) {
       const lines = await run<PageLine>(runner, page, [since, until, ...after, page_rows]);
       const last = lines.at(-1);
-      if (last) yield lines.flatMap((line) => written(line, mistakes));
-      if (!last || lines.length < page_rows) break;
+      if (last) yield lines;
+      if (!last || lines.length < page_rows) return;
       after = [last.merchantId, last.operationId];
     }
-    yield mistakes.flatMap((planted) => (planted.mistake === 'extra' ? [planted.line] : []));
   },
 });
