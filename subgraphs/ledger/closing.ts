@@ -104,6 +104,9 @@ export const readClosing = async (
   );
 };
 
+/** The last moment that a caller can name; there is none after it in a span. */
+const last_ms = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** The balance of each shop as of a moment, including all postings of that very millisecond. */
 export const readBalancesAt = async (
   runner: Runner,
@@ -112,7 +115,7 @@ export const readBalancesAt = async (
   currency: string,
   at: Temporal.Instant,
 ): Promise<ShopBalanceRow[]> => {
-  const end = Temporal.Instant.fromEpochMilliseconds(at.epochMilliseconds + 1);
+  const end = Temporal.Instant.fromEpochMilliseconds(Math.min(at.epochMilliseconds + 1, last_ms));
   const span = { merchantId, mode, currency, from: end, to: end };
   return (await readClosing(runner, span)).map(
     ({ shopId, shopName, closing: balance, closingAvailable: available }) => ({
