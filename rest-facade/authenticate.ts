@@ -34,9 +34,9 @@ export const authenticate = async (
   if (!isAdmitted(found)) return found;
   const { principal, holder } = found;
   if (principal.kind === 'key' && holder) return { principal, holder };
-  const nobody = await recogniseCaller({ request: raw, authorization: undefined }, deps, id);
-  if (isAdmitted(nobody)) throw new Error('a caller was admitted without a key');
-  return nobody;
+  const refused = await recogniseCaller({ request: raw, authorization: undefined }, deps, id);
+  if (isAdmitted(refused)) throw new Error('a caller was admitted without a key');
+  return refused;
 };
 
 const refusalOf = (why: NotAdmitted): Refusal => {

@@ -1,5 +1,5 @@
 /**
- * Admits a caller of the graph, over HTTP or a socket. The address's limit is checked before the
+ * Admits a caller: of REST, and of the graph over HTTP or a socket. The address's limit is checked before the
  * key, and failed authentications count against the address.
  */
 import type { IncomingMessage } from 'node:http';

@@ -107,6 +107,22 @@ for (const topology of size<readonly Size[]>(['one'], ['one', 'separate'])) {
         );
       });
 
+      test('a trace is stored before a worker can see the row that it belongs to', () => {
+        const makes = ['sql payments/create-payment', 'sql payout.open', 'sql refund.open'];
+        const traces = [...Map.groupBy(spans, ({ traceId }) => traceId).values()];
+        for (const made of makes) {
+          const makers = traces
+            .map((trace) => trace.map(({ name }) => name))
+            .filter((names) => names.includes(made));
+          assert.ok(makers.length > 0, made);
+          for (const names of makers)
+            assert.ok(
+              names.slice(0, names.indexOf(made)).includes('sql subject_trace.remember'),
+              `${made} in ${names.join(', ')}`,
+            );
+        }
+      });
+
       test('a payout continues in its trace when a worker sends it, and so does its webhook', () => {
         const trace = traceOf('POST /v1/public/payouts');
         const names = trace.map(({ name }) => name);

@@ -26,11 +26,11 @@ const calls = JSON.parse(given) as readonly ApprovedTogether[];
 const database = await openDatabase({ url, entities, pool: calls.length });
 // All calls share this answer: asked for by one that goes no further, it would never come.
 await isSharded(database.pool);
-const told = new Set<number>();
-/** Tells how far a call has come, once: what it began beside itself may be stopped, too. */
+const printed = new Set<number>();
+/** Prints once how far a call came. Work that it started in the background may stop here later. */
 const stop = (word: string, place: number): Promise<never> => {
-  if (!told.has(place)) process.stdout.write(`${word} ${place}\n`);
-  told.add(place);
+  if (!printed.has(place)) process.stdout.write(`${word} ${place}\n`);
+  printed.add(place);
   // The open connection keeps the process alive until it is killed.
   return new Promise<never>(() => setInterval(() => {}, 60_000));
 };

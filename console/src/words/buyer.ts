@@ -20,7 +20,7 @@ const ru: typeof en = {
 export const useBuyerWords = sectionWords(en, ru);
 
 /** What the sentences are about, written out. */
-interface Told {
+interface MessageFacts {
   readonly amount: string;
   readonly order: string;
   readonly shop: string;
@@ -55,7 +55,7 @@ const inEnglish = {
       `${shop} cancelled the payment of ${amount} for order ${order} (${at}). If you still want it, order at the shop again.`,
     refunded: ({ refunded, order, shop }) =>
       `${shop} gave the money for order ${order} back: ${refunded}.`,
-  } satisfies Readonly<Record<PaymentDetails['status'], (told: Told) => string>>,
+  } satisfies Readonly<Record<PaymentDetails['status'], (facts: MessageFacts) => string>>,
   failures: {
     insufficient_funds: 'There was not enough money on the account. Top it up or pay another way.',
     limit_exceeded: "A limit was reached. Change it in your bank's app or pay another way.",
@@ -74,7 +74,7 @@ const inEnglish = {
   otherFailure: `The bank declined it. ${callBank}`,
   notCharged:
     'The shop has received no money. If your bank shows a charge, it is a temporary hold: the bank lifts it by itself, usually within days.',
-  partlyRefunded: ({ refunded, amount }: Told) => `Of ${amount}, ${refunded} was given back.`,
+  partlyRefunded: ({ refunded, amount }: MessageFacts) => `${refunded} of ${amount} was refunded.`,
   refundUnderWay: 'The refund was sent to the bank and is not complete yet.',
   late: 'The money came after the payment was closed: it goes back without your doing anything.',
   arrival:
