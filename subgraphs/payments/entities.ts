@@ -162,7 +162,7 @@ export const RefundDraftEntity = defineEntity({
     status: p.text().$type<DraftStatus>(),
     reason: p.text(),
     /** Its id when terms of its own receipt were given; null: those of the payment. */
-    receiptTermsId: p.uuid().nullable(),
+    receiptTermsId: p.uuid().strictNullable(),
     ...draftColumns(),
   },
 });
@@ -212,35 +212,35 @@ export const PaymentLinkEntity = defineEntity({
     url: p.text(),
     status: p.text().$type<LinkStatus>(),
     /** Null: the buyer types one from `amountMin` to `amountMax`. */
-    amount: p.bigint().nullable(),
-    amountMin: p.bigint().nullable(),
-    amountMax: p.bigint().nullable(),
+    amount: p.bigint().strictNullable(),
+    amountMin: p.bigint().strictNullable(),
+    amountMax: p.bigint().strictNullable(),
     currency: p.text(),
-    description: p.text().nullable(),
-    orderId: p.text().nullable(),
+    description: p.text().strictNullable(),
+    orderId: p.text().strictNullable(),
     method: p.text().$type<PaymentMethod>(),
     /** Null: automatic. */
-    capture: p.text().$type<'manual'>().nullable(),
+    capture: p.text().$type<'manual'>().strictNullable(),
     /** Null: without limit. */
-    uses: p.integer().nullable(),
-    usesLeft: p.integer().nullable(),
-    returnUrl: p.text().nullable(),
+    uses: p.integer().strictNullable(),
+    usesLeft: p.integer().strictNullable(),
+    returnUrl: p.text().strictNullable(),
     metadata: p.json<Record<string, string>>().columnType('json'),
     /** Of each of its payments, as everybody sees it; its terms have the link's id. */
-    receipt: p.json<ShownTerms>().columnType('json').nullable(),
+    receipt: p.json<ShownTerms>().columnType('json').strictNullable(),
     /** Of payments that succeeded and were not given back for want of a use. */
     paymentsCount: p.integer(),
     /** Their sum, of any size: an exact number as text. */
     amountPaid: p.decimal().columnType('numeric'),
     expiresAt: instant(),
     createdAt: instant(),
-    finalizedAt: instant().nullable(),
+    finalizedAt: instant().strictNullable(),
   },
 });
 export type PaymentLink = Row<InferEntity<typeof PaymentLinkEntity>>;
 
 /** Which link a payment was made through. */
-const LinkPaymentEntity = defineEntity({
+export const LinkPaymentEntity = defineEntity({
   name: 'LinkPayment',
   tableName: 'link_payment',
   properties: {

@@ -108,12 +108,19 @@ export const findPayment = async (
 };
 
 /**
- * A loader of rows that belong to payments, by a statement whose parameters are the merchant, the
- * payments and a limit: at most so many of all payments together; null: all of them.
+ * A loader of a table's rows that belong to payments, with a limit: at most so many of all payments
+ * together; null: all of them.
  */
-export const openFindOfPayments =
-  <Row extends object>(statement: Statement) =>
-  async (
+export const openFindOfPayments = <Row extends object>(
+  table: string,
+  wanted: string,
+  order = 'created_at, id',
+) => {
+  const statement: Statement = {
+    name: `${table}.of_payments`,
+    text: `select ${wanted} from ${table} where merchant_id = $1 and payment_id = any ($2) order by ${order} limit $3`,
+  };
+  return async (
     runner: Runner,
     payments: readonly RowKey[],
     limit: number | null = null,
@@ -124,12 +131,10 @@ export const openFindOfPayments =
     ]);
     return limit === null ? rows : rows.slice(0, limit);
   };
+};
 
 /** The refunds of payments, oldest first. */
-export const findRefunds = openFindOfPayments<Refund>({
-  name: 'payment.refunds',
-  text: `select ${columns(refundNames)} from refund where merchant_id = $1 and payment_id = any ($2) order by created_at, id limit $3`,
-});
+export const findRefunds = openFindOfPayments<Refund>('refund', columns(refundNames));
 
 const store = sqlFile(import.meta.dirname, 'store-payment.sql');
 

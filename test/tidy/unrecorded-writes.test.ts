@@ -29,7 +29,7 @@ const entityWrites = new Set([
 const wayAround = new Set(['execute', 'getConnection', 'getDriver', 'getKnex', 'getKysely']);
 /** What is in the text of a file with such a write: the other files are not parsed. */
 const mayWrite = new RegExp(
-  `\\b(${['em', 'emOf', 'fork', ...entityWrites, ...wayAround].join('|')})\\b`,
+  `\\b(${['em', 'emOf', 'emOn', 'fork', ...entityWrites, ...wayAround].join('|')})\\b`,
 );
 /** Names that other objects have, too. */
 const common = new Set(['insert', 'execute', 'qb']);
@@ -48,7 +48,7 @@ const memberOf = ({ computed, property }: MemberExpression): string | null => {
 /** Whether a value is an entity manager, by its name or by what gives it. */
 const isManager = (node: Expression): boolean =>
   node.type === 'CallExpression'
-    ? ['emOf', 'fork'].includes(nameOf(node.callee) ?? '')
+    ? ['emOf', 'emOn', 'fork'].includes(nameOf(node.callee) ?? '')
     : nameOf(node) === 'em';
 
 const isText = (node: Argument | undefined): boolean =>
@@ -146,6 +146,7 @@ test('the check catches every form of such a write, and nothing else', () => {
     'await database.orm.em.getConnection().execute(text);',
     'await database.emOf(context).nativeUpdate(MerchantEntity, {}, {});',
     'await database.fork().execute(text);',
+    'await emOn(client).insert(chosen, {});',
     'await manager.nativeDelete(MerchantEntity, {});',
     'await manager.insert(MerchantEntity, {});',
     'await manager.execute(`delete from shop`);',

@@ -6,6 +6,7 @@ import { writeEntry, type Acting } from '../../platform/database/audit.ts';
 import { claimOf, createOnce, type Created } from '../../platform/database/idempotency.ts';
 import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import type { Database } from '../../platform/database/orm.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
 import type { Policies } from '../../platform/policies/policies.ts';
 import { givenReceipt, insertTerms, termsRow } from '../../acquirers/receipt-terms.ts';
 import { shownTerms } from '../../rules/receipt.ts';
@@ -14,7 +15,7 @@ import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { policyRefusal, type PaymentRequest, servingBank } from '../create-payment.ts';
 import { paymentDefaults } from '../rules/create.ts';
 import type { SellingShop } from '../seller.ts';
-import type { PaymentLink } from '../entities.ts';
+import { PaymentLinkEntity, type PaymentLink } from '../entities.ts';
 import {
   addressOf,
   linkReceiptMistake,
@@ -22,7 +23,7 @@ import {
   type LinkInput,
   type LinkTerms,
 } from './rules.ts';
-import { insertLink, loadLinks } from './store-link.ts';
+import { loadLinks } from './store-link.ts';
 
 interface LinkRequest extends Pick<PaymentRequest, 'idempotency'> {
   readonly input: LinkInput;
@@ -112,7 +113,7 @@ export const createLink = async (
   };
   return createOnce(pool, { caller: key, claim, find, resourceId: id, at: now }, async (client) => {
     if (refusal) return refusal;
-    await insertLink(client, link);
+    await emOn(client).insert(PaymentLinkEntity, link);
     const subject = { ...link, subjectId: id, paymentId: null };
     if (given) await insertTerms(client, [termsRow(given, subject)]);
     if (acting.principal.kind === 'operator') await recordLink(client, acting, link);

@@ -2,19 +2,13 @@
 import { newRowId } from '../../platform/database/new-id.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { createPayment, type CreatingDeps, type PaymentRequest } from '../create-payment.ts';
-import type { Payment, PaymentLink } from '../entities.ts';
+import { LinkPaymentEntity, type Payment, type PaymentLink } from '../entities.ts';
 import { paymentDefaults } from '../rules/create.ts';
 import { findPayment } from '../store-payment.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { endedUnpaid } from '../rules/payment.ts';
 import { idOfAddress, isOpen, linkIdKey } from './rules.ts';
-import {
-  findLinkByAddress,
-  findUnpaid,
-  forgetLinkPayment,
-  noteLinkPayment,
-  type LinkOfShop,
-} from './store-link.ts';
+import { findLinkByAddress, findUnpaid, type LinkOfShop } from './store-link.ts';
 
 /**
  * The unpaid payments of a link and amount. Above this, a buyer is given the oldest one whose first
@@ -97,7 +91,8 @@ export const payLink = async (
   const oldest = await oldestOfTooMany(deps, link, amount, now);
   const id = newRowId();
   // First: a payment that can be paid is known to be the link's.
-  await noteLinkPayment(deps.database.pool, link, id);
+  const em = deps.database.fork();
+  await em.insert(LinkPaymentEntity, { merchantId, paymentId: id, linkId: link.id });
   const terms = { amount, currency, method, capture, orderId, description, returnUrl, metadata };
   const input = { ...terms, reserved: { [linkIdKey]: link.id } };
   const create = (idempotency: PaymentRequest['idempotency']) =>
@@ -118,7 +113,7 @@ export const payLink = async (
     created = await create(keyOf(nth));
   } while (!isRefusal(created) && created.replayed && endedUnpaid(created.payment.status));
   const isMade = !isRefusal(created) && created.payment.id === id;
-  if (!isMade) await forgetLinkPayment(deps.database.pool, link, id);
+  if (!isMade) await em.nativeDelete(LinkPaymentEntity, { merchantId, paymentId: id });
   if (created === full && oldest) return oldest;
   return isRefusal(created) ? created : created.payment;
 };

@@ -3,21 +3,20 @@ import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { scalars } from '../../../schema/scalars.ts';
 import { linkJson, type LinkFields } from '../../../schema/wire.ts';
 import { dueOn } from '../../platform/clock/due.ts';
-import { loadByKey, lockByKey } from '../../platform/database/batch-calls.ts';
+import { loadByKey, lockByKey, type RowKey } from '../../platform/database/batch-calls.ts';
 import type { RowFilter } from '../../platform/database/list-statements.ts';
 import { registry } from '../../platform/database/registry.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
 import {
-  columnNames,
   columns,
   propertyNames,
-  rowJson,
   run,
   type Runner,
   type Statement,
 } from '../../platform/database/statement.ts';
 import type { OutboxEvent } from '../../platform/events/outbox.ts';
 import { nobody, type ShownTerms } from '../../rules/receipt.ts';
-import { PaymentLinkEntity, type PaymentLink } from '../entities.ts';
+import { LinkPaymentEntity, PaymentLinkEntity, type PaymentLink } from '../entities.ts';
 import { linkStatuses } from './rules.ts';
 
 const linkNames = propertyNames(PaymentLinkEntity);
@@ -54,65 +53,23 @@ export type LinkOfShop = PaymentLink & { readonly shopName: string };
 export const findLinkByAddress = async (runner: Runner, id: string): Promise<LinkOfShop | null> =>
   (await run<LinkOfShop>(runner, byAddress, [id]))[0] ?? null;
 
-const insert: Statement = {
-  name: 'payment_link.create',
-  text: `insert into payment_link (${columnNames(linkNames)})
-    select ${columnNames(linkNames)} from jsonb_populate_record(null::payment_link, $1::jsonb)`,
-};
-
-export const insertLink = async (runner: Runner, link: PaymentLink): Promise<void> => {
-  await run(runner, insert, [JSON.stringify(rowJson(linkNames, link))]);
-};
-
 /** A link, locked until the transaction ends. */
 export const lockLink = lockByKey<PaymentLink>('payment_link', linkColumns);
 
-const update: Statement = {
-  name: 'payment_link.move',
-  text: `update payment_link set status = $3, uses_left = $4, payments_count = $5, amount_paid = $6, finalized_at = $7
-    where merchant_id = $1 and id = $2`,
+/** The link that a payment was made through, likewise; null when it was made through none. */
+export const lockLinkOfPayment = async (
+  runner: Runner,
+  { merchantId, id: paymentId }: RowKey,
+): Promise<PaymentLink | null> => {
+  const through = await emOn(runner).findOne(LinkPaymentEntity, { merchantId, paymentId });
+  return through && lockLink(runner, { merchantId, id: through.linkId });
 };
 
 /** Writes what may change of a locked link. */
 export const moveLink = async (runner: Runner, link: PaymentLink): Promise<void> => {
   const { merchantId, id, status, usesLeft, paymentsCount, amountPaid, finalizedAt } = link;
-  await run(runner, update, [
-    merchantId,
-    id,
-    status,
-    usesLeft,
-    paymentsCount,
-    amountPaid,
-    finalizedAt,
-  ]);
-};
-
-const insertPayment: Statement = {
-  name: 'link_payment.create',
-  text: `insert into link_payment (merchant_id, payment_id, link_id) values ($1, $2, $3)`,
-};
-
-/** Notes that a payment is made through a link, before there is the payment. */
-export const noteLinkPayment = async (
-  runner: Runner,
-  { merchantId, id }: Pick<PaymentLink, 'merchantId' | 'id'>,
-  paymentId: string,
-): Promise<void> => {
-  await run(runner, insertPayment, [merchantId, paymentId, id]);
-};
-
-const deletePayment: Statement = {
-  name: 'link_payment.delete',
-  text: `delete from link_payment where merchant_id = $1 and payment_id = $2`,
-};
-
-/** Takes the note back: the payment was refused. */
-export const forgetLinkPayment = async (
-  runner: Runner,
-  { merchantId }: Pick<PaymentLink, 'merchantId'>,
-  paymentId: string,
-): Promise<void> => {
-  await run(runner, deletePayment, [merchantId, paymentId]);
+  const changed = { status, usesLeft, paymentsCount, amountPaid, finalizedAt };
+  await emOn(runner).nativeUpdate(PaymentLinkEntity, { merchantId, id }, changed);
 };
 
 // Ids of payments begin with the time: those made before `since` need not be looked at.
@@ -144,19 +101,6 @@ export const findUnpaid = async (
   (await run<{ id: string }>(runner, unpaid, [merchantId, id, since, amount, until, limit])).map(
     (row) => row.id,
   );
-
-const linkOf: Statement = {
-  name: 'link_payment.link',
-  text: `select link_id as id, merchant_id as "merchantId" from link_payment where merchant_id = $1 and payment_id = $2`,
-};
-
-/** The link that a payment was made through; null when it was made through none. */
-export const findLinkOfPayment = async (
-  runner: Runner,
-  { merchantId, paymentId }: { readonly merchantId: string; readonly paymentId: string },
-): Promise<Pick<PaymentLink, 'merchantId' | 'id'> | null> =>
-  (await run<Pick<PaymentLink, 'merchantId' | 'id'>>(runner, linkOf, [merchantId, paymentId]))[0] ??
-  null;
 
 // A payment link as the public JSON and the webhook `link.paid` have it.
 

@@ -12,7 +12,7 @@ import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';
 import type { Payment, PaymentLink } from '../entities.ts';
 import { type PaymentChange, storePayment } from '../store-payment.ts';
 import { refundCreated, recordRefund, newRefund } from '../refunds/record-refund.ts';
-import { linkPaid, findLinkOfPayment, lockLink, moveLink } from './store-link.ts';
+import { linkPaid, lockLinkOfPayment, moveLink } from './store-link.ts';
 import { linkIdKey } from './rules.ts';
 
 /** What the buyer pays: a capture may take a part. */
@@ -90,11 +90,7 @@ const storeSuccess = (
   inTransaction(
     pool,
     async (client) => {
-      const key = await findLinkOfPayment(client, {
-        merchantId: before.merchantId,
-        paymentId: before.id,
-      });
-      const link = key && (await lockLink(client, key));
+      const link = await lockLinkOfPayment(client, before);
       if (!link) return storePayment(client, before, change, now);
       if (link.usesLeft === 0)
         return storePayment(client, before, await givenBack(client, before, change, now), now);

@@ -15,7 +15,8 @@ import {
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
-import { columns, propertyNames, run, type Statement } from '../../platform/database/statement.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
+import { columns, propertyNames } from '../../platform/database/statement.ts';
 import { textMistake } from '../../rules/texts.ts';
 import { lockPayment } from '../lock-payment.ts';
 import { openFindOfPayments } from '../store-payment.ts';
@@ -26,21 +27,12 @@ import { rowsOfPayment } from '../of-payments.ts';
 /** Notes of one payment; also a constraint of the table. */
 const notes_max = 100;
 
-const noteColumns = columns(propertyNames(PaymentNoteEntity));
-
 /** The notes of payments, oldest first. */
-const findNotes = openFindOfPayments<PaymentNote>({
-  name: 'payment_note.of_payments',
-  text: `select ${noteColumns} from payment_note where merchant_id = $1 and payment_id = any ($2) order by number limit $3`,
-});
-
-const insert: Statement = {
-  name: 'payment_note.add',
-  text: `insert into payment_note (merchant_id, payment_id, number, id, author, created_at, text)
-    select $1::uuid, $2::uuid, count(*) + 1, $3::uuid, $4::text, $5::timestamptz, $6::text
-    from payment_note where merchant_id = $1 and payment_id = $2 having count(*) < ${notes_max}
-    returning ${noteColumns}`,
-};
+const findNotes = openFindOfPayments<PaymentNote>(
+  'payment_note',
+  columns(propertyNames(PaymentNoteEntity)),
+  'number',
+);
 
 interface NoteRequest {
   readonly paymentId: string;
@@ -72,10 +64,13 @@ const addNote = async (
     // Under the payment's lock: its notes are counted one after the other.
     const locked = await lockPayment(client, key, at);
     if (!locked) return refuse('not_found', 'there is no such payment');
-    const id = creation.resourceId;
-    const values = [merchantId, paymentId, id, principal.subject, at, text.trim()];
-    const [note] = await run<PaymentNote>(client, insert, values);
-    if (!note) return refuse('bad_request', `a payment has at most ${notes_max} notes`);
+    const em = emOn(client);
+    const count = await em.count(PaymentNoteEntity, key);
+    if (count >= notes_max)
+      return refuse('bad_request', `a payment has at most ${notes_max} notes`);
+    const written = { author: principal.subject, createdAt: at, text: text.trim() };
+    const note = { ...key, number: count + 1, id: creation.resourceId, ...written };
+    await em.insert(PaymentNoteEntity, note);
     const acting: Acting = { principal, requestId, now: () => at };
     const action: AuditedAction = { action: 'payment.note', merchantId, id: paymentId };
     const after = { payment: locked.payment.publicId, number: note.number };

@@ -1,6 +1,8 @@
 /** Whether a movement of a part of a payment needs a receipt. */
 import { openReadTerms, givenReceipt, type GivenReceipt } from '../../acquirers/receipt-terms.ts';
-import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import { ShopEntity } from '../../platform/database/entities.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
+import type { Runner } from '../../platform/database/statement.ts';
 import { receiptMistake, type ReceiptInput } from '../../rules/receipt-terms.ts';
 import { type Refusal, refuse } from '../../rules/refusal.ts';
 import { type PaymentCaller, isOfCaller } from '../caller.ts';
@@ -8,28 +10,22 @@ import { loadPayments } from '../find-payments.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { partMistake, termsOf, type Receipted } from './rules.ts';
 
-const required: Statement = {
-  name: 'shop.receipts_required',
-  text: `select receipts_required as "isRequired" from shop where merchant_id = $1 and id = $2`,
-};
-
 /** What a shop demands; null without the shop. */
 export const shopDemand = async (
   runner: Runner,
   { merchantId, shopId }: Pick<PaymentCaller, 'merchantId' | 'shopId'>,
 ): Promise<{ readonly receiptsRequired?: true } | null> => {
-  const [shop] = await run<{ isRequired: boolean | null }>(runner, required, [merchantId, shopId]);
-  if (!shop) return null;
-  return shop.isRequired ? { receiptsRequired: true } : {};
+  const only = { fields: ['receiptsRequired'] } as const;
+  const shop = await emOn(runner).findOne(ShopEntity, { merchantId, id: shopId }, only);
+  return shop && (shop.receiptsRequired ? { receiptsRequired: true } : {});
 };
 
 /** What the caller's shop demands: a key brings it along, for a person the shop is read. */
 const demandOf = async (
   runner: Runner,
   caller: PaymentCaller,
-): Promise<{ readonly receiptsRequired?: true }> => {
-  return caller.kind === 'key' ? caller : ((await shopDemand(runner, caller)) ?? {});
-};
+): Promise<{ readonly receiptsRequired?: true }> =>
+  caller.kind === 'key' ? caller : ((await shopDemand(runner, caller)) ?? {});
 
 /**
  * Why a capture or a refund of a part needs a receipt of its own: the payment has one, or the shop

@@ -1,4 +1,5 @@
 /** Reading and moving receipts. They are made with their movements (`made-receipts`). */
+import { raw } from '@mikro-orm/core';
 import { receiptJson } from '../../../schema/receipt-json.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import type { Principal } from '../../platform/access/principal.ts';
@@ -10,6 +11,7 @@ import {
   openList,
   type ListRequest,
 } from '../../platform/database/lists.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
 import { registry, type RegistryTable } from '../../platform/database/registry.ts';
 import { eachMerchant } from '../../platform/database/sharding.ts';
 import {
@@ -58,10 +60,7 @@ export const pageOfReceipts = async (
 };
 
 /** The receipts of payments, oldest first. */
-export const findReceipts = openFindOfPayments<Receipt>({
-  name: 'receipt.of_payments',
-  text: `select ${receiptColumns} from receipt where merchant_id = $1 and payment_id = any ($2) order by created_at, id limit $3`,
-});
+export const findReceipts = openFindOfPayments<Receipt>('receipt', receiptColumns);
 
 /** Receipts about which their bank is to be asked. */
 export const receiptAsks = dueOn<Receipt>({
@@ -76,21 +75,17 @@ export const receiptAsks = dueOn<Receipt>({
 /** A receipt, locked until the transaction ends. */
 export const lockReceipt = lockByKey<Receipt>('receipt', receiptColumns);
 
-const lease: Statement = {
-  name: 'receipt.lease',
-  text: `update receipt set version = version + 1, ask_at = $3
-    where merchant_id = $1 and id = any ($2::uuid[])`,
-};
-
 /** Schedules the next query of locked receipts at `until`, in case this process dies. */
 export const leaseReceipts = async (
   runner: Runner,
   receipts: readonly Receipt[],
   until: Temporal.Instant,
 ): Promise<readonly Receipt[]> => {
-  await eachMerchant(receipts, (own, merchantId) =>
-    run(runner, lease, [merchantId, own.map(({ id }) => id), until]),
-  );
+  await eachMerchant(receipts, async (own, merchantId) => {
+    const these = { merchantId, id: { $in: own.map(({ id }) => id) } };
+    const change = { version: raw('version + 1'), askAt: until };
+    return [await emOn(runner).nativeUpdate(ReceiptEntity, these, change)];
+  });
   return receipts.map((receipt) => ({ ...receipt, version: receipt.version + 1, askAt: until }));
 };
 

@@ -11,15 +11,17 @@ import {
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  type Kysely,
   type QueryResult,
-  type Transaction,
+  Transaction,
 } from 'kysely';
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { currentSpan, spanned } from '../tracing/tracing.ts';
 import { inTurn } from '../access/lane.ts';
-import { sendCommand } from './statement.ts';
+import { poolOf } from './pool-of.ts';
+import { sendCommand, type Runner } from './statement.ts';
 
 /** Commands that PostgreSQL counts rows for. */
 const writes: ReadonlySet<string> = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
@@ -54,12 +56,13 @@ const withoutRows = (error: unknown): unknown => {
  */
 class PoolConnection implements DatabaseConnection {
   readonly #pool: pg.Pool;
-  #client: pg.PoolClient | null = null;
+  #client: pg.PoolClient | null;
   /** Why the client cannot be used again; undefined while it can. */
   broken: Error | true | undefined;
 
-  constructor(pool: pg.Pool) {
+  constructor(pool: pg.Pool, client: pg.PoolClient | null = null) {
     this.#pool = pool;
+    this.#client = client;
   }
 
   /** The client of the transaction. */
@@ -180,8 +183,39 @@ export const dialectOver = (pool: pg.Pool): Dialect => ({
   createIntrospector: (db) => new PostgresIntrospector(db),
 });
 
+const managers = new WeakMap<pg.Pool, EntityManager>();
+
+/** Has `emOn` find the ORM of a pool. */
+export const knowManager = (pool: pg.Pool, em: EntityManager): void => void managers.set(pool, em);
+
+/**
+ * An entity manager on what runs statements: on a pool, or in the transaction that a client of it
+ * holds. It tracks no entity: write with `insert`, `nativeUpdate` and `nativeDelete`.
+ */
+export const emOn = (runner: Runner): EntityManager => {
+  const pool = runner instanceof pg.Pool ? runner : poolOf(runner);
+  const em = pool && managers.get(pool)?.fork();
+  if (!em) throw new Error('the ORM does not know the pool');
+  if (!(runner instanceof pg.Pool)) {
+    const dialect = dialectOver(pool);
+    const connection = new PoolConnection(pool, runner);
+    const executor = em
+      .getConnection()
+      .getClient<Kysely<object>>()
+      .getExecutor()
+      .withConnectionProvider({ provideConnection: (use) => use(connection) });
+    const config = { dialect };
+    em.setTransactionContext(
+      new Transaction<object>({ config, dialect, driver: dialect.createDriver(), executor }),
+    );
+  }
+  return em;
+};
+
 /** Locks the found row against changes until the transaction ends. */
 export const forUpdate = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+/** The same, under a lock that others may share. */
+export const forShare = { lockMode: LockMode.PESSIMISTIC_READ } as const;
 
 /**
  * The client of the ORM's current transaction, for statements written by hand that take part in it.

@@ -17,7 +17,7 @@ import { Gauge } from 'prom-client';
 import { metrics } from '../tracing/telemetry.ts';
 import { refuseUnrecorded } from './audited.ts';
 import { expectLargeMerchants, makePartitions } from './maintain-tables.ts';
-import { dialectOver } from './orm-connections.ts';
+import { dialectOver, knowManager } from './orm-connections.ts';
 import { knowClients } from './pool-of.ts';
 import { makeShardFunctions } from './sql-file.ts';
 import { sendUnnamed, isLockTimeout } from './statement.ts';
@@ -200,6 +200,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
       ignoreRoutines: true,
     },
   });
+  knowManager(pool, orm.em);
   const sessions = openPool({
     connectionString: directUrl ?? url,
     max: sessions_max,
