@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import { inLane, outsideOfLane } from '../../subgraphs/platform/access/lane.ts';
 import { openTestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
-import { bufferRows } from '../../subgraphs/platform/database/batch-calls.ts';
+import { bufferInto } from '../../subgraphs/platform/database/batch-calls.ts';
 import { run } from '../../subgraphs/platform/database/statement.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
@@ -147,11 +147,7 @@ test('what all callers share is read and written outside of the lane', async (t)
     shopId: randomUUID(),
     mode: 'test',
   } as const;
-  const insert = {
-    name: '',
-    text: 'insert into noted select * from json_populate_recordset(null::noted, $1)',
-  };
-  const rows = bufferRows(pool, insert, (lost) => assert.equal(lost, 0));
+  const rows = bufferInto('noted')(pool, (lost) => assert.equal(lost, 0));
   t.after(() => rows.close());
   const lock = await holdLock(6);
   const running = inLane('merchant a', () => run(pool, wanting(6), []));

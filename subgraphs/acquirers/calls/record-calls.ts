@@ -4,9 +4,9 @@
  * record is for people, and no money depends on it.
  */
 import { Counter } from 'prom-client';
-import { bufferRows } from '../../platform/database/batch-calls.ts';
+import { bufferInto } from '../../platform/database/batch-calls.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
-import { asRow, type Runner, type Statement } from '../../platform/database/statement.ts';
+import { asRow, type Runner } from '../../platform/database/statement.ts';
 import { metrics } from '../../platform/tracing/telemetry.ts';
 import { openCallCounter, type CallCounter } from './count-calls.ts';
 import type { BankCall } from '../entities.ts';
@@ -17,10 +17,7 @@ const dropped = new Counter({
   registers: [metrics],
 });
 
-const insert: Statement = {
-  name: 'bank_call.insert',
-  text: 'insert into bank_call select * from jsonb_populate_recordset(null::bank_call, $1::jsonb)',
-};
+const bufferCalls = bufferInto('bank_call');
 
 type NewCall = Omit<BankCall, 'id'>;
 
@@ -34,7 +31,7 @@ export interface CallRecorder extends Pick<CallCounter, 'count'> {
 /** A recorder of this process. */
 export const openCallRecorder = (runner: Runner): CallRecorder => {
   const counter = openCallCounter(runner);
-  const rows = bufferRows(runner, insert, (lost) => dropped.inc(lost));
+  const rows = bufferCalls(runner, (lost) => dropped.inc(lost));
   return {
     count: counter.count,
     note: (call) => rows.add(asRow({ ...call, id: newRowId() })),

@@ -6,9 +6,9 @@
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { bufferRows, type BufferedRows } from '../../platform/database/batch-calls.ts';
+import { bufferInto, type BufferedRows } from '../../platform/database/batch-calls.ts';
 import type { Seller } from '../../platform/database/find-seller.ts';
-import type { Runner, Statement } from '../../platform/database/statement.ts';
+import type { Runner } from '../../platform/database/statement.ts';
 import { metrics } from '../../platform/tracing/telemetry.ts';
 import type { Payment } from '../entities.ts';
 import type { RatedPayment, PaymentKey } from '../store-payment.ts';
@@ -66,11 +66,7 @@ const unnoted = new Counter({
   registers: [metrics],
 });
 
-const insert: Statement = {
-  name: 'page_opening.insert',
-  text: `insert into page_opening select * from jsonb_populate_recordset(null::page_opening, $1::jsonb)
-    on conflict do nothing`,
-};
+const bufferOpenings = bufferInto('page_opening');
 
 export interface PageOpenings extends Pick<BufferedRows, 'close'> {
   /** Notes an opening, if it is the first of this payment here; it never waits and never fails. */
@@ -80,7 +76,7 @@ export interface PageOpenings extends Pick<BufferedRows, 'close'> {
 /** The openings that this process sees. */
 export const openPageOpenings = (runner: Runner): PageOpenings => {
   const noted = new LRUCache<string, true>({ max: openings_max });
-  const rows = bufferRows(runner, insert, (lost) => unnoted.inc(lost));
+  const rows = bufferOpenings(runner, (lost) => unnoted.inc(lost));
   return {
     note: ({ merchantId, paymentId }, now) => {
       if (noted.has(paymentId)) return;

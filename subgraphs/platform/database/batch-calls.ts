@@ -232,14 +232,16 @@ export type BufferedRows = Buffer<object>;
 
 const rows_max = 500;
 
-/** Rows for `insert`, whose one parameter is a list of them as JSON; `drop` counts what is lost. */
-export const bufferRows = (
-  runner: Runner,
-  insert: Statement,
-  drop: (rows: number) => void,
-): BufferedRows =>
-  openBuffer({
-    batch_max: rows_max,
-    write: (rows) => run(runner, insert, [JSON.stringify(rows)]),
-    drop,
-  });
+/** Opens buffers for new rows of a table, by their columns; `drop` counts what is lost. */
+export const bufferInto = (table: string) => {
+  const insert: Statement = {
+    name: `${table}.insert`,
+    text: `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb) on conflict do nothing`,
+  };
+  return (runner: Runner, drop: (rows: number) => void): BufferedRows =>
+    openBuffer({
+      batch_max: rows_max,
+      write: (rows) => run(runner, insert, [JSON.stringify(rows)]),
+      drop,
+    });
+};
