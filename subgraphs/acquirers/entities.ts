@@ -12,7 +12,7 @@ import type { Mode } from '../rules/mode.ts';
 import type { KeptItem, ReceiptCustomer } from '../rules/receipt.ts';
 import type { AccountPurpose } from './bank-accounts.ts';
 
-const SimulatorOperationEntity = defineEntity({
+export const SimulatorOperationEntity = defineEntity({
   name: 'SimulatorOperation',
   tableName: 'simulator_operation',
   properties: {
@@ -42,7 +42,7 @@ const SimulatorOperationEntity = defineEntity({
 export type SimulatorOperation = Row<InferEntity<typeof SimulatorOperationEntity>>;
 
 /** What the simulated bank was ordered to do with a hold, and whether it did. */
-const SimulatorHoldOrderEntity = defineEntity({
+export const SimulatorHoldOrderEntity = defineEntity({
   name: 'SimulatorHoldOrder',
   tableName: 'simulator_hold_order',
   properties: {
@@ -61,7 +61,7 @@ const SimulatorHoldOrderEntity = defineEntity({
 export type SimulatorHoldOrder = Row<InferEntity<typeof SimulatorHoldOrderEntity>>;
 
 /** The callbacks that the simulated bank will send about a payment. */
-const SimulatorCallbackEntity = defineEntity({
+export const SimulatorCallbackEntity = defineEntity({
   name: 'SimulatorCallback',
   tableName: 'simulator_callback',
   properties: {
@@ -134,7 +134,7 @@ export const SbpBankEntity = defineEntity({
 });
 
 /** An order that went out to a bank that has no idempotency key for it (`tbank/orders`). */
-const BankOrderEntity = defineEntity({
+export const BankOrderEntity = defineEntity({
   name: 'BankOrder',
   tableName: 'bank_order',
   properties: {

@@ -4,10 +4,10 @@
  */
 import { nullable, object, parse, string } from 'valibot';
 import type { CustomerVault } from '../platform/database/kept-keys.ts';
+import { emOn } from '../platform/database/orm-connections.ts';
 import { runByMerchant } from '../platform/database/sharding.ts';
 import {
   type Runner,
-  columnNames,
   propertyNames,
   rowJson,
   run,
@@ -126,25 +126,14 @@ export const termsRow = ({ terms, customerSealed }: GivenReceipt, subject: Subje
   return rowJson(names, row);
 };
 
-/** SQL: writes rows of terms out of `rows`, a query of JSON objects named `row`. */
-const insertTermsFrom = (rows: string): string =>
-  `insert into receipt_terms (${columnNames(names)})
-    select ${names.map((name) => `made.${columnNames([name])}`).join(', ')}
-    from (${rows}) as given cross join lateral json_populate_record(null::receipt_terms, given.row) as made`;
-
 const insert: Statement = {
   name: 'receipt_terms.create',
-  text: insertTermsFrom('select value as row from json_array_elements($1::json)'),
+  text: 'insert into receipt_terms select * from json_populate_recordset(null::receipt_terms, $1::json)',
 };
 
 /** Writes rows of `termsRow` in the transaction of their subjects; nothing where there are none. */
 export const insertTerms = async (runner: Runner, rows: readonly object[]): Promise<void> => {
   if (rows.length > 0) await run(runner, insert, [JSON.stringify(rows)]);
-};
-
-const remove: Statement = {
-  name: 'receipt_terms.delete',
-  text: `delete from receipt_terms where merchant_id = $1 and subject_id = $2`,
 };
 
 /** Takes terms back whose subject was refused. */
@@ -153,7 +142,7 @@ export const forgetTerms = async (
   merchantId: string,
   subjectId: string,
 ): Promise<void> => {
-  await run(runner, remove, [merchantId, subjectId]);
+  await emOn(runner).nativeDelete(ReceiptTermsEntity, { merchantId, subjectId });
 };
 
 /**

@@ -4,9 +4,10 @@
  * plans these. Without a plan it sends none and is queried.
  */
 import { dueOn } from '../../platform/clock/due.ts';
-import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
+import type { Runner } from '../../platform/database/statement.ts';
 import type { PlannedCallbacks } from '../../rules/buyer.ts';
-import type { SimulatorCallback } from '../entities.ts';
+import { SimulatorCallbackEntity, type SimulatorCallback } from '../entities.ts';
 import type { SessionOrder } from '../bank.ts';
 
 /**
@@ -66,26 +67,27 @@ export const silentUntil = (
 ): Temporal.Instant | null =>
   planned === 'unanswered' ? now.add({ milliseconds: silence_ms }) : null;
 
-const plan: Statement = {
-  name: 'simulator_callback.plan',
-  text: `insert into simulator_callback (merchant_id, operation_id, number, shop_id, mode, kind, due_at)
-    select $1::uuid, $2::uuid, number, $3::uuid, 'test', kind, due_at from unnest($4::text[], $5::timestamptz[]) with ordinality as planned (kind, due_at, number)
-    on conflict (merchant_id, operation_id, number) do nothing`,
-};
-
 /** Plans the callbacks of an operation that is decided at `decided`. */
 export const planCallbacks = async (
   runner: Runner,
-  order: SessionOrder,
+  { merchantId, operationId, shopId }: SessionOrder,
   planned: PlannedCallbacks,
   decided: Temporal.Instant,
 ): Promise<void> => {
-  const callbacks = plans[planned];
-  const kinds = callbacks.map(({ kind }) => kind);
-  const instants = callbacks.map(({ after_ms }) =>
-    decided.add({ milliseconds: after_ms }).toString(),
-  );
-  await run(runner, plan, [order.merchantId, order.operationId, order.shopId, kinds, instants]);
+  const whose = { merchantId, operationId, shopId, mode: 'test' } as const;
+  const callbacks = plans[planned].map(({ kind, after_ms }, index) => ({
+    ...whose,
+    number: index + 1,
+    kind,
+    dueAt: decided.add({ milliseconds: after_ms }),
+  }));
+  if (callbacks.length > 0)
+    await emOn(runner)
+      .createQueryBuilder(SimulatorCallbackEntity)
+      .insert(callbacks)
+      .onConflict()
+      .ignore()
+      .execute();
 };
 
 /** A callback on its way. */
@@ -103,11 +105,6 @@ export const simulatorCallbacks = dueOn<PlannedCallback>({
   columns: 'merchant_id as "merchantId", operation_id as "operationId", number, kind',
 });
 
-const forget: Statement = {
-  name: 'simulator_callback.receive',
-  text: 'delete from simulator_callback where merchant_id = $1 and operation_id = $2 and number = $3',
-};
-
 /**
  * Marks a callback as received. An unreceived one is sent again: banks repeat a callback until it is
  * answered.
@@ -116,5 +113,5 @@ export const markReceived = async (
   runner: Runner,
   { merchantId, operationId, number }: PlannedCallback,
 ): Promise<void> => {
-  await run(runner, forget, [merchantId, operationId, number]);
+  await emOn(runner).nativeDelete(SimulatorCallbackEntity, { merchantId, operationId, number });
 };

@@ -3,12 +3,13 @@
  * index sees to it that of all orders with one hold a single one takes effect.
  */
 import type pg from 'pg';
+import { emOn } from '../../platform/database/orm-connections.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { lateAnswer_ms, planOfAmount } from '../../rules/banks.ts';
 import type { HoldAnswer, HoldBank, HoldOrder } from '../bank.ts';
-import type { SimulatorHoldOrder } from '../entities.ts';
+import { SimulatorHoldOrderEntity, type SimulatorHoldOrder } from '../entities.ts';
 
 /** How long the simulated bank holds money: 7 days. */
 const hold_h = 168;
@@ -82,11 +83,6 @@ export const simulatorHolds = (pool: pg.Pool): Required<HoldBank> => ({
   },
 });
 
-const turnDown: Statement = {
-  name: 'simulator.turn_down_hold_order',
-  text: 'update simulator_hold_order set failure_code = $3 where merchant_id = $1 and operation_id = $2',
-};
-
 /** Makes the bank answer from now on that it refused the order. */
 export const turnDownHoldOrder = async (
   runner: Runner,
@@ -96,5 +92,6 @@ export const turnDownHoldOrder = async (
     failureCode,
   }: Pick<SimulatorHoldOrder, 'merchantId' | 'operationId'> & { readonly failureCode: FailureCode },
 ): Promise<void> => {
-  await run(runner, turnDown, [merchantId, operationId, failureCode]);
+  const key = { merchantId, operationId };
+  await emOn(runner).nativeUpdate(SimulatorHoldOrderEntity, key, { failureCode });
 };

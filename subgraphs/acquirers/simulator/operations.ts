@@ -5,6 +5,7 @@
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { batched } from '../../platform/database/batch-calls.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
 import { runRows, sqlFile } from '../../platform/database/sql-file.ts';
 import {
   columns,
@@ -15,7 +16,7 @@ import {
 } from '../../platform/database/statement.ts';
 import { decidesAloneAt, type TimedPlan } from '../../rules/banks.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
-import type { SimulatorOperation } from '../entities.ts';
+import { SimulatorOperationEntity, type SimulatorOperation } from '../entities.ts';
 
 const names = [
   'merchantId',
@@ -175,15 +176,12 @@ export const takeOrder = batched<TakenOrder, Taken | null>({
 /** The simulated bank's name. */
 export const simulatorConnector = 'simulator';
 
-const decline: Statement = {
-  name: 'simulator.decline',
-  text: `update simulator_operation set outcome = 'failed', failure_code = $3 where merchant_id = $1 and operation_id = $2`,
-};
-
 /** Makes the bank answer from now on that it declined the operation. */
 export const declineSimulated = async (
   runner: Runner,
   { merchantId, operationId, failureCode }: OperationKey & { readonly failureCode: FailureCode },
 ): Promise<void> => {
-  await run(runner, decline, [merchantId, operationId, failureCode]);
+  const declined = { outcome: 'failed', failureCode } as const;
+  const key = { merchantId, operationId };
+  await emOn(runner).nativeUpdate(SimulatorOperationEntity, key, declined);
 };

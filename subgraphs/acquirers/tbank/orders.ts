@@ -2,10 +2,12 @@
  * Orders at T-Bank and their payments. Each call of `Init` makes a payment, so an order may have
  * several. They are found by our own id, with `CheckOrder`.
  */
+import { emOn } from '../../platform/database/orm-connections.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { BuyerMethod } from '../../rules/buyer.ts';
 import type { PayerTraits } from '../bank.ts';
 import type { CheckEcho, Ordered } from '../check-echo.ts';
+import { BankOrderEntity } from '../entities.ts';
 import type { ApiAnswer, Client, CashRegister } from './client.ts';
 import {
   isSameAmount,
@@ -147,21 +149,6 @@ const claim: Statement = {
     returning 1`,
 };
 
-const giveBack: Statement = {
-  name: 'bank_order.give_back',
-  text: 'delete from bank_order where merchant_id = $1 and subject_id = $2 and operation_id = $3',
-};
-
-const count: Statement = {
-  name: 'bank_order.count',
-  text: 'select count(*)::int as orders from bank_order where merchant_id = $1 and subject_id = $2',
-};
-
-const sent: Statement = {
-  name: 'bank_order.sent',
-  text: 'select sent_at from bank_order where merchant_id = $1 and subject_id = $2 and operation_id = $3',
-};
-
 /** Whether the order may be sent now: it is unclaimed, or, with `before`, unclaimed since then. */
 export const claimOrder = async (
   pool: Runner,
@@ -175,8 +162,8 @@ export const claimedAt = async (
   pool: Runner,
   { merchantId, subjectId, operationId }: ClaimedOrder,
 ): Promise<Temporal.Instant | null> => {
-  const keys = [merchantId, subjectId, operationId];
-  return (await run<{ sent_at: Temporal.Instant }>(pool, sent, keys))[0]?.sent_at ?? null;
+  const key = { merchantId, subjectId, operationId };
+  return (await emOn(pool).findOne(BankOrderEntity, key))?.sentAt ?? null;
 };
 
 /** Releases the claim of an order that certainly was not sent. */
@@ -184,13 +171,9 @@ export const giveClaimBack = async (
   pool: Runner,
   { merchantId, subjectId, operationId }: ClaimedOrder,
 ): Promise<void> => {
-  await run(pool, giveBack, [merchantId, subjectId, operationId]);
+  await emOn(pool).nativeDelete(BankOrderEntity, { merchantId, subjectId, operationId });
 };
 
 /** How many orders of a subject were claimed. */
-export const claimsOf = async (
-  pool: Runner,
-  merchantId: string,
-  subjectId: string,
-): Promise<number> =>
-  (await run<{ orders: number }>(pool, count, [merchantId, subjectId]))[0]?.orders ?? 0;
+export const claimsOf = (pool: Runner, merchantId: string, subjectId: string): Promise<number> =>
+  emOn(pool).count(BankOrderEntity, { merchantId, subjectId });
