@@ -21,33 +21,33 @@ export const PayoutEntity = defineEntity({
     currency: p.text(),
     method: p.text().$type<PayoutMethod>(),
     status: p.text().$type<PayoutStatus>(),
-    failReason: p.text().$type<FailureCode>().nullable(),
-    recipientPhone: p.text().nullable(),
-    recipientBankId: p.text().nullable(),
-    recipientName: p.text().nullable(),
+    failReason: p.text().$type<FailureCode>().strictNullable(),
+    recipientPhone: p.text().strictNullable(),
+    recipientBankId: p.text().strictNullable(),
+    recipientName: p.text().strictNullable(),
     /** Last 4 digits: the only stored part of a card's number. */
-    recipientCardMask: p.text().nullable(),
-    bankRef: p.text().nullable(),
+    recipientCardMask: p.text().strictNullable(),
+    bankRef: p.text().strictNullable(),
     /** The merchant's own number of the order. */
-    orderId: p.text().nullable(),
+    orderId: p.text().strictNullable(),
     /** The merchant's own pairs, in their original order; null: none. */
-    metadata: p.json<Record<string, string>>().columnType('json').nullable(),
+    metadata: p.json<Record<string, string>>().columnType('json').strictNullable(),
     createdAt: instant(),
-    completedAt: instant().nullable(),
+    completedAt: instant().strictNullable(),
     /** The fee on success, fixed at creation and reserved with the amount. */
     fee: p.bigint(),
     /** The bank that has it, or will receive it. */
-    connector: p.text().nullable(),
-    recipientAccount: p.text().nullable(),
-    recipientBik: p.text().nullable(),
-    recipientInn: p.text().nullable(),
+    connector: p.text().strictNullable(),
+    recipientAccount: p.text().strictNullable(),
+    recipientBik: p.text().strictNullable(),
+    recipientInn: p.text().strictNullable(),
     /**
      * When the order was first sent to the bank, or was about to be; null: the bank has not seen
      * it.
      */
-    sentAt: instant().nullable(),
+    sentAt: instant().strictNullable(),
     /** When to order or query next; null when nothing is scheduled. */
-    askAt: instant().nullable(),
+    askAt: instant().strictNullable(),
   },
 });
 export type Payout = Row<InferEntity<typeof PayoutEntity>>;
@@ -79,22 +79,22 @@ export const PayoutDraftEntity = defineEntity({
     currency: p.text(),
     method: p.text().$type<PayoutMethod>(),
     status: p.text().$type<DraftStatus>(),
-    recipientPhone: p.text().nullable(),
-    recipientBankId: p.text().nullable(),
-    recipientName: p.text().nullable(),
+    recipientPhone: p.text().strictNullable(),
+    recipientBankId: p.text().strictNullable(),
+    recipientName: p.text().strictNullable(),
     /** Last 4 digits. */
-    recipientCardMask: p.text().nullable(),
+    recipientCardMask: p.text().strictNullable(),
     /**
      * Of the card's number, keyed and bound to the draft: the approver types the number again. Null
      * once the draft is decided.
      */
-    recipientCardDigest: p.text().nullable(),
-    recipientAccount: p.text().nullable(),
-    recipientBik: p.text().nullable(),
-    recipientInn: p.text().nullable(),
-    reason: p.text().nullable(),
+    recipientCardDigest: p.text().strictNullable(),
+    recipientAccount: p.text().strictNullable(),
+    recipientBik: p.text().strictNullable(),
+    recipientInn: p.text().strictNullable(),
+    reason: p.text().strictNullable(),
     /** What drafts that were proposed together have in common, such as the lines of a file. */
-    batchId: p.uuid().nullable(),
+    batchId: p.uuid().strictNullable(),
     ...draftColumns(),
   },
 });

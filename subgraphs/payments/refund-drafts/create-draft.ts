@@ -40,6 +40,7 @@ export type RefundDraftPage = ListedPage<RefundDraft>;
 
 /** The store. Always lock a payment before a draft of its refund. */
 export const refundDrafts = openDraftStore<RefundDraft>({
+  entity: RefundDraftEntity.class,
   name: 'refund_draft',
   names: propertyNames(RefundDraftEntity),
   shown: ({ status, amount, currency, paymentId, mode, reason, rejectReason }) => ({
@@ -50,7 +51,8 @@ export const refundDrafts = openDraftStore<RefundDraft>({
     mode,
     reason: rejectReason ?? reason,
   }),
-  alsoSet: '',
+  insert: (em, draft) => em.insert(RefundDraftEntity, draft),
+  update: (em, key, draft) => em.nativeUpdate(RefundDraftEntity, key, draft),
 });
 
 /**

@@ -104,6 +104,7 @@ export const shownRecipient = (kept: StoredRecipient) => ({
  * needed to pay its recipient; a card's digest is stored only while the draft is pending.
  */
 export const payoutDrafts = openDraftStore<PayoutDraft>({
+  entity: PayoutDraftEntity.class,
   name: 'payout_draft',
   names: propertyNames(PayoutDraftEntity),
   shown: (draft) => ({
@@ -118,7 +119,12 @@ export const payoutDrafts = openDraftStore<PayoutDraft>({
     },
     reason: draft.rejectReason ?? draft.reason,
   }),
-  alsoSet: `, recipient_card_digest = case when $3::text = 'pending' then recipient_card_digest end`,
+  insert: (em, draft) => em.insert(PayoutDraftEntity, draft),
+  update: (em, key, { recipientCardDigest, ...draft }) =>
+    em.nativeUpdate(PayoutDraftEntity, key, {
+      ...draft,
+      recipientCardDigest: draft.status === 'pending' ? recipientCardDigest : null,
+    }),
 });
 
 /**

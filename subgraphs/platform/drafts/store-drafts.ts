@@ -1,6 +1,7 @@
 /** Reads and writes a table of drafts, of payouts or of refunds. */
 import type pg from 'pg';
-import { p } from '@mikro-orm/core';
+import { p, type EntityClass } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { AuditVerb } from '../../rules/audit-action.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { refuse, type RefusalCode, type Refusal } from '../../rules/refusal.ts';
@@ -10,19 +11,13 @@ import { dueOn, type Timeline } from '../clock/due.ts';
 import { writeEntry, type Acting } from '../database/audit.ts';
 import type { AuditedState } from '../database/audited.ts';
 import { loadByKey, lockByKey, type RowKey } from '../database/batch-calls.ts';
+import { ShopEntity } from '../database/entities.ts';
 import { instant } from '../database/instant.ts';
 import { openList } from '../database/lists.ts';
 import type { Database } from '../database/orm.ts';
+import { emOn } from '../database/orm-connections.ts';
 import { registry, type RegistryTable } from '../database/registry.ts';
-import {
-  columnNames,
-  columns,
-  rowJson,
-  run,
-  type Runner,
-  type Statement,
-  inTransaction,
-} from '../database/statement.ts';
+import { columns, inTransaction, type Runner } from '../database/statement.ts';
 import { draftLife_h, draftStatuses, pendingDrafts_max, type DraftState } from './rules.ts';
 
 /** The fields that every draft has. */
@@ -61,37 +56,14 @@ type DraftKind = 'payout_draft' | 'refund_draft';
 type DraftVerb = AuditVerb<DraftKind>;
 
 interface DraftTable<Row extends Draft> {
+  readonly entity: EntityClass<Draft>;
+  readonly names: readonly string[];
   /** The table, and the kind of subject in the audit log. */
   readonly name: DraftKind;
-  readonly names: readonly string[];
   readonly shown: (draft: Row) => NonNullable<AuditedState>;
-  /** SQL: what a decision also sets, with a leading comma; `$3` is the new status. */
-  readonly alsoSet: string;
+  readonly insert: (em: EntityManager, draft: Row) => Promise<unknown>;
+  readonly update: (em: EntityManager, key: RowKey, draft: Row) => Promise<unknown>;
 }
-
-const statementsOf = <Row extends Draft>({ name, names, alsoSet }: DraftTable<Row>) => {
-  const values = names.map((one) =>
-    one === 'merchantId' ? '$2::uuid' : `draft.${columnNames([one])}`,
-  );
-  return {
-    insert: {
-      name: `${name}.create`,
-      text: `insert into ${name} (${columnNames(names)})
-        select ${values.join(', ')} from jsonb_populate_record(null::${name}, $1::jsonb) as draft
-        where exists (select 1 from shop where shop.merchant_id = $2 and shop.id = $3) returning 1`,
-    },
-    waiting: {
-      name: `${name}.waiting`,
-      text: `select count(*)::int as count from (
-        select 1 from ${name} where merchant_id = $1 and mode = $2 and status = 'pending' limit ${pendingDrafts_max}) as counted`,
-    },
-    move: {
-      name: `${name}.move`,
-      text: `update ${name} set status = $3, decided_by = $4, decided_at = $5, reject_reason = $6, refusal_code = $7, refusal_message = $8, refused_at = $9${alsoSet}
-        where merchant_id = $1 and id = $2`,
-    },
-  } satisfies Readonly<Record<string, Statement>>;
-};
 
 const tooMany = refuse(
   'bad_request',
@@ -100,10 +72,9 @@ const tooMany = refuse(
 
 /** What there is to do with drafts of a table. */
 export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>) => {
-  const { name, names, shown } = table;
+  const { entity, name, names, shown, insert, update } = table;
   const own = columns(names);
   const listed: RegistryTable = { name, filters: { status: draftStatuses } };
-  const statements = statementsOf(table);
   return {
     name,
     load: loadByKey<Row>(name, own),
@@ -120,27 +91,25 @@ export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>) => {
     }),
     /** Writes a new draft. False: the merchant has no such shop. */
     insert: async (runner: Runner, draft: Row): Promise<boolean> => {
-      const row = JSON.stringify(rowJson(names, draft));
-      const values = [row, draft.merchantId, draft.shopId];
-      return (await run(runner, statements.insert, values)).length > 0;
+      const { merchantId, shopId: id } = draft;
+      const em = emOn(runner);
+      if ((await em.count(ShopEntity, { merchantId, id })) === 0) return false;
+      await insert(em, draft);
+      return true;
     },
     /** Why a merchant may propose no more: its limit of pending drafts; null if it may. */
     limitRefusal: async (
       runner: Runner,
       { merchantId, mode }: Pick<Draft, 'merchantId' | 'mode'>,
     ): Promise<Refusal | null> => {
-      const values = [merchantId, mode];
-      const [row] = await run<{ count: number }>(runner, statements.waiting, values);
-      return (row?.count ?? 0) < pendingDrafts_max ? null : tooMany;
+      const pending = await emOn(runner).count(entity, { merchantId, mode, status: 'pending' });
+      return pending < pendingDrafts_max ? null : tooMany;
     },
     lock: lockByKey<Row>(name, own),
-    /** Writes a locked draft's changes. */
+    /** Writes a locked draft as it has become. */
     move: async (runner: Runner, draft: Row): Promise<void> => {
-      const { merchantId, id, status, decidedBy, decidedAt, rejectReason } = draft;
-      const { refusalCode, refusalMessage, refusedAt } = draft;
-      const decided = [status, decidedBy, decidedAt, rejectReason];
-      const refusal = [refusalCode, refusalMessage, refusedAt];
-      await run(runner, statements.move, [merchantId, id, ...decided, ...refusal]);
+      const { merchantId, id } = draft;
+      await update(emOn(runner), { merchantId, id }, draft);
     },
     /** Writes an action's audit entry, in the action's transaction. */
     record: (
@@ -219,11 +188,11 @@ export const draftColumns = () => ({
   createdAt: instant(),
   expiresAt: instant(),
   /** The person who approved or rejected it; null while pending and when it expired. */
-  decidedBy: p.text().nullable(),
-  decidedAt: instant().nullable(),
-  rejectReason: p.text().nullable(),
+  decidedBy: p.text().strictNullable(),
+  decidedAt: instant().strictNullable(),
+  rejectReason: p.text().strictNullable(),
   /** The refusal of the last approval. */
-  refusalCode: p.text().$type<RefusalCode>().nullable(),
-  refusalMessage: p.text().nullable(),
-  refusedAt: instant().nullable(),
+  refusalCode: p.text().$type<RefusalCode>().strictNullable(),
+  refusalMessage: p.text().strictNullable(),
+  refusedAt: instant().strictNullable(),
 });
