@@ -8,13 +8,9 @@ import {
   type PagedList,
 } from '../platform/database/keyset.ts';
 import { openList, type ListedPage } from '../platform/database/lists.ts';
-import { runByMerchant } from '../platform/database/sharding.ts';
-import {
-  columns,
-  propertyNames,
-  type Runner,
-  type Statement,
-} from '../platform/database/statement.ts';
+import { emOn } from '../platform/database/orm-connections.ts';
+import { eachMerchant } from '../platform/database/sharding.ts';
+import { columns, propertyNames, type Runner } from '../platform/database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import { type Refusal, isRefusal, refuse } from '../rules/refusal.ts';
 import { datesFrom } from './rules/schedule.ts';
@@ -175,24 +171,16 @@ export const findSubscriptions = (
 ): Promise<Subscription[] | Refusal> =>
   wholeList('billingSubscriptions', (page) => pageOfSubscriptions(runner, merchantId, modes, page));
 
-const chargesOf: Statement = {
-  name: 'subscription_charge.of_subscriptions',
-  text: `select ${columns(chargeNames)} from subscription_charge
-    where merchant_id = $1 and subscription_id = any ($2) order by created_at, period, attempt`,
-};
-
 /** The charges of each subscription, oldest first, in the order of the subscriptions. */
 export const findCharges = async (
   runner: Runner,
   subscriptions: readonly Pick<Subscription, 'merchantId' | 'id'>[],
 ): Promise<SubscriptionCharge[][]> => {
-  type Key = Pick<Subscription, 'merchantId' | 'id'>;
-  const rows = await runByMerchant<SubscriptionCharge, Key>(
-    runner,
-    chargesOf,
-    subscriptions,
-    (own) => [own.map(({ id }) => id)],
-  );
+  const rows = await eachMerchant(subscriptions, (own, merchantId) => {
+    const these = { merchantId, subscriptionId: { $in: own.map(({ id }) => id) } };
+    const orderBy = { createdAt: 'asc', period: 'asc', attempt: 'asc' } as const;
+    return emOn(runner).find(SubscriptionChargeEntity, these, { orderBy });
+  });
   const found = Map.groupBy(rows, ({ subscriptionId }) => subscriptionId);
   return subscriptions.map(({ id }) => found.get(id) ?? []);
 };

@@ -3,7 +3,7 @@
  * find cases without an event.
  */
 import type pg from 'pg';
-import { notDeadLetter, workBatch, type Subject } from '../platform/alerts/dead-letters.ts';
+import { notDeadLetter, workBatch } from '../platform/alerts/dead-letters.ts';
 import { followRows, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
 import { inTransaction, run, type Statement } from '../platform/database/statement.ts';
 import { periodic, sweep, type Job } from '../platform/queue/run-job.ts';
@@ -38,10 +38,6 @@ const oldest: Statement = {
   name: 'token.pending_oldest',
   text: `select merchant_id as "merchantId", id, binding_payment_id as "bindingPaymentId", created_at as "createdAt" ${pendingBehind} limit $4`,
 };
-const first: Statement = {
-  name: 'token.pending_first',
-  text: `select merchant_id as "merchantId", id::text as "subjectId" ${pendingBehind} limit 1`,
-};
 
 interface PendingToken {
   readonly merchantId: string;
@@ -69,7 +65,10 @@ export const endUnboundTokens = async (parts: TokenJobs): Promise<number> => {
       task,
       limit: sweep_max,
       work: (some) => endPage(parts, [...behind, some]),
-      first: async () => (await run<Subject>(pool, first, behind))[0] ?? null,
+      first: async () => {
+        const [token] = await run<PendingToken>(pool, oldest, [...behind, 1]);
+        return token ? { merchantId: token.merchantId, subjectId: token.id } : null;
+      },
     });
     ended += result.ended;
     if (!result.last || result.seen < limit) break;

@@ -2,24 +2,18 @@
  * The listeners to payments that have moved, in this order, in one transaction
  * (consume-payments.ts). Tokens first: a subscription that becomes active has one.
  */
-import { runByMerchant } from '../platform/database/sharding.ts';
-import { columns, type Statement } from '../platform/database/statement.ts';
+import { emOn } from '../platform/database/orm-connections.ts';
+import { eachMerchant } from '../platform/database/sharding.ts';
 import { isBinding } from '../rules/recurring.ts';
 import { tokenMove } from './rules/token.ts';
 import { standingOf } from './subscriptions/ask-charge.ts';
-import type { SubscriptionCharge, Token } from './entities.ts';
-import { chargeNames } from './find-recurring.ts';
+import { SubscriptionChargeEntity, type Token } from './entities.ts';
 import { settleCharges, type ChargeNews } from './subscriptions/settle-charges.ts';
 import { lockTokens, storeTokens } from './tokens/store-token.ts';
 import type { RecurringPayment } from './ask-payments.ts';
 import type { OnPaymentsMoved } from './consume-payments.ts';
 
 // Applies payment events to subscriptions: bindings and charges that have ended.
-
-const find: Statement = {
-  name: 'subscription_charge.of_payments',
-  text: `select ${columns(chargeNames)} from subscription_charge where merchant_id = $1 and payment_id = any ($2)`,
-};
 
 /**
  * Settles the charges whose payments are final; the first charge activates or cancels the
@@ -29,12 +23,10 @@ const followSubscriptions: OnPaymentsMoved = async (client, payments) => {
   const charged = payments.filter(({ subscriptionId }) => subscriptionId !== null);
   if (charged.length === 0) return;
   const byId = new Map(charged.map((payment) => [payment.id, payment]));
-  const charges = await runByMerchant<SubscriptionCharge, (typeof charged)[number]>(
-    client,
-    find,
-    charged,
-    (own) => [own.map(({ id }) => id)],
-  );
+  const charges = await eachMerchant(charged, (own, merchantId) => {
+    const paid = { merchantId, paymentId: { $in: own.map(({ id }) => id) } };
+    return emOn(client).find(SubscriptionChargeEntity, paid);
+  });
   const news = charges.flatMap((charge): ChargeNews[] => {
     const payment = byId.get(charge.paymentId ?? '');
     return payment ? [{ charge, payment: standingOf(payment) }] : [];

@@ -53,11 +53,11 @@ const customerQueries = (deps: CustomerDeps): QueryResolvers => ({
 
 /** What a page shows. */
 const customerPageFields = (deps: CustomerDeps): CustomerPageResolvers => {
-  const { pool } = deps.database;
+  const { database } = deps;
   return {
-    seller: ({ merchantId }) => findSeller(pool, merchantId),
-    tokens: (page) => tokensOf(pool, page),
-    subscriptions: (page) => subscriptionsOf(pool, page),
+    seller: ({ merchantId }) => findSeller(database.pool, merchantId),
+    tokens: (page, _, context) => tokensOf(database.emOf(context), page),
+    subscriptions: (page, _, context) => subscriptionsOf(database.emOf(context), page),
     subscription: (page, { id }) => findCustomerSubscription(deps, page, id),
   };
 };

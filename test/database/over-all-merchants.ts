@@ -136,7 +136,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'simulator_callbacks.first',
     'subscription_asks.first',
     'subscriptions.first',
-    'token.pending_first',
   ],
   "finds whose operations a report's lines are, some thousand at a time": [
     'reconciliation.made_payment',

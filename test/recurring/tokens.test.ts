@@ -17,7 +17,7 @@ import {
 } from '../../subgraphs/recurring/tokens/bind-token.ts';
 import { findTokens } from '../../subgraphs/recurring/find-recurring.ts';
 import { endUnboundTokens } from '../../subgraphs/recurring/jobs.ts';
-import { insertToken } from '../../subgraphs/recurring/tokens/store-token.ts';
+import { TokenEntity } from '../../subgraphs/recurring/entities.ts';
 import { answered, granted } from '../support/granted.ts';
 import { faltering, orders, routeToFaltering } from './faltering-bank.ts';
 import { openGate, repeatWhileAsking } from '../support/slow-answer.ts';
@@ -190,7 +190,7 @@ describe('binding', () => {
       },
       harness.call().now,
     );
-    await insertToken(harness.database.pool, cutOff);
+    await harness.database.fork().insert(TokenEntity, cutOff);
     const waiting = granted(await harness.create(key, { customerRef: 'c' })).token;
     harness.pass({ minutes: 60 });
     const parts = {

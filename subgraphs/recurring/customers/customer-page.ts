@@ -2,22 +2,19 @@
  * The page on which a shop's customer sees and ends recurring charges. It uses the merchant's
  * verbs, limited to the session's customer, shop and mode.
  */
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { CustomerCharge } from '../../../schema/generated/recurring.ts';
 import type { Keys } from '../../platform/access/keys.ts';
 import type { TestClocks } from '../../platform/clock/test-clocks.ts';
-import {
-  columns,
-  propertyNames,
-  run,
-  type Runner,
-  type Statement,
-} from '../../platform/database/statement.ts';
+import { ShopEntity } from '../../platform/database/entities.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Payments } from '../ask-payments.ts';
-import { loadTokens, loadSubscriptions, chargeNames } from '../find-recurring.ts';
+import { loadTokens, loadSubscriptions } from '../find-recurring.ts';
 import { type EndReason, agreedAt, periodEnd } from '../rules/subscription.ts';
 import { cancelSubscription } from '../subscriptions/stop-subscription.ts';
 import {
+  SubscriptionChargeEntity,
   SubscriptionEntity,
   type Subscription,
   type SubscriptionCharge,
@@ -39,30 +36,7 @@ export interface CustomerDeps extends SubscriptionDeps {
 /** Of each list the page shows the newest. */
 const shown_max = 100;
 
-const ofCustomer = (table: string, names: readonly string[], status: string): string =>
-  `select ${columns(names)} from ${table}
-    where merchant_id = $1 and shop_id = $2 and mode = $3 and customer_ref = $4 and ${status}
-    order by created_at desc, id desc limit ${shown_max}`;
-
-const activeTokens: Statement = {
-  name: 'customer.tokens',
-  text: ofCustomer('token', propertyNames(TokenEntity), `status = 'active'`),
-};
-
-/** Pending ones have no method yet, and their binding has a page of its own. */
-const openSubscriptions: Statement = {
-  name: 'customer.subscriptions',
-  text: ofCustomer(
-    'subscription',
-    propertyNames(SubscriptionEntity),
-    `status in ('active', 'past_due', 'paused')`,
-  ),
-};
-
-const shopName: Statement = {
-  name: 'customer.shop',
-  text: 'select name from shop where merchant_id = $1 and id = $2',
-};
+const newest = { orderBy: { createdAt: 'desc', id: 'desc' }, limit: shown_max } as const;
 
 /** The session of an address; null when there is none, or when it is over. */
 const openSession = async (
@@ -84,27 +58,29 @@ export const findCustomerPage = async (
   const session = await openSession(deps, address);
   if (!session) return null;
   const { merchantId, shopId } = session;
-  const [shop] = await run<{ readonly name: string }>(deps.database.pool, shopName, [
-    merchantId,
-    shopId,
-  ]);
-  return shop ? { ...session, shopName: shop.name } : null;
+  const shop = await emOn(deps.database.pool).findOne(ShopEntity, { merchantId, id: shopId });
+  return shop && { ...session, shopName: shop.name };
 };
 
-const whose = ({ merchantId, shopId, mode, customerRef }: CustomerSession): readonly string[] => [
+const whose = ({ merchantId, shopId, mode, customerRef }: CustomerSession) => ({
   merchantId,
   shopId,
   mode,
   customerRef,
-];
+});
 
 /** The active tokens of a page, newest first. */
-export const tokensOf = (runner: Runner, page: CustomerPage): Promise<Token[]> =>
-  run<Token>(runner, activeTokens, whose(page));
+export const tokensOf = (em: EntityManager, page: CustomerPage): Promise<Token[]> =>
+  em.find(TokenEntity, { ...whose(page), status: 'active' }, newest);
 
-/** The bound subscriptions of a page that have not ended, newest first. */
-export const subscriptionsOf = (runner: Runner, page: CustomerPage): Promise<Subscription[]> =>
-  run<Subscription>(runner, openSubscriptions, whose(page));
+/**
+ * The bound subscriptions of a page that have not ended, newest first. Pending ones have no method
+ * yet, and their binding has a page of its own.
+ */
+export const subscriptionsOf = (em: EntityManager, page: CustomerPage): Promise<Subscription[]> => {
+  const status = { $in: ['active', 'past_due', 'paused'] as const };
+  return em.find(SubscriptionEntity, { ...whose(page), status }, newest);
+};
 
 /** Whether it is the customer's, and bound or ended. */
 const isShown = (
@@ -167,13 +143,6 @@ export interface CustomerSubscription {
 
 const charges_max = 50;
 
-// By the primary key, backwards; one more says whether there are older ones.
-const newestCharges: Statement = {
-  name: 'customer.charges',
-  text: `select ${columns(chargeNames)} from subscription_charge where merchant_id = $1 and subscription_id = $2
-    order by period desc, attempt desc limit ${charges_max + 1}`,
-};
-
 /** The charges, with what was refunded of their payments. */
 const withRefunds = async (
   payments: Pick<Payments, 'read'>,
@@ -208,19 +177,22 @@ const paidUntil = (
   return Temporal.Instant.compare(now, end) < 0 ? end : null;
 };
 
-const chargesOf = (runner: Runner, { merchantId, id }: Subscription) =>
-  run<SubscriptionCharge>(runner, newestCharges, [merchantId, id]);
-
 /** One subscription of a page's customer, also an ended one; null when the page has none such. */
 export const findCustomerSubscription = async (
-  { database: { pool }, payments, clocks }: CustomerDeps,
+  { database, payments, clocks }: CustomerDeps,
   page: CustomerPage,
   id: string,
 ): Promise<CustomerSubscription | null> => {
-  const key = { merchantId: page.merchantId, id };
-  const [subscription] = await loadSubscriptions(pool, [key]);
+  const { merchantId } = page;
+  const key = { merchantId, id };
+  const [subscription] = await loadSubscriptions(database.pool, [key]);
   if (!subscription || !isShown(page, subscription)) return null;
-  const found = await chargesOf(pool, subscription);
+  // By the primary key, backwards; one more says whether there are older ones.
+  const found = await emOn(database.pool).find(
+    SubscriptionChargeEntity,
+    { merchantId, subscriptionId: id },
+    { orderBy: { period: 'desc', attempt: 'desc' }, limit: charges_max + 1 },
+  );
   const charges = await withRefunds(payments, found.slice(0, charges_max));
   const now = await clocks.timeOf({ kind: 'subscription', ...key });
   return {

@@ -12,7 +12,8 @@ import {
   createOnce,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
-import { rowJson, run, type Statement } from '../../platform/database/statement.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
 import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import {
   givenReceipt,
@@ -29,20 +30,21 @@ import { bindSubscription, firstAmount } from './ask-charge.ts';
 import type { Payments } from '../ask-payments.ts';
 import { pendingToken } from '../tokens/bind-token.ts';
 import { leaseFrom } from './begin-charges.ts';
-import type { Token, Subscription, SubscriptionCharge } from '../entities.ts';
 import {
-  loadTokens,
-  chargeNames,
-  loadSubscriptions,
-  subscriptionNames,
-} from '../find-recurring.ts';
+  SubscriptionChargeEntity,
+  SubscriptionEntity,
+  TokenEntity,
+  type Token,
+  type Subscription,
+  type SubscriptionCharge,
+} from '../entities.ts';
+import { loadTokens, loadSubscriptions } from '../find-recurring.ts';
 import {
   subscriptionTerms,
   type SubscriptionInput,
   type SubscriptionTerms,
 } from '../rules/start.ts';
 import { noteAsked } from './store-subscription.ts';
-import { insertToken } from '../tokens/store-token.ts';
 
 interface StartingDeps {
   readonly pool: pg.Pool;
@@ -66,12 +68,6 @@ interface StartedSubscription {
   /** Whether an earlier call with the same key started it. */
   readonly replayed: boolean;
 }
-
-const insert: Statement = {
-  name: 'subscription.start',
-  text: `with charged as (insert into subscription_charge select * from jsonb_populate_recordset(null::subscription_charge, $2::jsonb))
-    insert into subscription select * from json_populate_recordset(null::subscription, $1::json)`,
-};
 
 const newSubscription = (
   key: KeyPrincipal,
@@ -139,11 +135,10 @@ const insertNew = async (
   const binds = { customerRef, customerEmail, method, metadata: null };
   const token = pendingToken({ merchantId, shopId, mode, ...binds }, now);
   const subscription = newSubscription(key, { id, receiptTermsId: receipt && id }, terms, token);
-  await insertToken(client, token);
-  await run(client, insert, [
-    JSON.stringify([rowJson(subscriptionNames, subscription)]),
-    JSON.stringify([rowJson(chargeNames, firstCharge(subscription, token))]),
-  ]);
+  const em = emOn(client);
+  await em.insert(TokenEntity, token);
+  await em.insert(SubscriptionEntity, subscription);
+  await em.insert(SubscriptionChargeEntity, firstCharge(subscription, token));
   const subject = { ...subscription, subjectId: id, paymentId: null };
   if (receipt) await insertTerms(client, [termsRow(receipt, subject)]);
   return subscription;

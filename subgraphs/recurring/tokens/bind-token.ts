@@ -22,18 +22,18 @@ import {
 } from '../../platform/database/idempotency.ts';
 import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import type { Database } from '../../platform/database/orm.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { isUuid } from '../../rules/ids.ts';
-import type { Mode } from '../../rules/mode.ts';
 import { defaultCurrency } from '../../rules/money.ts';
 import { sumMistake } from '../../rules/receipt-terms.ts';
-import { recurringPaymentId, type SavableMethod } from '../../rules/recurring.ts';
+import { recurringPaymentId } from '../../rules/recurring.ts';
 import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
 import type { AskedBinding, BindingRequest, Payments } from '../ask-payments.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { tokenTerms, type TokenInput, tokenMove } from '../rules/token.ts';
-import type { Token } from '../entities.ts';
-import { insertToken, removeToken, lockTokens, storeTokens } from './store-token.ts';
+import { TokenEntity, type Token } from '../entities.ts';
+import { lockTokens, storeTokens } from './store-token.ts';
 
 export interface TokenDeps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
@@ -45,31 +45,33 @@ export interface TokenDeps {
 const bindingKey = (tokenId: string): string => `bind/${tokenId}`;
 
 /**
- * A new token, pending; write it with `insertToken` and begin its binding with `startBinding`. A
- * subscription makes one too: whose method it saves is the merchant's token like any other.
+ * A new token, pending; write it and begin its binding with `startBinding`. A subscription makes
+ * one too: whose method it saves is the merchant's token like any other.
  */
 export const pendingToken = (
-  of: {
-    readonly merchantId: string;
-    readonly shopId: string;
-    readonly mode: Mode;
-    readonly customerRef: string;
-    readonly customerEmail: string | null;
-    readonly method: SavableMethod;
-    readonly metadata: Record<string, string> | null;
-  },
+  of: Pick<
+    Token,
+    'merchantId' | 'shopId' | 'mode' | 'customerRef' | 'customerEmail' | 'method' | 'metadata'
+  >,
   now: Temporal.Instant,
 ): Token => {
+  const { merchantId, shopId, mode, customerRef, customerEmail, method, metadata } = of;
   const id = randomUUID();
   return {
-    ...of,
+    merchantId,
     id,
+    shopId,
+    mode,
+    customerRef,
+    method,
     status: 'pending',
     cardBrand: null,
     cardMask: null,
     cardHolder: null,
-    bindingPaymentId: recurringPaymentId(of.merchantId, of.mode, bindingKey(id)),
+    bindingPaymentId: recurringPaymentId(merchantId, mode, bindingKey(id)),
     savedReference: null,
+    customerEmail,
+    metadata,
     lastChargedAt: null,
     createdAt: now,
   };
@@ -135,7 +137,7 @@ const insertPending = async (
   token: Token,
   receipt: GivenReceipt | null,
 ): Promise<Token> => {
-  await insertToken(client, token);
+  await emOn(client).insert(TokenEntity, token);
   const { id, bindingPaymentId: paymentId } = token;
   if (receipt)
     await insertTerms(client, [termsRow(receipt, { ...token, subjectId: id, paymentId })]);
@@ -191,7 +193,8 @@ export const createToken = async (
     async () => {
       const answer = await startBinding(deps, made, binding, requestId);
       if (!isRefusal(answer)) return answer;
-      await removeToken(pool, made);
+      const unused = { merchantId, id: made.id, status: 'pending' } as const;
+      await emOn(pool).nativeDelete(TokenEntity, unused);
       if (receipt) await forgetTerms(pool, merchantId, made.id);
       return answer;
     },

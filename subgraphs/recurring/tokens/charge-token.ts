@@ -11,6 +11,7 @@ import {
   createOnce,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
+import { emOn, forShare } from '../../platform/database/orm-connections.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { defaultCurrency } from '../../rules/money.ts';
 import { recurringPaymentId } from '../../rules/recurring.ts';
@@ -26,10 +27,9 @@ import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { AskedPayment, RecurringPayment } from '../ask-payments.ts';
 import { noToken, type TokenDeps } from './bind-token.ts';
-import type { Token } from '../entities.ts';
+import { TokenEntity, type Token } from '../entities.ts';
 import { loadTokens } from '../find-recurring.ts';
 import { chargeMistake, type ChargeTerms } from '../rules/token.ts';
-import { noteTokenCharge, shareToken } from './store-token.ts';
 
 interface TokenChargeRequest extends ChargeTerms {
   readonly tokenId: string;
@@ -63,7 +63,7 @@ const agree = async (
   { chargeId, now }: { readonly chargeId: string; readonly now: Temporal.Instant },
 ): Promise<AgreedCharge | Refusal> => {
   const { merchantId, shopId, mode } = key;
-  const token = await shareToken(client, { merchantId, id: tokenId });
+  const token = await emOn(client).findOne(TokenEntity, { merchantId, id: tokenId }, forShare);
   if (token?.mode !== mode) return noToken;
   if (token.status !== 'active') return notActive(token);
   const mistake = receiptMistake(key, receipt);
@@ -169,7 +169,15 @@ export const chargeToken = async (
   const { payment } = asked;
   // The payment's event reaches the token as well (payment-listeners); the caller that has the answer shall
   // find the token charged already.
-  if (payment.status === 'succeeded' && payment.capturedAt)
-    await noteTokenCharge(pool, charge.token, payment.capturedAt);
+  const { status, capturedAt: at } = payment;
+  if (status === 'succeeded' && at) {
+    const { merchantId, id } = charge.token;
+    const earlier = { $or: [{ lastChargedAt: null }, { lastChargedAt: { $lt: at } }] };
+    await emOn(pool).nativeUpdate(
+      TokenEntity,
+      { merchantId, id, ...earlier },
+      { lastChargedAt: at },
+    );
+  }
   return { payment, replayed };
 };

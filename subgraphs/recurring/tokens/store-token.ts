@@ -3,15 +3,9 @@
  * keys, so that two of these never wait for each other.
  */
 import type pg from 'pg';
+import { emOn, forUpdate } from '../../platform/database/orm-connections.ts';
 import { eachMerchant } from '../../platform/database/sharding.ts';
-import {
-  columns,
-  propertyNames,
-  rowJson,
-  run,
-  type Runner,
-  type Statement,
-} from '../../platform/database/statement.ts';
+import { propertyNames, rowJson, run, type Statement } from '../../platform/database/statement.ts';
 import { eventRow, insertEvents } from '../../platform/events/outbox.ts';
 import { tokenEvents } from '../recurring-view.ts';
 import { TokenEntity, type Token } from '../entities.ts';
@@ -19,46 +13,18 @@ import type { RowKey } from '../../platform/database/batch-calls.ts';
 
 const names = propertyNames(TokenEntity);
 
-const insert: Statement = {
-  name: 'token.insert',
-  text: 'insert into token select * from json_populate_recordset(null::token, $1::json)',
-};
-
-/** Writes a new token. */
-export const insertToken = async (runner: Runner, token: Token): Promise<void> => {
-  await run(runner, insert, [JSON.stringify([rowJson(names, token)])]);
-};
-
 /** Merchants in one order, so that two transactions never wait for each other. */
 const inOrder = (keys: readonly RowKey[]): readonly RowKey[] =>
   keys.toSorted((one, other) => (one.merchantId < other.merchantId ? -1 : 1));
-
-const lock: Statement = {
-  name: 'token.lock',
-  text: `select ${columns(names)} from token where merchant_id = $1 and id = any ($2::uuid[]) order by id for update`,
-};
 
 /**
  * The existing tokens of these keys, locked until the transaction ends.
  */
 export const lockTokens = (client: pg.PoolClient, keys: readonly RowKey[]): Promise<Token[]> =>
-  eachMerchant(inOrder(keys), (own, merchantId) =>
-    run<Token>(client, lock, [merchantId, own.map(({ id }) => id)]),
-  );
-
-const share: Statement = {
-  name: 'token.share',
-  text: `select ${columns(names)} from token where merchant_id = $1 and id = $2 for share`,
-};
-
-/**
- * A token that cannot change until the transaction ends, under a lock that others may share; null when there
- * is none.
- */
-export const shareToken = async (
-  client: pg.PoolClient,
-  { merchantId, id }: RowKey,
-): Promise<Token | null> => (await run<Token>(client, share, [merchantId, id]))[0] ?? null;
+  eachMerchant(inOrder(keys), (own, merchantId) => {
+    const these = { merchantId, id: { $in: own.map(({ id }) => id) } };
+    return emOn(client).find(TokenEntity, these, { orderBy: { id: 'asc' }, ...forUpdate });
+  });
 
 const store: Statement = {
   name: 'token.store',
@@ -92,28 +58,4 @@ export const storeTokens = async (
     const texts = [rows, events.map(eventRow)].map((list) => JSON.stringify(list));
     return run(client, store, [texts[0], merchantId, texts[1]]);
   });
-};
-
-const noteCharge: Statement = {
-  name: 'token.note_charge',
-  text: `update token set last_charged_at = $3 where merchant_id = $1 and id = $2 and (last_charged_at is null or last_charged_at < $3)`,
-};
-
-/** Writes when a token was last charged, unless a later charge has been written. */
-export const noteTokenCharge = async (
-  runner: Runner,
-  { merchantId, id }: RowKey,
-  at: Temporal.Instant,
-): Promise<void> => {
-  await run(runner, noteCharge, [merchantId, id, at]);
-};
-
-const remove: Statement = {
-  name: 'token.remove',
-  text: `delete from token where merchant_id = $1 and id = $2 and status = 'pending'`,
-};
-
-/** Removes a token that was never handed out: payments refused to bind it. */
-export const removeToken = async (runner: Runner, { merchantId, id }: RowKey): Promise<void> => {
-  await run(runner, remove, [merchantId, id]);
 };
