@@ -9,12 +9,13 @@ import type { Database } from '../platform/database/orm.ts';
 import { eventRow } from '../platform/events/outbox.ts';
 import { batched } from '../platform/database/batch-calls.ts';
 import { numberForShard, runRows, sqlFile } from '../platform/database/sql-file.ts';
-import { rowJson, run, type Statement } from '../platform/database/statement.ts';
+import { emOn } from '../platform/database/orm-connections.ts';
+import { rowJson } from '../platform/database/statement.ts';
 import { deltaRows, postingRows } from '../ledger/post.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import { minorUnits } from '../rules/money.ts';
 import type { Posting } from '../rules/postings.ts';
-import type { Payout } from './entities.ts';
+import { PayoutEntity, type Payout } from './entities.ts';
 import { loadPayouts, statusEvent } from './find-payouts.ts';
 import { sourceOf } from './open-payouts.ts';
 import {
@@ -66,11 +67,6 @@ const reportContradiction = async (
   });
 };
 
-const askFailed: Statement = {
-  name: 'payout.ask_failed',
-  text: `update payout set ask_at = $4 where merchant_id = $1 and id = $2 and status = 'failed' and ask_at = $3`,
-};
-
 /** A failed payout is queried for a day, or until its bank's answer is final. */
 const askLater = async (
   { pool }: Database,
@@ -81,7 +77,7 @@ const askLater = async (
   if (status !== 'failed' || askAt === null || completedAt === null) return;
   const isOpen = kind === 'pending' || kind === 'unseen' || kind === 'unknown';
   const next = isOpen ? nextQuestionAfterLoss(completedAt, now) : null;
-  await run(pool, askFailed, [merchantId, id, askAt, next]);
+  await emOn(pool).nativeUpdate(PayoutEntity, { merchantId, id, status, askAt }, { askAt: next });
 };
 
 /** Records the answer: an alert where it contradicts the books, and the time of the next query. */

@@ -1,4 +1,5 @@
 /** The payouts subgraph's resolvers. */
+import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import { LRUCache } from 'lru-cache';
 import type {
   MutationResolvers,
@@ -12,7 +13,8 @@ import { openKnownMerchants } from '../platform/database/known-merchants.ts';
 import { foundTotalField, totalField, exactly, oneOf } from '../platform/database/lists.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { reachOf } from '../platform/database/registry.ts';
-import { run, type Statement, inTransaction } from '../platform/database/statement.ts';
+import { emOn } from '../platform/database/orm-connections.ts';
+import { inTransaction } from '../platform/database/statement.ts';
 import { personOf } from '../platform/drafts/decide-draft.ts';
 import type { PersonActing } from '../platform/drafts/store-drafts.ts';
 import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
@@ -24,7 +26,7 @@ import { draftFields, draftMutations, draftQueries, type DraftsDeps } from './dr
 import { payoutDrafts } from './drafts/create-draft.ts';
 import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout } from './create-payout.ts';
-import type { Payout } from './entities.ts';
+import { PayoutEntity, type Payout } from './entities.ts';
 import {
   loadPayouts,
   pageOfPayouts,
@@ -41,10 +43,11 @@ import { searchPayouts } from './search-payouts.ts';
 // Only payouts that the bank has accepted, and cards, which are never ordered again: a notification
 // never causes an order. Leased payouts are queried again, and so are stopped ones and card payouts
 // that were given up.
-const askNow: Statement = {
-  name: 'payout.ask_now',
-  text: `update payout set ask_at = $3 where merchant_id = $1 and id = $2 and mode = 'live' and (ask_at is null or ask_at > $3)
-    and (status = 'pending' and (bank_ref is not null or method = 'payouts_card') or fail_reason = 'recipient_data_lost') returning 1`,
+const isAsked: FilterQuery<InferEntity<typeof PayoutEntity>> = {
+  $or: [
+    { status: 'pending', $or: [{ bankRef: { $ne: null } }, { method: 'payouts_card' }] },
+    { failReason: 'recipient_data_lost' },
+  ],
 };
 
 /** Whether there is something to query. */
@@ -53,7 +56,12 @@ const askPayoutNow = async (
   merchantId: string,
   id: string,
   now: Temporal.Instant,
-): Promise<boolean> => (await run(pool, askNow, [merchantId, id, now])).length > 0;
+): Promise<boolean> => {
+  const later = { $or: [{ askAt: null }, { askAt: { $gt: now } }] };
+  const key = { merchantId, id, mode: 'live' as const };
+  const asked = { ...key, $and: [later, isAsked] };
+  return (await emOn(pool).nativeUpdate(PayoutEntity, asked, { askAt: now })) > 0;
+};
 
 interface PayoutsDeps extends DraftsDeps {
   /** Notifies the relay that there are events. */
