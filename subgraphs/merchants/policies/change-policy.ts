@@ -7,7 +7,6 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { ShopEntity } from '../../platform/database/entities.ts';
-import { clientOf } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { takePolicies, type Policies } from '../../platform/policies/policies.ts';
 import { textMistake } from '../../rules/texts.ts';
@@ -41,7 +40,7 @@ export const changePolicy = async <Result extends object>(
   change: (em: EntityManager, notes: EntryNotes) => Promise<Result | Refusal>,
 ): Promise<Result | Refusal> => {
   const changed = await changeEntities(database, acting, action, async (em, notes) => {
-    await takePolicies(await clientOf(em));
+    await takePolicies(em);
     return change(em, notes);
   });
   if (!isRefusal(changed)) await policies.announce();

@@ -9,6 +9,8 @@ import { is, literal, object } from 'valibot';
 import { raiseAlert } from './alerts.ts';
 import { metrics } from '../tracing/telemetry.ts';
 import { isDatabaseLost, errorCode } from '../tracing/error-code.ts';
+import { DeadLetterEntity } from '../database/entities.ts';
+import { emOn } from '../database/orm-connections.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
 
@@ -51,18 +53,14 @@ export const notDeadLetterOfPlatform = (task: string, subject: string): string =
   `not (array[${subject}, '${everything}'] && array(select dead_letter.subject_id from dead_letter
     where dead_letter.merchant_id = '${platformMerchantId}' and dead_letter.task = '${task}' and dead_letter.due_at > now()))`;
 
-const deadLetterNames: Statement = {
-  name: 'dead_letter.of_platform',
-  text: `select subject_id as name from dead_letter
-    where merchant_id = '${platformMerchantId}' and task = $1 and due_at > now()`,
-};
-
 /** The names of the platform's rows that a task has set aside. */
 export const deadLettersOfPlatform = async (
   runner: Runner,
   task: string,
-): Promise<readonly string[]> =>
-  (await run<{ name: string }>(runner, deadLetterNames, [task])).map(({ name }) => name);
+): Promise<readonly string[]> => {
+  const waiting = { merchantId: platformMerchantId, task, dueAt: { $gt: Temporal.Now.instant() } };
+  return (await emOn(runner).find(DeadLetterEntity, waiting)).map(({ subjectId }) => subjectId);
+};
 
 // The moments come from the program: a shard evaluates nothing that hangs on the session.
 const put: Statement = {

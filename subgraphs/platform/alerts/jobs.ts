@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { notDeadLetter, workBatch, type Subject } from './dead-letters.ts';
+import { ownersStatement, type Owner } from '../database/sharding.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
 import { sweep, type Job } from '../queue/run-job.ts';
 import type { Bus } from '../bus/bus.ts';
@@ -25,12 +26,10 @@ const oldest: Statement = {
   name: 'alert.oldest_unpublished',
   text: `select merchant_id as "merchantId", id::text as "subjectId" from alert where told_at is null and ${notDead} order by raised_at limit 1`,
 };
-const owners: Statement = {
-  name: 'alert.owners_of_unpublished',
-  text: `select merchant_id as "merchantId", count(*)::int as count from
-      (select merchant_id from alert where told_at is null and ${notDead} order by raised_at limit $1) as oldest
-    group by merchant_id`,
-};
+const owners = ownersStatement(
+  'alert.owners_of_unpublished',
+  `select merchant_id from alert where told_at is null and ${notDead} order by raised_at limit $1`,
+);
 const take: Statement = {
   name: 'alert.take_unpublished',
   text: `update alert set told_at = $1 where merchant_id = $3 and id in
@@ -46,11 +45,7 @@ const takeOldest = async (
   limit: number,
 ): Promise<Alert[]> => {
   const taken: Alert[] = [];
-  for (const { merchantId, count } of await run<{ merchantId: string; count: number }>(
-    client,
-    owners,
-    [limit],
-  ))
+  for (const { merchantId, count } of await run<Owner>(client, owners, [limit]))
     taken.push(...(await run<Alert>(client, take, [now, count, merchantId])));
   return taken;
 };

@@ -4,6 +4,7 @@
  * the real time ever touches a shop that lives by its own.
  */
 import { notDeadLetter, type Subject } from '../alerts/dead-letters.ts';
+import { ownersStatement, type Owner } from '../database/sharding.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
 /** The owner of the time: a shop with a test clock, in test mode; null: the real time. */
@@ -32,12 +33,6 @@ export interface Waiting {
 // Whose rows are due: the merchants are found first, over all, and then each one's rows by a
 // statement that names it. Nothing is locked here, and what is found is bounded: one merchant with
 // a million due rows costs as much as a thousand, and the others are found behind it.
-
-/** A merchant, and how many rows of its are to be read. */
-export interface Owner {
-  readonly merchantId: string;
-  readonly count: number;
-}
 
 /** What is asked for owners. `merchant_id` and `at` lead an index of the table. */
 interface Asked {
@@ -123,11 +118,7 @@ interface DueOwners {
 
 /** `due` is SQL: the `merchant_id` of each row that is due by `$1`. */
 const ownersOf = ({ name, table, at, where = 'true' }: Asked, due: string): DueOwners => {
-  const oldest: Statement = {
-    name: `${name}.owners`,
-    text: `select merchant_id as "merchantId", count(*)::int as count
-      from (${due} order by ${at} limit $2) as oldest group by merchant_id`,
-  };
+  const oldest = ownersStatement(`${name}.owners`, `${due} order by ${at} limit $2`);
   const next: Statement = {
     name: `${name}.next_owner`,
     text: `select merchant_id as "merchantId", ${at} <= $1 as "isDue" from ${table}
@@ -274,10 +265,11 @@ export const dueOn = <Found extends object>(waiting: Waiting): Due<Found> => {
   const { name, table, at, where = 'true' } = waiting;
   const texts = textsOf(waiting);
   const owners = ownersOf(waiting, texts.owners);
-  const ofMerchant: Statement = { name: `${name}.due`, text: texts.ofMerchant };
-  const ofOneShop: Statement = { name: `${name}.due_of_shop`, text: texts.ofShop };
-  const firstOfAll: Statement = { name: `${name}.first`, text: texts.first };
-  const firstOfShop: Statement = { name: `${name}.first_of_shop`, text: texts.firstOfShop };
+  const statement = (part: string, text: string): Statement => ({ name: `${name}.${part}`, text });
+  const ofMerchant = statement('due', texts.ofMerchant);
+  const ofOneShop = statement('due_of_shop', texts.ofShop);
+  const firstOfAll = statement('first', texts.first);
+  const firstOfShop = statement('first_of_shop', texts.firstOfShop);
   const reading =
     (runner: Runner, now: Temporal.Instant): ReadOwned<Found> =>
     ({ merchantId, count }) =>
@@ -288,10 +280,10 @@ export const dueOn = <Found extends object>(waiting: Waiting): Due<Found> => {
     now: Temporal.Instant,
     limit: number,
   ): Promise<Found[]> => run<Found>(runner, ofOneShop, [now, limit, merchantId, shopId]);
-  const earliest: Statement = {
-    name: `${name}.next`,
-    text: `select min(${at}) as at from ${table} as waiting where ${where} and ${at} > $1 and ${ofShop('waiting', 2)}`,
-  };
+  const earliest = statement(
+    'next',
+    `select min(${at}) as at from ${table} as waiting where ${where} and ${at} > $1 and ${ofShop('waiting', 2)}`,
+  );
   return {
     due: async (runner, timeline, now, limit) => {
       if (timeline) return inShop(runner, timeline, now, limit);

@@ -13,7 +13,7 @@ import { awaitCommits, isSharded } from '../database/sharding.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { done, type Job, type JobOutcome, jobWithPayload, retryIn } from '../queue/run-job.ts';
 import type { Due, Timeline } from './due.ts';
-import { shownAt } from './test-clocks.ts';
+import { findClock, shownAt } from './test-clocks.ts';
 
 type Shop = NonNullable<Timeline>;
 
@@ -75,10 +75,6 @@ const lookAgain_ms = 250;
  */
 const kept_max = 5;
 
-const clockOf: Statement = {
-  name: 'test_clock.keep',
-  text: `select ${shownAt('$3')} as at, target_at as "targetAt" from test_clock where merchant_id = $1 and shop_id = $2`,
-};
 const step: Statement = {
   name: 'test_clock.step',
   text: `update test_clock set clock_at = $3, set_at = $4 where merchant_id = $1 and shop_id = $2 and target_at is not null and clock_at < $3`,
@@ -167,11 +163,7 @@ const keep = async (deps: ClockDeps, shop: Shop): Promise<JobOutcome> => {
   const key = [shop.merchantId, shop.shopId];
   const until_ms = performance.now() + run_ms;
   for (;;) {
-    const [clock] = await run<{ at: Temporal.Instant; targetAt: Temporal.Instant | null }>(
-      pool,
-      clockOf,
-      [...key, deps.now()],
-    );
+    const clock = await findClock(pool, shop, deps.now());
     if (!clock) return done;
     const { at, targetAt } = clock;
     const isAtRest = await settle(deps, shop, at, targetAt === null ? 0 : patience_ms);

@@ -67,7 +67,7 @@ const owners: Statement = {
 };
 const ofShop: Statement = {
   name: 'test_clock.of_shop',
-  text: `select ${shownAt('$3')} as at, ${standing} from test_clock where merchant_id = $1 and shop_id = $2`,
+  text: `select ${shownAt('$3')} as at, ${standing}, target_at as "targetAt" from test_clock where merchant_id = $1 and shop_id = $2`,
 };
 const ofRow = (table: string): Statement => ({
   name: `test_clock.of_${table}`,
@@ -87,22 +87,25 @@ interface Shown {
   readonly stands: boolean;
 }
 
+/** What a shop's clock shows at a real moment, and where it is advancing to; null without a clock. */
+export const findClock = async (
+  runner: Runner,
+  { merchantId, shopId }: Pick<TestClock, 'merchantId' | 'shopId'>,
+  real: Temporal.Instant,
+): Promise<(Shown & Pick<TestClock, 'targetAt'>) | null> => {
+  type Found = Shown & Pick<TestClock, 'targetAt'>;
+  return (await run<Found>(runner, ofShop, [merchantId, shopId, real]))[0] ?? null;
+};
+
 /**
  * What a shop's clock shows at a real moment; that moment itself when the shop has no clock any
  * more.
  */
 export const shownTo = async (
   runner: Runner,
-  shop: { readonly merchantId: string; readonly shopId: string },
+  shop: Pick<TestClock, 'merchantId' | 'shopId'>,
   real: Temporal.Instant,
-): Promise<Temporal.Instant> => {
-  const [row] = await run<{ at: Temporal.Instant }>(runner, ofShop, [
-    shop.merchantId,
-    shop.shopId,
-    real,
-  ]);
-  return row?.at ?? real;
-};
+): Promise<Temporal.Instant> => (await findClock(runner, shop, real))?.at ?? real;
 
 class KnownClocks implements TestClocks {
   readonly #pool: Runner;

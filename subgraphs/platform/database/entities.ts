@@ -66,7 +66,7 @@ const ConsumerRetry = defineEntity({
 });
 
 /** A merchant's row on which a background task failed: skipped until it is due (`dead-letters.ts`). */
-const DeadLetter = defineEntity({
+export const DeadLetterEntity = defineEntity({
   name: 'DeadLetter',
   tableName: 'dead_letter',
   properties: {
@@ -173,7 +173,7 @@ export const platformEntities = [
   EventEntity,
   ConsumerOffset,
   ConsumerRetry,
-  DeadLetter,
+  DeadLetterEntity,
   IdempotencyKey,
   KeptKeyEntity,
   ShopEntity,

@@ -56,6 +56,18 @@ export const runByMerchant = <Found extends object, Row extends { readonly merch
     run<Found>(runner, statement, [merchantId, ...valuesOf(own)]),
   );
 
+/** A merchant, and how many rows of its are to be read. */
+export interface Owner {
+  readonly merchantId: string;
+  readonly count: number;
+}
+
+/** Finds whose rows `some` are, SQL of their `merchant_id`, and how many each has. */
+export const ownersStatement = (name: string, some: string): Statement => ({
+  name,
+  text: `select merchant_id as "merchantId", count(*)::int as count from (${some}) as oldest group by merchant_id`,
+});
+
 const inDoubt: Statement = {
   name: 'database.in_doubt',
   text: `select coalesce(string_agg(result, ','), '') as names from run_command_on_all_nodes(

@@ -12,7 +12,7 @@ import { plainRate } from '../../rules/money.ts';
  * One row. It grows with every change of a policy, in the change's own transaction; its lock lets
  * one change through at a time.
  */
-const PolicyVersionEntity = defineEntity({
+export const PolicyVersionEntity = defineEntity({
   name: 'PolicyVersion',
   tableName: 'policy_version',
   properties: {

@@ -4,12 +4,15 @@
  * (invariant 1), it also asks for their version when it last did so half a second ago. Callers go
  * on with the lists as they were, and wait for a reading only when those are a second old.
  */
+import { raw } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { setTimeout as wait } from 'node:timers/promises';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { type BlockKind, blockValue, purposeSearch } from '../../rules/block.ts';
 import type { Bus } from '../bus/bus.ts';
 import { type Keys, allKeys } from '../access/keys.ts';
 import { outsideOfLane } from '../access/lane.ts';
+import { PolicyVersionEntity } from './entities.ts';
 import { exchangeRate, usdtOf } from '../../rules/money.ts';
 
 /*
@@ -250,15 +253,10 @@ interface PoliciesDeps {
 /** The policies of this process. Nothing is read until they are asked for. */
 export const openPolicies = (deps: PoliciesDeps): Policies => new KeptPolicies(deps);
 
-const take: Statement = {
-  name: 'policy.take',
-  text: 'update policy_version set version = version + 1',
-};
-
 /**
  * Begins a change of the policies in a transaction: others wait until it ends, and every process
  * then reads the lists anew.
  */
-export const takePolicies = async (runner: Runner): Promise<void> => {
-  await run(runner, take, []);
+export const takePolicies = async (em: EntityManager): Promise<void> => {
+  await em.nativeUpdate(PolicyVersionEntity, {}, { version: raw<bigint>('version + 1') });
 };

@@ -12,7 +12,8 @@ import {
   workBatch,
   type Subject,
 } from '../alerts/dead-letters.ts';
-import { inRealTime, type Owner } from '../clock/due.ts';
+import { inRealTime } from '../clock/due.ts';
+import { ownersStatement, type Owner } from '../database/sharding.ts';
 import { type Statement, inTransaction, run } from '../database/statement.ts';
 
 export interface Forgotten {
@@ -85,10 +86,7 @@ const forgotten = (
     task,
     owners: isPlatforms
       ? null
-      : {
-          name: `retention.${name}_owners`,
-          text: `select merchant_id as "merchantId", count(*)::int as count from (select old.merchant_id ${rows} limit $2) as oldest group by merchant_id`,
-        },
+      : ownersStatement(`retention.${name}_owners`, `select old.merchant_id ${rows} limit $2`),
     remove: {
       name: `retention.${name}`,
       text: `with forgotten as (delete from ${table} where ${whose}ctid = any (array(select old.ctid ${rowsWhere(removed)} limit $2 for update of old skip locked)) returning 1)
