@@ -36,8 +36,8 @@ interface MadeReceipt {
   readonly amount: bigint;
 }
 
-/** A row for `insertReceiptsFrom`: what it does not have comes from its terms. */
-export const receiptRow = (
+/** A row for `store-payment.sql`: what it does not have comes from its terms. */
+const receiptRow = (
   { merchantId, id: paymentId, shopId, mode, currency }: ReceiptedPayment,
   made: MadeReceipt,
   now: Temporal.Instant,
@@ -74,38 +74,3 @@ export const receiptsMade = (
   }
   return rows;
 };
-
-/** The columns that a receipt has from its movement, with their types. */
-const own = {
-  merchant_id: 'uuid',
-  id: 'uuid',
-  shop_id: 'uuid',
-  mode: 'text',
-  payment_id: 'uuid',
-  refund_id: 'uuid',
-  type: 'text',
-  amount: 'int8',
-  currency: 'text',
-  terms_id: 'uuid',
-  ask_at: 'timestamptz',
-  created_at: 'timestamptz',
-} as const;
-const ownNames = Object.keys(own);
-
-/**
- * SQL: writes receipts of one merchant from the JSON array in `parameter`, each where `condition`
- * has a row for `made`. One without its terms fails: a movement must not be written without its
- * receipt.
- */
-export const insertReceiptsFrom = (
-  parameter: string,
-  merchant: string,
-  condition: string,
-): string =>
-  `insert into receipt (version, status, attempt, tax_system, items, customer_shown, ${ownNames.join(', ')})
-    select 1, 'pending', 0, terms.tax_system, terms.items, terms.customer_shown, ${ownNames.map((name) => (name === 'merchant_id' ? `${merchant}::uuid` : `made.${name}`)).join(', ')}
-    from jsonb_to_recordset(${parameter}::jsonb) as made (${Object.entries(own)
-      .map(([name, type]) => `${name} ${type}`)
-      .join(', ')})
-    left join receipt_terms as terms on terms.merchant_id = ${merchant} and terms.subject_id = made.terms_id
-    where exists (${condition})`;

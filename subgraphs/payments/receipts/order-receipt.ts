@@ -13,16 +13,17 @@ import {
 } from '../../platform/database/idempotency.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { run, type Statement, inTransaction } from '../../platform/database/statement.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
 import { isUuid } from '../../rules/ids.ts';
+import { receiptDelay_ms, shownTerms } from '../../rules/receipt.ts';
 import { sumMistake } from '../../rules/receipt-terms.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { actingOf, isOfCaller, type PaymentCaller } from '../caller.ts';
 import type { Payment } from '../entities.ts';
 import { capturedOf } from '../holds/rules.ts';
 import { lockPayment } from '../lock-payment.ts';
-import type { Receipt } from './entities.ts';
-import { insertReceiptsFrom, receiptRow } from './made-receipts.ts';
+import { ReceiptEntity, type Receipt } from './entities.ts';
 import { isPrepaid } from './rules.ts';
 import { findReceipts, loadReceipts, lockReceipt, moveReceipt } from './store-receipts.ts';
 
@@ -34,9 +35,39 @@ interface ClosingRequest {
   readonly idempotency?: IdempotencyArgument;
 }
 
-const insert: Statement = {
-  name: 'receipt.create',
-  text: insertReceiptsFrom('$1', '$2', 'select made.id'),
+/** A closing receipt that its bank has not seen. */
+const closingReceipt = (
+  { merchantId, id: paymentId, shopId, mode, currency }: Payment,
+  { id, amount }: Pick<Receipt, 'id' | 'amount'>,
+  { terms }: GivenReceipt,
+  now: Temporal.Instant,
+): Receipt => {
+  const { taxSystem, items, customer } = shownTerms(terms);
+  return {
+    merchantId,
+    id,
+    version: 1,
+    shopId,
+    mode,
+    paymentId,
+    refundId: null,
+    type: 'closing',
+    status: 'pending',
+    amount,
+    currency,
+    termsId: id,
+    taxSystem,
+    items,
+    customerShown: customer,
+    fiscalStorageNumber: null,
+    fiscalDocumentNumber: null,
+    fiscalAttribute: null,
+    registeredAt: null,
+    failureReason: null,
+    attempt: 0,
+    askAt: now.add({ milliseconds: receiptDelay_ms }),
+    createdAt: now,
+  };
 };
 
 /** Why the payment has no closing receipt to come; null when it has. */
@@ -74,17 +105,15 @@ const close = async (
   if (refusal) return refusal;
   const whose = { ...payment, subjectId: id, paymentId, createdAt: now };
   await insertTerms(client, [termsRow(receipt, whose)]);
-  const made = { id, type: 'closing', refundId: null, termsId: id, amount } as const;
-  await run(client, insert, [JSON.stringify([receiptRow(payment, made, now)]), merchantId]);
+  const made = closingReceipt(payment, { id, amount }, receipt, now);
+  await emOn(client).insert(ReceiptEntity, made);
   await writeEntry(
     client,
     actingOf(caller, requestId, now),
     { action: 'receipt.close', merchantId, id },
     { before: null, after: { payment: payment.publicId, amount, currency: payment.currency } },
   );
-  const [written] = await loadReceipts(client, [{ merchantId, id }]);
-  if (!written) throw new Error(`receipt ${id} was not written`);
-  return written;
+  return made;
 };
 
 /**
