@@ -109,14 +109,15 @@ export const payoutAsks = dueOn<Pick<Payout, 'merchantId' | 'id'>>({
   columns: 'merchant_id as "merchantId", id',
 });
 
-const take = (
-  whose: string,
-): string => `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
+const take = (name: string, whose: string): Statement => ({
+  name,
+  text: `update payout set sent_at = coalesce(payout.sent_at, $1), ask_at = $2
   from (select id, sent_at from payout as waiting where waiting.merchant_id = $4 and ask_at <= $1 and ${whose} and ${payoutAsks.notDead('waiting', '$4')}
     order by ask_at limit $3 for update of waiting skip locked) due
-  where payout.merchant_id = $4 and payout.id = due.id returning ${columns(payoutNames, 'payout')}, due.sent_at is null as "isFirst"`;
-const takeOfMerchant: Statement = { name: 'payout.take', text: take(inRealTime('waiting')) };
-const takeOfShop: Statement = { name: 'payout.take_of_shop', text: take(ofShop('waiting', 4)) };
+  where payout.merchant_id = $4 and payout.id = due.id returning ${columns(payoutNames, 'payout')}, due.sent_at is null as "isFirst"`,
+});
+const takeOfMerchant = take('payout.take', inRealTime('waiting'));
+const takeOfShop = take('payout.take_of_shop', ofShop('waiting', 4));
 
 /** The concurrency of one run; a few calls then fit well into the lease. */
 const page = 20;

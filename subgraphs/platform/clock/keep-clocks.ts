@@ -9,7 +9,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { object, string } from 'valibot';
+import { EventEntity } from '../database/entities.ts';
 import { awaitCommits, isSharded } from '../database/sharding.ts';
+import { emOn } from '../database/orm-connections.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 import { done, type Job, type JobOutcome, jobWithPayload, retryIn } from '../queue/run-job.ts';
 import type { Due, Timeline } from './due.ts';
@@ -75,13 +77,11 @@ const lookAgain_ms = 250;
  */
 const kept_max = 5;
 
+/** Moves a clock that advances to `$3`; `$5` is the target that it has reached, null on the way. */
 const step: Statement = {
   name: 'test_clock.step',
-  text: `update test_clock set clock_at = $3, set_at = $4 where merchant_id = $1 and shop_id = $2 and target_at is not null and clock_at < $3`,
-};
-const arrive: Statement = {
-  name: 'test_clock.arrive',
-  text: `update test_clock set target_at = null, set_at = $4 where merchant_id = $1 and shop_id = $2 and target_at = $3 and clock_at = $3`,
+  text: `update test_clock set clock_at = $3, set_at = $4, target_at = nullif(target_at, $5)
+    where merchant_id = $1 and shop_id = $2 and target_at is not null and clock_at <= $3`,
 };
 /** The clocks that advance, and those that make something due: joined, however many there are. */
 const withWork = (participants: readonly ClockParticipant[]): Statement => ({
@@ -90,10 +90,6 @@ const withWork = (participants: readonly ClockParticipant[]): Statement => ({
     select merchant_id as "merchantId", shop_id as "shopId" from clock where target_at is not null
     ${participants.flatMap(({ due }) => due.map((from) => `union select clock.merchant_id, clock.shop_id ${from}`)).join('\n    ')}`,
 });
-const unrelayed: Statement = {
-  name: 'test_clock.unrelayed',
-  text: 'select exists (select 1 from event where sequence is null and merchant_id = $1 and shop_id = $2) as waiting',
-};
 
 /**
  * Does all that is due at one moment, and what follows from it at the same moment. False when
@@ -135,8 +131,9 @@ const isUnderWay = async (
   participants: readonly ClockParticipant[],
   shop: Shop,
 ): Promise<boolean> => {
-  const [row] = await run<{ waiting: boolean }>(pool, unrelayed, [shop.merchantId, shop.shopId]);
-  if (row?.waiting) return true;
+  const { merchantId, shopId } = shop;
+  const unrelayed = { merchantId, shopId, sequence: null };
+  if (await emOn(pool).findOne(EventEntity, unrelayed, { fields: ['id'] })) return true;
   for (const participant of participants) if (await participant.isUnderWay?.(shop)) return true;
   return false;
 };
@@ -170,7 +167,7 @@ const keep = async (deps: ClockDeps, shop: Shop): Promise<JobOutcome> => {
     if (targetAt === null || stopping.aborted) return done;
     if (!isAtRest) return retryIn(lookAgain_ms);
     if (Temporal.Instant.compare(at, targetAt) >= 0) {
-      await run(pool, arrive, [...key, targetAt, deps.now()]);
+      await run(pool, step, [...key, targetAt, deps.now(), targetAt]);
       return done;
     }
     const next =
@@ -178,7 +175,7 @@ const keep = async (deps: ClockDeps, shop: Shop): Promise<JobOutcome> => {
         targetAt,
         ...(await Promise.all(participants.map((participant) => participant.next(shop, at)))),
       ]) ?? targetAt;
-    await run(pool, step, [...key, next, deps.now()]);
+    await run(pool, step, [...key, next, deps.now(), null]);
     if (performance.now() > until_ms) return retryIn(1);
   }
 };
