@@ -8,14 +8,14 @@ import { readSearch } from '../platform/database/lists.ts';
 import {
   spanOf,
   type Span,
-  pagedList,
-  readPage,
+  pageOf,
+  pageRange,
   type Page,
   type PageQuery,
 } from '../platform/database/keyset.ts';
 import type { RowFilter } from '../platform/database/list-statements.ts';
 import type { Reach } from '../platform/database/registry.ts';
-import { columns, type Runner } from '../platform/database/statement.ts';
+import { columns, run, type Runner, type Statement } from '../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payout } from './entities.ts';
 import { payoutNames, payoutTable } from './find-payouts.ts';
@@ -28,15 +28,33 @@ const found = columns(payoutNames, 'payout');
 
 // The primary key begins with the merchant, so an id is looked up under each; this spares an index
 // over random ids.
-const byId = pagedList(
-  'payout.search_id',
-  ({
-    behind,
-    inOrder,
-  }) => `select ${found} from merchant cross join lateral (select * from payout where payout.merchant_id = merchant.id and payout.id = $4) payout
-    where ${behind('payout.created_at', 'payout.id')} and ($5::uuid is null or merchant.id = $5) and ($6::uuid[] is null or payout.shop_id = any ($6))
-      and ($7::text[] is null or payout.mode = any ($7)) ${inOrder('payout.created_at', 'payout.id')}`,
-);
+const byId: Statement = {
+  name: 'payout.search_id',
+  text: `select ${found} from merchant cross join lateral (select * from payout where payout.merchant_id = merchant.id and payout.id = $1) payout
+    where ($2::uuid is null or merchant.id = $2) and ($3::uuid[] is null or payout.shop_id = any ($3)) and ($4::text[] is null or payout.mode = any ($4))
+    order by payout.created_at desc`,
+};
+
+/** The payouts with an id: hardly more than one. */
+const withId = async (
+  runner: Runner,
+  reach: Reach | null,
+  id: string,
+  page: PageQuery,
+): Promise<Page<Payout> | Refusal> => {
+  const { merchantId = null, shopIds = null, modes = null } = reach ?? {};
+  const values = [id, merchantId, shopIds, modes];
+  const range = pageRange(page, [byId.name, values]);
+  if (isRefusal(range)) return range;
+  const { position, backwards } = range;
+  const rows = await run<Payout>(runner, byId, values);
+  const side = backwards ? 1 : -1;
+  const behind = rows.filter(
+    ({ createdAt }) =>
+      !position || Temporal.Instant.compare(createdAt, position.createdAt) === side,
+  );
+  return pageOf(backwards ? behind.toReversed() : behind, range);
+};
 
 /** The registry's criteria over days: in bounded steps where no index helps. */
 const inDays = (
@@ -85,12 +103,7 @@ export const searchPayouts = async (
   const { id } = search;
   if (id) {
     if (!isUuid(id)) return refuse('bad_request', 'search.id: expected a UUID');
-    return readPage(
-      runner,
-      byId,
-      [id, reach?.merchantId ?? null, reach?.shopIds ?? null, reach?.modes ?? null],
-      page,
-    );
+    return withId(runner, reach, id, page);
   }
   if (!reach) return refuse('bad_request', 'merchantId: required, except for a search by id');
   const span = spanOf(search.from, search.to);

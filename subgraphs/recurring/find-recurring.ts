@@ -1,13 +1,8 @@
 /** Reads tokens of the key's mode. Tokens belong to the merchant, whatever the shop of the key. */
 import { loadByKey } from '../platform/database/batch-calls.ts';
-import {
-  readPage,
-  type Page,
-  type PageQuery,
-  pagedList,
-  type PagedList,
-} from '../platform/database/keyset.ts';
-import { openList, type ListedPage } from '../platform/database/lists.ts';
+import type { Page, PageQuery, Position } from '../platform/database/keyset.ts';
+import type { ListedTable, RowFilter } from '../platform/database/list-statements.ts';
+import { exactly, openList, readSearch, type ListedPage } from '../platform/database/lists.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
 import { eachMerchant } from '../platform/database/sharding.ts';
 import { columns, propertyNames, type Runner } from '../platform/database/statement.ts';
@@ -37,23 +32,23 @@ const recurringPage_max = 500;
 /** Rows of a list that is answered as a whole. */
 const wholeList_max = 10_000;
 
-/**
- * A list for `readPage`: `$4` is the merchant, `$5` the modes, `$6` the
- * value of `filter` when there is one. One range of the table's index for each mode, merged: over
- * an array of modes PostgreSQL would sort the whole list for each page.
- */
-const listOfModes = (name: string, table: string, selected: string, filter?: string): PagedList =>
-  pagedList(
-    `recurring.page_${name}`,
-    ({
-      behind,
-      inOrder,
-    }) => `select page.* from unnest($5::text[]) as wanted(mode) cross join lateral (
-      select ${selected} from ${table}
-      where merchant_id = $4 and mode = wanted.mode ${filter ? `and ${filter} = $6` : ''} and ${behind('created_at', 'id')}
-      ${inOrder('created_at', 'id')}) page
-    ${inOrder('page."createdAt"', 'page.id')}`,
-  );
+/** One page of the merchant's rows in these modes, newest first. */
+const pageOfModes = <Row extends Position>(
+  runner: Runner,
+  listed: ListedTable,
+  { merchantId, modes }: { readonly merchantId: string; readonly modes: readonly Mode[] },
+  page: PageQuery,
+  rows: readonly RowFilter[] = [],
+): Promise<Page<Row> | Refusal> =>
+  readSearch<Row>(runner, listed, {
+    page,
+    page_max: recurringPage_max,
+    reach: { merchantId, shopIds: [], modes },
+    span: { since: null, until: null },
+    columns: {},
+    rows,
+    asked: rows.map(({ value }) => value ?? null),
+  });
 
 /**
  * All rows of a list, page by page; `bad_request`, naming the field to use instead, when there are
@@ -80,18 +75,18 @@ const wholeList = async <Row>(
   return rows;
 };
 
-const tokensOf = listOfModes('tokens', 'token', tokenColumns);
-const tokensOfCustomer = listOfModes('tokens_of_customer', 'token', tokenColumns, 'customer_ref');
+const tokensListed: ListedTable = {
+  table: { name: 'token', filters: { status: tokenStatuses } },
+  columns: tokenColumns,
+  by: ['mode'],
+};
 
 /** Tokens as lists show them, filtered. */
-export const listTokens = openList<Token>(
-  {
-    table: { name: 'token', filters: { status: tokenStatuses } },
-    columns: tokenColumns,
-    by: ['mode'],
-  },
-  null,
-);
+export const listTokens = openList<Token>(tokensListed, null);
+
+/** Tokens of this customer; null: of any. */
+export const ofCustomerRef = (customerRef: string | null | undefined): RowFilter =>
+  exactly('token.customer_ref', customerRef, { indexedBy: ['mode'] });
 
 /** The filter of tokens: the merchant's in these modes, of one customer when given. */
 export interface TokensQuery {
@@ -103,18 +98,10 @@ export interface TokensQuery {
 /** A page of the merchant's tokens, newest first; `bad_request` for a wrong size or cursor. */
 export const pageOfTokens = (
   runner: Runner,
-  { merchantId, modes, customerRef }: TokensQuery,
+  { customerRef, ...whose }: TokensQuery,
   page: PageQuery,
-): Promise<Page<Token> | Refusal> => {
-  const values = [merchantId, modes, ...(customerRef === null ? [] : [customerRef])];
-  return readPage(
-    runner,
-    customerRef === null ? tokensOf : tokensOfCustomer,
-    values,
-    page,
-    recurringPage_max,
-  );
-};
+): Promise<Page<Token> | Refusal> =>
+  pageOfModes(runner, tokensListed, whose, page, [ofCustomerRef(customerRef)]);
 
 /**
  * All of the merchant's tokens, newest first; `bad_request` when there are more than a list may
@@ -134,30 +121,18 @@ export const loadSubscriptions = loadByKey<Subscription>(
   columns(subscriptionNames),
 );
 
-const subscriptionsOf = listOfModes('subscriptions', 'subscription', columns(subscriptionNames));
-
-/**
- * A page of the merchant's subscriptions in these modes, newest first; `bad_request` for a wrong
- * size or cursor.
- */
-const pageOfSubscriptions = (
-  runner: Runner,
-  merchantId: string,
-  modes: readonly Mode[],
-  page: PageQuery,
-): Promise<Page<Subscription> | Refusal> =>
-  readPage(runner, subscriptionsOf, [merchantId, modes], page, recurringPage_max);
+const subscriptionsListed: ListedTable = {
+  table: { name: 'subscription', filters: { status: subscriptionStatuses } },
+  columns: columns(subscriptionNames),
+  by: ['mode'],
+};
 
 export type SubscriptionPage = ListedPage<Subscription>;
 
 /** Subscriptions as lists show them: the merchant's in pages, or filtered. */
 export const listSubscriptions = openList<Subscription>(
-  {
-    table: { name: 'subscription', filters: { status: subscriptionStatuses } },
-    columns: columns(subscriptionNames),
-    by: ['mode'],
-  },
-  (runner, { merchantId, modes }, page) => pageOfSubscriptions(runner, merchantId, modes, page),
+  subscriptionsListed,
+  (runner, reach, page) => pageOfModes(runner, subscriptionsListed, reach, page),
 );
 
 /**
@@ -169,7 +144,9 @@ export const findSubscriptions = (
   merchantId: string,
   modes: readonly Mode[],
 ): Promise<Subscription[] | Refusal> =>
-  wholeList('billingSubscriptions', (page) => pageOfSubscriptions(runner, merchantId, modes, page));
+  wholeList('billingSubscriptions', (page) =>
+    pageOfModes(runner, subscriptionsListed, { merchantId, modes }, page),
+  );
 
 /** The charges of each subscription, oldest first, in the order of the subscriptions. */
 export const findCharges = async (

@@ -95,7 +95,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   "which of an operator's given merchants there are": ['merchant.known'],
   "an operator's search, a page at most": [
     'payout.search_id',
-    'payout.search_id_backwards',
     'search.event',
     'search.payments_of_all',
     'search.payments_of_one',

@@ -9,7 +9,6 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { isCanonicalUuid } from '../../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { asCame } from '../../rules/texts.ts';
-import { run, type Runner, type Statement } from './statement.ts';
 
 /** Where a page ended: rows are ordered by creation and id, newest first. */
 export interface Position {
@@ -244,58 +243,7 @@ export const spanOf = (
   };
 };
 
-// Lists that grow and are not a shop's registry, newest first: one statement per list and direction.
-
-/** SQL of one direction. `$1` to `$3` are the page's parameters; those of the statement follow. */
-interface PageText {
-  /** The rows of a page by their columns for moment and id. */
-  readonly behind: (at: string, id: string) => string;
-  /** Their order in this direction, and how many they are. */
-  readonly inOrder: (at: string, id: string) => string;
-}
-
-const forwardsText: PageText = {
-  behind: (at, id) =>
-    `(${at}, ${id}) < (coalesce($1::timestamptz, 'infinity'), coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`,
-  inOrder: (at, id) => `order by ${at} desc, ${id} desc limit $3`,
-};
-const backwardsText: PageText = {
-  behind: (at, id) =>
-    `(${at}, ${id}) > (coalesce($1::timestamptz, '-infinity'), coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))`,
-  inOrder: (at, id) => `order by ${at}, ${id} limit $3`,
-};
-
-export interface PagedList {
-  readonly forwards: Statement;
-  readonly backwards: Statement;
-}
-
-/** The statements of a list; they return the columns `createdAt` and `id`. */
-export const pagedList = (name: string, textOf: (page: PageText) => string): PagedList => ({
-  forwards: { name, text: textOf(forwardsText) },
-  backwards: { name: `${name}_backwards`, text: textOf(backwardsText) },
-});
-
-/**
- * One page of a list; `values` are its statements' parameters from `$4` on, and a cursor belongs to
- * them. `bad_request` for a size outside 1 to `limit`, or a wrong cursor.
- */
-export const readPage = async <Row extends Position>(
-  runner: Runner,
-  list: PagedList,
-  values: readonly unknown[],
-  query: PageQuery,
-  limit?: number,
-): Promise<Page<Row> | Refusal> => {
-  const range = pageRange(query, [list.forwards.name, values], limit);
-  if (isRefusal(range)) return range;
-  const { position, size } = range;
-  const cursor = [position?.createdAt ?? null, position?.id ?? null];
-  const statement = range.backwards ? list.backwards : list.forwards;
-  return pageOf(await run<Row>(runner, statement, [...cursor, size + 1, ...values]), range);
-};
-
-// The same for entities, by the ORM's cursors; callers receive the cursors of this file.
+// Lists of entities, by the ORM's cursors; callers receive the cursors of this file.
 
 /** An entity that a list orders by the time `At`, and by its id among those of one time. */
 type Listed<At extends string> = { readonly id: string } & {

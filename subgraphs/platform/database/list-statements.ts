@@ -46,6 +46,8 @@ export interface ListedTable {
 
 export interface ListQuery {
   readonly page: PageQuery;
+  /** Rows of a page at most; absent: the usual limit. */
+  readonly page_max?: number;
   readonly reach: WideReach;
   readonly span: Span;
   /** Values of the table's filter columns; null or absent: any. */

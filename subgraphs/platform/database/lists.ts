@@ -148,7 +148,8 @@ export const readList = async <Row extends Position>(
   query: ListQuery,
 ): Promise<ListedPage<Row> | Refusal> => {
   const { name } = listed.table;
-  const range = pageRange(query.page, [`${name}.filtered`, query.reach, query.asked]);
+  const bound = [`${name}.filtered`, query.reach, query.asked];
+  const range = pageRange(query.page, bound, query.page_max);
   if (isRefusal(range)) return range;
   const page = await readRange<Row>(runner, listed, query, range);
   return { ...page, total: () => listTotal(runner, listed, query) };

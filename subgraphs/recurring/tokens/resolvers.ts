@@ -4,7 +4,6 @@ import type {
   QueryResolvers,
   TokenResolvers,
 } from '../../../schema/generated/recurring.ts';
-import { exactly } from '../../platform/database/lists.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { isRefusal } from '../../rules/refusal.ts';
 import type { Principal } from '../../platform/access/principal.ts';
@@ -18,6 +17,7 @@ import {
   findTokens,
   listTokens,
   loadTokens,
+  ofCustomerRef,
   pageOfTokens,
   type TokensQuery,
 } from '../find-recurring.ts';
@@ -65,7 +65,7 @@ export const tokenQueries = ({ database: { pool } }: TokenDeps): QueryResolvers 
   ) => {
     const query = queryOf(principal, named, customerRef, mode);
     if (!status) return orThrow(await pageOfTokens(pool, query, page));
-    const rows = [exactly('token.customer_ref', customerRef, { indexedBy: ['mode'] })];
+    const rows = [ofCustomerRef(customerRef)];
     const filter = { mode: query.modes };
     const request = { ...page, merchantId: query.merchantId, columns: { status }, filter, rows };
     return orThrow(await listTokens(pool, principal, request));
