@@ -12,7 +12,7 @@ import type {
 } from '../acquirers/payout-bank.ts';
 import type { Banks } from '../acquirers/route.ts';
 import type { Database } from '../platform/database/orm.ts';
-import { columns, run, type Statement } from '../platform/database/statement.ts';
+import { emOn } from '../platform/database/orm-connections.ts';
 import type { Logger } from '../platform/tracing/telemetry.ts';
 import { timedPlanOfAmount } from '../rules/banks.ts';
 import { minorUnits } from '../rules/money.ts';
@@ -26,8 +26,7 @@ import {
   wayOf,
   callDeadline_s,
 } from './rules/payout.ts';
-import type { Payout } from './entities.ts';
-import { payoutNames } from './find-payouts.ts';
+import { PayoutEntity, type Payout } from './entities.ts';
 
 export interface OrderingDeps {
   readonly database: Database;
@@ -116,14 +115,8 @@ const callBank = (
     }),
   );
 
-// If another worker has taken the payout, ask_at has changed; the order is then left to that
+// If another worker has taken the payout, `askAt` has changed; the order is then left to that
 // worker.
-const move: Statement = {
-  name: 'payout.move_to_bank',
-  text: `update payout set connector = $5, sent_at = $6, ask_at = $7
-    where merchant_id = $1 and id = $2 and connector = $3 and ask_at = $4 and status = 'pending' and bank_ref is null returning ${columns(payoutNames)}`,
-};
-
 const moveTo = async (
   { database }: OrderingDeps,
   payout: Payout,
@@ -131,16 +124,12 @@ const moveTo = async (
   sentAt: Temporal.Instant | null,
   askAt: Temporal.Instant,
 ) => {
-  const [moved] = await run<Payout>(database.pool, move, [
-    payout.merchantId,
-    payout.id,
-    payout.connector,
-    payout.askAt,
-    connector,
-    sentAt,
-    askAt,
-  ]);
-  return moved ?? null;
+  const { merchantId, id } = payout;
+  const read = { merchantId, id, connector: payout.connector, askAt: payout.askAt };
+  const waiting = { ...read, status: 'pending', bankRef: null } as const;
+  const moved = { connector, sentAt, askAt };
+  const count = await emOn(database.pool).nativeUpdate(PayoutEntity, waiting, moved);
+  return count > 0 ? { ...payout, ...moved } : null;
 };
 
 /** The banks that may still receive a payout, the preferred first. */
