@@ -1,16 +1,12 @@
 /** How links end: by their merchant, or by time. Additions. */
 import { writeEntry, type Acting } from '../../platform/database/audit.ts';
-import type { Timeline } from '../../platform/clock/due.ts';
-import { workBatch } from '../../platform/alerts/dead-letters.ts';
+import { workDue, type Timeline } from '../../platform/clock/due.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { PaymentLink } from '../entities.ts';
 import { isOpen } from './rules.ts';
 import { linkLives, lockLink, moveLink } from './store-link.ts';
-
-/** How many links one round takes. */
-const round_max = 500;
 
 /**
  * Ends a link for its merchant, or for a person in the console, which is audited. An ended link
@@ -46,34 +42,12 @@ export const deactivateLink = (
     (answer) => !isRefusal(answer),
   );
 
-const expireRound = (
+/** Expires the links that are due on a timeline. Gives how many there were. */
+export const expireLinks = (
   { pool }: Database,
-  timeline: Timeline,
-  now: Temporal.Instant,
-  limit: number,
-): Promise<number> =>
-  inTransaction(pool, async (client) => {
-    const due = await linkLives.due(client, timeline, now, limit);
-    for (const link of due)
-      await moveLink(client, { ...link, status: 'expired', finalizedAt: now });
-    return due.length;
-  });
-
-/** Expires the links that are due on a timeline, a round at a time. Gives how many there were. */
-export const expireLinks = async (
-  database: Database,
   clock: () => Temporal.Instant,
   timeline: Timeline = null,
-): Promise<number> => {
-  for (let seen = 0; ;) {
-    const now = clock();
-    const { result, limit } = await workBatch(database.pool, {
-      task: linkLives.task,
-      limit: round_max,
-      work: (most) => expireRound(database, timeline, now, most),
-      first: () => linkLives.first(database.pool, timeline, now),
-    });
-    seen += result;
-    if (result < limit) return seen;
-  }
-};
+): Promise<number> =>
+  workDue(pool, linkLives, clock, timeline, (client, link, now) =>
+    moveLink(client, { ...link, status: 'expired', finalizedAt: now }),
+  );

@@ -3,9 +3,10 @@
  * for that clock, all others for the real time. Sweeps ask here what is due, so that no sweep of
  * the real time ever touches a shop that lives by its own.
  */
-import { notDeadLetter, type Subject } from '../alerts/dead-letters.ts';
+import type pg from 'pg';
+import { notDeadLetter, workBatch, type Subject } from '../alerts/dead-letters.ts';
 import { ownersStatement, type Owner } from '../database/sharding.ts';
-import { run, type Runner, type Statement } from '../database/statement.ts';
+import { inTransaction, run, type Runner, type Statement } from '../database/statement.ts';
 
 /** The owner of the time: a shop with a test clock, in test mode; null: the real time. */
 export type Timeline = { readonly merchantId: string; readonly shopId: string } | null;
@@ -320,4 +321,37 @@ export const dueOn = <Found extends object>(waiting: Waiting): Due<Found> => {
       return row?.at ?? null;
     },
   };
+};
+
+/** How many rows one round takes. */
+const round_max = 200;
+
+/**
+ * Works the rows that are due on a timeline, in rounds of one transaction each. Gives how many there
+ * were.
+ */
+export const workDue = async <Found>(
+  pool: pg.Pool,
+  rows: Due<Found>,
+  clock: () => Temporal.Instant,
+  timeline: Timeline,
+  work: (client: pg.PoolClient, row: Found, now: Temporal.Instant) => Promise<void>,
+): Promise<number> => {
+  for (let seen = 0; ;) {
+    const now = clock();
+    const workRound = (most: number) =>
+      inTransaction(pool, async (client) => {
+        const due = await rows.due(client, timeline, now, most);
+        for (const row of due) await work(client, row, now);
+        return due.length;
+      });
+    const { result, limit } = await workBatch(pool, {
+      task: rows.task,
+      limit: round_max,
+      work: workRound,
+      first: () => rows.first(pool, timeline, now),
+    });
+    seen += result;
+    if (result < limit) return seen;
+  }
 };

@@ -6,8 +6,7 @@ import type { AuditVerb } from '../../rules/audit-action.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { refuse, type RefusalCode, type Refusal } from '../../rules/refusal.ts';
 import type { OperatorPrincipal } from '../access/principal.ts';
-import { workBatch } from '../alerts/dead-letters.ts';
-import { dueOn, type Timeline } from '../clock/due.ts';
+import { dueOn, workDue, type Timeline } from '../clock/due.ts';
 import { writeEntry, type Acting } from '../database/audit.ts';
 import type { AuditedState } from '../database/audited.ts';
 import { loadByKey, lockByKey, type RowKey } from '../database/batch-calls.ts';
@@ -17,7 +16,7 @@ import { openList } from '../database/lists.ts';
 import type { Database } from '../database/orm.ts';
 import { emOn } from '../database/orm-connections.ts';
 import { registry, type RegistryTable } from '../database/registry.ts';
-import { columns, inTransaction, type Runner } from '../database/statement.ts';
+import { columns, type Runner } from '../database/statement.ts';
 import { draftLife_h, draftStatuses, pendingDrafts_max, type DraftState } from './rules.ts';
 
 /** The fields that every draft has. */
@@ -134,50 +133,20 @@ export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>) => {
 
 export type DraftStore<Row extends Draft> = ReturnType<typeof openDraftStore<Row>>;
 
-/** How many drafts one round takes. */
-const round_max = 200;
-
-const expireRound = <Row extends Draft>(
+/** Expires the drafts that are due on a timeline. Returns their number. */
+export const expireDrafts = <Row extends Draft>(
   store: DraftStore<Row>,
   { pool }: Pick<Database, 'pool'>,
-  timeline: Timeline,
-  now: Temporal.Instant,
-  limit: number,
-): Promise<number> =>
-  inTransaction(pool, async (client) => {
-    const acting: Acting = {
-      principal: { kind: 'service', name: `expire-${store.name.replace('_', '-')}s` },
-      requestId: '',
-      now: () => now,
-    };
-    const due = await store.lives.due(client, timeline, now, limit);
-    for (const draft of due) {
-      const after = { ...draft, status: 'expired', decidedAt: now } as const;
-      await store.move(client, after);
-      await store.record(client, acting, 'expire', { before: draft, after });
-    }
-    return due.length;
-  });
-
-/** Expires the drafts that are due on a timeline, in rounds. Returns their number. */
-export const expireDrafts = async <Row extends Draft>(
-  store: DraftStore<Row>,
-  database: Pick<Database, 'pool'>,
   clock: () => Temporal.Instant,
   timeline: Timeline = null,
-): Promise<number> => {
-  for (let seen = 0; ;) {
-    const now = clock();
-    const { result, limit } = await workBatch(database.pool, {
-      task: store.lives.task,
-      limit: round_max,
-      work: (most) => expireRound(store, database, timeline, now, most),
-      first: () => store.lives.first(database.pool, timeline, now),
-    });
-    seen += result;
-    if (result < limit) return seen;
-  }
-};
+): Promise<number> =>
+  workDue(pool, store.lives, clock, timeline, async (client, draft, now) => {
+    const name = `expire-${store.name.replace('_', '-')}s`;
+    const acting: Acting = { principal: { kind: 'service', name }, requestId: '', now: () => now };
+    const after = { ...draft, status: 'expired', decidedAt: now } as const;
+    await store.move(client, after);
+    await store.record(client, acting, 'expire', { before: draft, after });
+  });
 
 // What the tables of drafts have in common: who proposed and decided, their lists, their checks.
 
