@@ -193,7 +193,7 @@ export type AuditEntry = Row<InferEntity<typeof AuditEntryEntity>>;
  * Texts that people wrote for an entry. They are stored separately: entries are permanent, and a
  * text may have to be erased.
  */
-const AuditTextEntity = defineEntity({
+export const AuditTextEntity = defineEntity({
   name: 'AuditText',
   tableName: 'audit_text',
   properties: {
@@ -270,7 +270,7 @@ export const viewEntities = [SavedViewEntity];
 
 // Console sessions and the one-time login links of administrators.
 
-const ConsoleSessionEntity = defineEntity({
+export const ConsoleSessionEntity = defineEntity({
   name: 'ConsoleSession',
   tableName: 'console_session',
   properties: {
@@ -291,7 +291,7 @@ const ConsoleSessionEntity = defineEntity({
 });
 export type ConsoleSession = Row<InferEntity<typeof ConsoleSessionEntity>>;
 
-const ConsoleLinkEntity = defineEntity({
+export const ConsoleLinkEntity = defineEntity({
   name: 'ConsoleLink',
   tableName: 'console_link',
   properties: {
@@ -309,5 +309,7 @@ const ConsoleLinkEntity = defineEntity({
     merchantId: p.uuid().strictNullable(),
   },
 });
+
+export type ConsoleLink = Row<InferEntity<typeof ConsoleLinkEntity>>;
 
 export const sessionEntities = [ConsoleSessionEntity, ConsoleLinkEntity];

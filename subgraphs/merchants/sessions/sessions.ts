@@ -4,24 +4,20 @@
  * drop the session.
  */
 import { randomUUID } from 'node:crypto';
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { unnamedPerson } from '../../platform/access/link-person.ts';
 import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
 import type { Bus } from '../../platform/bus/bus.ts';
 import { writeEntry, type AuditedAction, type Acting } from '../../platform/database/audit.ts';
 import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
+import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import {
-  columns,
-  inTransaction,
-  run,
-  type Runner,
-  type Statement,
-} from '../../platform/database/statement.ts';
 import { isUuid } from '../../rules/ids.ts';
-import type { ConsoleSession } from '../entities.ts';
+import { ConsoleLinkEntity, ConsoleSessionEntity, type ConsoleSession } from '../entities.ts';
 
 export interface SessionDeps {
-  readonly database: Pick<Database, 'pool'>;
+  readonly database: Pick<Database, 'pool' | 'fork'>;
   readonly bus: Bus;
 }
 
@@ -33,24 +29,12 @@ export interface Person {
   readonly merchantId: string | null;
 }
 
-const returned = columns([
-  'digest',
-  'id',
-  'subject',
-  'role',
-  'merchantId',
-  'createdAt',
-  'seenAt',
-  'endsAt',
-  'endedAt',
-]);
-
 // How long people stay logged in to the console.
 
 /** A session ends so long after its login, however busy it was. */
 const sessionLife_h = 12;
 /** And so long after its last request. */
-export const sessionIdle_min = 60;
+const sessionIdle_min = 60;
 /** How long a one-time link can be used. */
 const linkLife_min = 10;
 /** How long an invitation can be used. */
@@ -72,47 +56,34 @@ export const endOf = ({ seenAt, endsAt }: SessionTimes): Temporal.Instant => {
   return idle.epochMilliseconds < endsAt.epochMilliseconds ? idle : endsAt;
 };
 
-const insertSession: Statement = {
-  name: 'console_session.insert',
-  text: `with gone as (delete from console_session where digest = any (array(select digest from console_session
-      where ends_at < $6::timestamptz - interval '${sessionKept_days} days' order by ends_at limit 100 for update skip locked)))
-    insert into console_session (digest, id, subject, role, merchant_id, created_at, seen_at, ends_at)
-    values ($1, $2, $3, $4, $5, $6, $6, $7) returning ${returned}`,
-};
+/** The sessions that last at a moment. */
+export const lasting = (now: Temporal.Instant) => ({
+  endedAt: null,
+  endsAt: { $gt: now },
+  seenAt: { $gt: now.subtract({ minutes: sessionIdle_min }) },
+});
 
-const takeLink: Statement = {
-  name: 'console_link.take',
-  text: 'update console_link set used_at = $2 where digest = $1 and used_at is null and expires_at > $2 returning subject, role, merchant_id as "merchantId"',
-};
-
-const insertLink: Statement = {
-  name: 'console_link.insert',
-  text: `with gone as (delete from console_link where expires_at < $2::timestamptz - interval '${sessionKept_days} days')
-    insert into console_link (digest, expires_at, subject, role, merchant_id) values ($1, $3, $4, $5, $6)`,
-};
+const kept = (now: Temporal.Instant): Temporal.Instant =>
+  now.subtract({ hours: 24 * sessionKept_days });
 
 /** Uses up the link with this digest; returns its person, null when it is used or expired. */
-const takenBy = async (client: Runner, link: string, at: Temporal.Instant) => {
-  const [taken] = await run<Person | { readonly subject: null }>(client, takeLink, [link, at]);
-  if (!taken) return null;
-  return taken.subject === null ? unnamedPerson : taken;
+const takenBy = async (em: EntityManager, digest: string, at: Temporal.Instant) => {
+  const usable = { digest, usedAt: null, expiresAt: { $gt: at } };
+  const link = await em.findOne(ConsoleLinkEntity, usable, forUpdate);
+  if (!link) return null;
+  link.usedAt = at;
+  const { subject, role, merchantId } = link;
+  return subject === null || role === null ? unnamedPerson : { subject, role, merchantId };
 };
 
-const findSession: Statement = {
-  name: 'console_session.find',
-  text: `select ${returned} from console_session where digest = $1 and ended_at is null and ends_at > $2
-    and seen_at > $2::timestamptz - interval '${sessionIdle_min} minutes'`,
-};
-
-const noteSeen: Statement = {
-  name: 'console_session.note_seen',
-  text: `update console_session set seen_at = $2 where digest = $1 and ended_at is null
-    and seen_at <= $2::timestamptz - interval '1 minute' returning id`,
-};
-
-const endSession: Statement = {
-  name: 'console_session.end',
-  text: 'update console_session set ended_at = $2 where digest = $1 and ended_at is null returning id',
+/** Removes sessions that ended long ago, some at a time; other logins pass those. */
+const removeOld = async (em: EntityManager, at: Temporal.Instant): Promise<void> => {
+  const old = await em.find(
+    ConsoleSessionEntity,
+    { endsAt: { $lt: kept(at) } },
+    { orderBy: { endsAt: 'asc' }, limit: 100, lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE },
+  );
+  for (const session of old) em.remove(session);
 };
 
 /**
@@ -125,25 +96,27 @@ const open = (
   digest: string,
   by: { readonly person: Person } | { readonly link: string },
 ): Promise<ConsoleSession | null> =>
-  inTransaction(database.pool, async (client) => {
+  database.fork().transactional(async (em) => {
     const at = now();
-    const person = 'person' in by ? by.person : await takenBy(client, by.link, at);
+    const person = 'person' in by ? by.person : await takenBy(em, by.link, at);
     if (!person) return null;
+    await removeOld(em, at);
     const { subject, role, merchantId } = person;
-    const [session] = await run<ConsoleSession>(client, insertSession, [
+    const session = em.create(ConsoleSessionEntity, {
       digest,
-      randomUUID(),
+      id: randomUUID(),
       subject,
       role,
       merchantId,
-      at,
-      at.add({ hours: sessionLife_h }),
-    ]);
-    if (!session) throw new Error('a session was not written');
+      createdAt: at,
+      seenAt: at,
+      endsAt: at.add({ hours: sessionLife_h }),
+      endedAt: null,
+    });
     const principal: OperatorPrincipal = { kind: 'operator', ...person };
     const acting = { principal, requestId, now };
     const action: AuditedAction = { action: 'console_session.open', merchantId, id: session.id };
-    await writeEntry(client, acting, action, {
+    await writeEntry(await clientOf(em), acting, action, {
       before: null,
       after: { by: 'person' in by ? 'issuer' : 'link' },
     });
@@ -185,24 +158,37 @@ export const makeLink = async (
   if (merchantId !== null && !(await openKnownMerchants(database.pool)([merchantId]))) return null;
   const expiresAt = now.add({ minutes: linkLife_min });
   const { subject = null, role = null } = person ?? {};
-  await run(database.pool, insertLink, [digest, now, expiresAt, subject, role, merchantId]);
+  const uninvited = { id: null, invitedBy: null, usedAt: null };
+  const em = database.fork();
+  await em.nativeDelete(ConsoleLinkEntity, { expiresAt: { $lt: kept(now) } });
+  await em.insert(ConsoleLinkEntity, {
+    digest,
+    expiresAt,
+    subject,
+    role,
+    merchantId,
+    ...uninvited,
+  });
   return expiresAt;
 };
 
 /** The session with this digest; null when there is none or it is over. */
-export const findSessionBy = async (
+export const findSessionBy = (
   { database }: SessionDeps,
   digest: string,
   now: Temporal.Instant,
 ): Promise<ConsoleSession | null> =>
-  (await run<ConsoleSession>(database.pool, findSession, [digest, now]))[0] ?? null;
+  database.fork().findOne(ConsoleSessionEntity, { digest, ...lasting(now) });
 
 /** Records that a session was used; at most one write a minute. */
 export const noteSessionUse = async (
   { database }: SessionDeps,
   digest: string,
   now: Temporal.Instant,
-): Promise<boolean> => (await run(database.pool, noteSeen, [digest, now])).length > 0;
+): Promise<boolean> => {
+  const stale = { digest, endedAt: null, seenAt: { $lte: now.subtract({ minutes: 1 }) } };
+  return (await database.fork().nativeUpdate(ConsoleSessionEntity, stale, { seenAt: now })) > 0;
+};
 
 /** Ends a session in every process within a second; false when it was already over. */
 export const endSessionBy = async (
@@ -210,7 +196,11 @@ export const endSessionBy = async (
   digest: string,
   now: Temporal.Instant,
 ): Promise<boolean> => {
-  const ended = await run<{ id: string }>(database.pool, endSession, [digest, now]);
-  for (const { id } of ended) await bus.publish('sessions', { sessionId: id });
-  return ended.length > 0;
+  const em = database.fork();
+  const unended = { digest, endedAt: null };
+  const session = await em.findOne(ConsoleSessionEntity, unended);
+  if (!session || (await em.nativeUpdate(ConsoleSessionEntity, unended, { endedAt: now })) === 0)
+    return false;
+  await bus.publish('sessions', { sessionId: session.id });
+  return true;
 };
