@@ -1,13 +1,13 @@
 /** Reads the audit log. Every change that a person makes writes to it (platform/database/audit). */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RowKey } from '../platform/database/batch-calls.ts';
-import { withTexts, type AuditTexts } from '../platform/database/audit.ts';
+import { withTexts } from '../platform/database/audit.ts';
 import { findPage, given, type Page, type PageQuery } from '../platform/database/keyset.ts';
 import { runByMerchant } from '../platform/database/sharding.ts';
 import type { Runner, Statement } from '../platform/database/statement.ts';
 import { isUuid } from '../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
-import { AuditEntryEntity, type AuditEntry } from './entities.ts';
+import { AuditEntryEntity, AuditTextEntity, type AuditEntry } from './entities.ts';
 
 /**
  * Selects the entries of one merchant, or of all when `merchantId` is null; other fields narrow it.
@@ -22,26 +22,20 @@ interface AuditQuery extends PageQuery {
   readonly until?: Temporal.Instant | null | undefined;
 }
 
-interface EntryTexts {
-  readonly merchantId: string;
-  readonly entryId: string;
-  readonly texts: AuditTexts;
-}
-
-const texts: Statement = {
-  name: 'audit_text.load',
-  text: `select merchant_id as "merchantId", entry_id as "entryId", texts from audit_text where merchant_id = $1 and entry_id = any ($2)`,
-};
-
 /** The same entries with their texts, which are stored separately. */
 export const readTexts = async (
-  runner: Runner,
+  em: EntityManager,
   entries: readonly AuditEntry[],
 ): Promise<AuditEntry[]> => {
-  const kept = await runByMerchant<EntryTexts, AuditEntry>(runner, texts, entries, (own) => [
-    own.map(({ id }) => id),
-  ]);
-  const byEntry = new Map(kept.map((one) => [one.entryId, one.texts]));
+  const texts = await em.find(
+    AuditTextEntity,
+    {
+      merchantId: { $in: [...new Set(entries.map(({ merchantId }) => merchantId))] },
+      entryId: { $in: entries.map(({ id }) => id) },
+    },
+    { disableIdentityMap: true },
+  );
+  const byEntry = new Map(texts.map((one) => [one.entryId, one.texts]));
   return entries.map((entry) => ({
     ...entry,
     before: withTexts(entry.before, byEntry.get(entry.id)?.before),
@@ -55,7 +49,6 @@ export const readTexts = async (
  */
 export const listAuditEntries = async (
   em: EntityManager,
-  runner: Runner,
   { merchantId, action = null, actor = null, subjectId = null, since, until, ...page }: AuditQuery,
 ): Promise<Page<AuditEntry> | Refusal> => {
   const everybody = merchantId === null;
@@ -68,7 +61,7 @@ export const listAuditEntries = async (
   };
   const found = await findPage(em, { entity: AuditEntryEntity, at: 'at', where }, page);
   if (isRefusal(found)) return found;
-  const nodes = await readTexts(runner, found.nodes);
+  const nodes = await readTexts(em, found.nodes);
   const edges = found.edges.flatMap((edge, at) => {
     const node = nodes[at];
     return node ? [{ ...edge, node }] : [];

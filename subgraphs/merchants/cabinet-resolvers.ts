@@ -76,7 +76,7 @@ export const cabinetQueries = ({ database, database: { pool } }: Pick<CabinetDep
     auditLog: async (_, query, context) => {
       const merchantId = anyMerchantOf(context.principal, query.merchantId);
       const em = database.emOf(context);
-      return orThrow(await listAuditEntries(em, pool, { ...query, merchantId }));
+      return orThrow(await listAuditEntries(em, { ...query, merchantId }));
     },
   }) satisfies QueryResolvers;
 

@@ -87,7 +87,7 @@ describe('the audit log by the month', () => {
     await write(...Array.from({ length: 9 }, () => now), days(31));
     const seen: string[] = [];
     for (let cursor: string | null = null, pages = 0; pages < 20; pages += 1) {
-      const page = await listAuditEntries(database.fork(), database.pool, {
+      const page = await listAuditEntries(database.fork(), {
         merchantId,
         first: 3,
         after: cursor,

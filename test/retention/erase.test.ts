@@ -283,7 +283,7 @@ describe('personal data', () => {
         [merchantId],
       );
       assert.ok(!JSON.stringify(entries).includes(trace), 'the log itself has no text');
-      return (await readTexts(migrated.database.pool, entries)).map(({ before, after }) => [
+      return (await readTexts(migrated.database.fork(), entries)).map(({ before, after }) => [
         before?.['note'],
         after?.['reason'],
       ]);

@@ -3,6 +3,7 @@
  * (docs/contract.md#balance-and-ledger).
  */
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
+import type { SourceKind } from '../../ledger/entities.ts';
 import { cursorOf, type Page } from '../../platform/database/keyset.ts';
 import { type ListedPage, openList } from '../../platform/database/lists.ts';
 import {
@@ -50,6 +51,21 @@ export const ledgerTable: RegistryTable = {
   filters: { type: ledgerTypes },
   always: `posting.type in (${ledgerTypes.map((type) => `'${type}'`).join(', ')})`,
 };
+
+const ofSources: Statement = {
+  name: 'ledger.of_sources',
+  text: `select ${ledgerColumns} from posting where merchant_id = $1 and source_kind = any ($2) and source_id = any ($3::uuid[])
+    and ${ledgerTable.always} order by created_at desc, id desc limit $4`,
+};
+
+/** Movements of these facts, at most so many: the newest first. */
+export const findMovements = (
+  runner: Runner,
+  merchantId: string,
+  kinds: readonly SourceKind[],
+  sourceIds: readonly string[],
+  limit: number,
+): Promise<LedgerRow[]> => run(runner, ofSources, [merchantId, kinds, sourceIds, limit]);
 
 export const ledgerRegistryQuery = ({ type, ...page }: LedgerQuery): RegistryQuery => ({
   ...page,

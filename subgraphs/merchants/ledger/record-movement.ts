@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { availableOf, bookPostings, lockMerchant, withinBound } from '../../ledger/balance.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
-import { run, type Statement } from '../../platform/database/statement.ts';
 import { isPlainText } from '../../rules/block.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../rules/mode.ts';
@@ -16,7 +15,7 @@ import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { charactersOf } from '../../rules/texts.ts';
 import { changeEntities, type Acting } from '../../platform/database/audit.ts';
 import { missing, reasonMistake, type PolicyDeps } from '../policies/change-policy.ts';
-import { ledgerColumns, type LedgerRow } from './read-ledger.ts';
+import { findMovements, type LedgerRow } from './read-ledger.ts';
 
 const reference_max_chars = 100;
 
@@ -48,11 +47,6 @@ const sourceIdOf = ({ kind, merchantId, reference }: Movement): string => {
     .update(JSON.stringify([kind, merchantId, reference]))
     .digest('hex');
   return digest.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
-};
-
-const find: Statement = {
-  name: 'movement.find',
-  text: `select ${ledgerColumns} from posting where merchant_id = $1 and source_kind = $2 and source_id = $3`,
 };
 
 const mistakeIn = ({ amount, currency, reference }: Movement): string | null => {
@@ -115,7 +109,8 @@ const record = async (
       const client = await clientOf(em);
       await lockMerchant(client, merchantId);
       const after = { shopId, mode, currency, amount, reference, description };
-      const [earlier] = await run<LedgerRow>(client, find, [merchantId, kind, sourceId]);
+      const find = () => findMovements(client, merchantId, [kind], [sourceId], 1);
+      const [earlier] = await find();
       if (earlier && !isSame(earlier, movement))
         return refuse(
           'idempotent_conflict',
@@ -141,7 +136,7 @@ const record = async (
         at: acting.now(),
       };
       await bookPostings(client, source, postings);
-      const [entry] = await run<LedgerRow>(client, find, [merchantId, kind, sourceId]);
+      const [entry] = await find();
       if (!entry) throw new Error(`${kind} ${sourceId} was booked and is not in the ledger`);
       return { entry, repeated: false };
     },

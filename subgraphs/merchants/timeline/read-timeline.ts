@@ -3,25 +3,25 @@
  * webhook attempts, movements and audit entries. Each part is read by an index and limited to its
  * last rows.
  */
+import type { EntityManager } from '@mikro-orm/postgresql';
 // The operations' types: the subgraph's own types import this file.
 import type { PaymentStatus, RefundStatus } from '../../../schema/generated/operations.ts';
 import { type BankCall, BankCallEntity } from '../../acquirers/entities.ts';
 import { refusal } from '../../platform/access/access.ts';
-import type { OnPool } from '../../platform/database/orm.ts';
-import { columns, propertyNames, run, type Runner } from '../../platform/database/statement.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { columns, run, type Runner } from '../../platform/database/statement.ts';
 import type { EntityReference } from '../../platform/graph/entities.ts';
 import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
-import { ledgerTypes } from '../../rules/postings.ts';
 import { readTexts } from '../audit.ts';
 import {
   AuditEntryEntity,
-  WebhookAttemptEntity,
   WebhookDeliveryEntity,
   type AuditEntry,
   type WebhookAttempt,
   type WebhookDelivery,
 } from '../entities.ts';
-import { ledgerColumns, type LedgerRow } from '../ledger/read-ledger.ts';
+import { findMovements, type LedgerRow } from '../ledger/read-ledger.ts';
+import { findAttempts } from '../list-cabinet.ts';
 
 /** Rows shown of each part at most: the last ones. */
 const shownOfPart_max = 100;
@@ -79,6 +79,7 @@ interface Life {
   readonly linkId: string | null;
   readonly keyPrefix: string | null;
   readonly openedAt: Temporal.Instant | null;
+  readonly draftIds: readonly string[];
 }
 
 interface RefundLife {
@@ -96,39 +97,18 @@ const statements = {
     text: `select ${columns(['status', 'createdAt', 'orderedAt', 'capturedAt', 'finalizedAt', 'holdKey', 'tokenId', 'subscriptionId', 'madeByKey'])},
       (select link_id from link_payment where merchant_id = $1 and payment_id = $2) as "linkId",
       (select prefix from api_key where api_key.merchant_id = $1 and api_key.shop_id = payment.shop_id and api_key.id = payment.made_by_key) as "keyPrefix",
-      (select created_at from page_opening where merchant_id = $1 and payment_id = $2 order by page_opening.created_at limit 1) as "openedAt"
+      (select created_at from page_opening where merchant_id = $1 and payment_id = $2 order by page_opening.created_at limit 1) as "openedAt",
+      array(select id::text from refund_draft where merchant_id = $1 and payment_id = $2) as "draftIds"
       from payment where merchant_id = $1 and id = $2`,
   },
   refunds: {
     name: 'timeline.refunds',
     text: `select ${columns(['id', 'status', 'amount', 'createdAt', 'completedAt'])} from refund where merchant_id = $1 and payment_id = $2 order by created_at desc, id desc ${last}`,
   },
-  calls: {
-    name: 'timeline.bank_calls',
-    text: `select ${columns(propertyNames(BankCallEntity))} from bank_call where merchant_id = $1 and subject_id = any ($2::uuid[]) order by created_at desc, id desc ${last}`,
-  },
-  attempts: {
-    name: 'timeline.attempts',
-    text: `select ${columns(propertyNames(WebhookAttemptEntity), 'attempt')} from (select id from webhook_delivery
-        where merchant_id = $1 and subject_id = any ($2::uuid[]) order by created_at desc ${last}) delivery
-      cross join lateral (select * from webhook_attempt where webhook_attempt.merchant_id = $1 and delivery_id = delivery.id order by number desc ${last}) attempt
-      order by attempt.at desc ${last}`,
-  },
-  deliveries: {
-    name: 'timeline.deliveries',
-    text: `select ${columns(propertyNames(WebhookDeliveryEntity))} from webhook_delivery where merchant_id = $1 and id = any ($2::uuid[])`,
-  },
-  postings: {
-    name: 'timeline.postings',
-    text: `select ${ledgerColumns} from posting where merchant_id = $1 and source_kind = any (array['payment', 'refund']) and source_id = any ($2::uuid[])
-      and type = any (array[${ledgerTypes.map((type) => `'${type}'`).join(', ')}]) order by created_at desc, id desc ${last}`,
-  },
-  audit: {
-    name: 'timeline.audit',
-    text: `select ${columns(propertyNames(AuditEntryEntity))} from audit_entry where merchant_id = $1
-      and subject_id = any ($2::text[] || array(select id::text from refund_draft where merchant_id = $1 and payment_id = $3)) order by at desc, id desc ${last}`,
-  },
 } as const;
+
+/** Fresh from the database, whatever the call read before. */
+const newest = { limit: shownOfPart_max, disableIdentityMap: true } as const;
 
 /** The statuses whose moments the payment row stores. */
 const statusesOf = ({
@@ -184,25 +164,29 @@ const refundsOf = (merchantId: string, refunds: readonly RefundLife[]): RefundRo
   });
 
 const attemptsOf = async (
+  em: EntityManager,
   runner: Runner,
-  merchantId: string,
-  subjects: readonly string[],
+  about: { readonly merchantId: string; readonly subjectId: { readonly $in: string[] } },
 ): Promise<AttemptRow[]> => {
-  const attempts = await run<WebhookAttempt>(runner, statements.attempts, [merchantId, subjects]);
-  const ids = [...new Set(attempts.map(({ deliveryId }) => deliveryId))];
-  if (ids.length === 0) return [];
-  const found = await run<WebhookDelivery>(runner, statements.deliveries, [merchantId, ids]);
-  const deliveries = new Map(found.map((delivery) => [delivery.id, delivery]));
-  return attempts.flatMap((attempt) => {
-    const delivery = deliveries.get(attempt.deliveryId);
-    return delivery
-      ? [{ __typename: 'TimelineWebhookAttempt' as const, at: attempt.at, delivery, attempt }]
-      : [];
-  });
+  const options = { ...newest, orderBy: { createdAt: 'desc' } } as const;
+  const deliveries = await em.find(WebhookDeliveryEntity, about, options);
+  const attempts = await findAttempts(runner, deliveries);
+  return deliveries
+    .flatMap((delivery, place) =>
+      (attempts[place] ?? []).map((attempt) => ({
+        __typename: 'TimelineWebhookAttempt' as const,
+        at: attempt.at,
+        delivery,
+        attempt,
+      })),
+    )
+    .toSorted((one, other) => Temporal.Instant.compare(other.at, one.at))
+    .slice(0, shownOfPart_max);
 };
 
 /** Everything about one payment, oldest first; empty when there is none. */
 const readTimeline = async (
+  em: EntityManager,
   runner: Runner,
   { merchantId, id }: EntityReference,
 ): Promise<TimelineRow[]> => {
@@ -211,14 +195,22 @@ const readTimeline = async (
   const refunds = await run<RefundLife>(runner, statements.refunds, [merchantId, id]);
   const subjects = [id, ...refunds.map((refund) => refund.id)];
   const operations = life.holdKey === null ? subjects : [...subjects, life.holdKey];
-  const calls = await run<BankCall>(runner, statements.calls, [merchantId, operations]);
-  const attempts = await attemptsOf(runner, merchantId, subjects);
-  const postings = await run<LedgerRow>(runner, statements.postings, [merchantId, subjects]);
+  const calls = await em.find(
+    BankCallEntity,
+    { merchantId, subjectId: { $in: operations } },
+    { ...newest, orderBy: { createdAt: 'desc', id: 'desc' } },
+  );
+  const attempts = await attemptsOf(em, runner, { merchantId, subjectId: { $in: subjects } });
+  const kinds = ['payment', 'refund'] as const;
+  const postings = await findMovements(runner, merchantId, kinds, subjects, shownOfPart_max);
   // Actions on the payment's webhooks belong to its timeline.
-  const acted = new Set([...subjects, ...attempts.map(({ delivery }) => delivery.id)]);
-  const about = [merchantId, [...acted], id];
-  const entries = await run<AuditEntry>(runner, statements.audit, about);
-  const audit = await readTexts(runner, entries);
+  const sent = attempts.map(({ delivery }) => delivery.id);
+  const entries = await em.find(
+    AuditEntryEntity,
+    { merchantId, subjectId: { $in: [...new Set([...subjects, ...sent, ...life.draftIds])] } },
+    { ...newest, orderBy: { at: 'desc', id: 'desc' } },
+  );
+  const audit = await readTexts(em, entries);
   const rows: TimelineRow[] = [
     createdOf(life),
     ...statusesOf(life),
@@ -248,12 +240,17 @@ const readTimeline = async (
 const timelines_max = 10;
 
 /** The field of a payment. */
-export const timelineOf = ({ database: { pool } }: OnPool) => {
-  const loader = perCall<EntityReference, TimelineRow[]>(async (payments) => {
+export const timelineOf = ({
+  database,
+}: {
+  readonly database: Pick<Database, 'pool' | 'emOf'>;
+}) => {
+  const loader = perCall<EntityReference, TimelineRow[]>(async (payments, context) => {
     if (payments.length > timelines_max)
       throw refusal('bad_request', `timeline: ask for at most ${timelines_max} payments at a time`);
     const found: TimelineRow[][] = [];
-    for (const payment of payments) found.push(await readTimeline(pool, payment));
+    const em = database.emOf(context);
+    for (const payment of payments) found.push(await readTimeline(em, database.pool, payment));
     return found;
   });
   return (payment: EntityReference, _: object, context: SubgraphContext) =>
