@@ -124,7 +124,7 @@ const differing = async (cabinet: Cabinet): Promise<string> => {
     'ReconciliationRun',
   );
   await made(cabinet, `reconciliationMatch(runId: ${runId})`, 'ReconciliationRun');
-  while (await matchNext(cabinet.harness.pool, Temporal.Now.instant()));
+  while (await matchNext(cabinet.harness.database, Temporal.Now.instant()));
   const { found } = await cabinet.ask(
     `{ found: reconciliationDifferences(runId: ${runId}) { nodes { id } } }`,
   );

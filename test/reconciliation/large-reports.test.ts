@@ -97,7 +97,7 @@ test('no statement of a match reads a large table as a whole, or more of it than
     [id],
   );
   const sent = watchStatements();
-  const matched = await matchNext(pool, afterwards);
+  const matched = await matchNext(migrated.database, afterwards);
   assert.deepEqual([matched?.id, matched?.matched, matched?.differences], [id, lines, 2]);
   const [seen, reading] = [
     new Set<string>(),
@@ -141,7 +141,7 @@ test('a match that is cut short after any step continues there, also in two proc
   assert.equal(absent.rowCount, wrong);
   const places: string[] = [];
   for (let steps = 0; steps < 4; steps += 1) {
-    const taken = await matchStep(pool, afterwards);
+    const taken = await matchStep(migrated.database, afterwards);
     assert.equal(taken?.status, 'ready');
     places.push(JSON.stringify(taken.progress));
   }
@@ -150,10 +150,12 @@ test('a match that is cut short after any step continues there, also in two proc
   await pool.query(
     'alter table reconciliation_run add constraint cut_short check (matched < 2000) not valid',
   );
-  const interrupted = { query: pool.query.bind(pool), connect: () => pool.connect() } as pg.Pool;
-  while ((await matchStep(interrupted, afterwards).catch(() => null)) !== null);
+  while ((await matchStep(migrated.database, afterwards).catch(() => null)) !== null);
   await pool.query('alter table reconciliation_run drop constraint cut_short');
-  const ended = await Promise.all([matchNext(pool, afterwards), matchNext(pool, afterwards)]);
+  const ended = await Promise.all([
+    matchNext(migrated.database, afterwards),
+    matchNext(migrated.database, afterwards),
+  ]);
   assert.deepEqual(
     ended.flatMap((run) => (run ? [run.id] : [])),
     [id],
@@ -177,7 +179,7 @@ test('a day that a run has looked at is not looked at again, one that none has i
   await pool.query('delete from reconciliation_line where matched_id is not null');
   await pool.query('delete from reconciliation_difference');
   const next = await plantReport(pool, dayOf(16), dayOf(17));
-  const matched = await matchNext(pool, afterwards);
+  const matched = await matchNext(migrated.database, afterwards);
   assert.deepEqual([matched?.id, matched?.differences], [next, 0]);
   // An empty report of two days, of which one was looked at: all of the other is missing.
   const empty = randomUUID();
@@ -186,6 +188,6 @@ test('a day that a run has looked at is not looked at again, one that none has i
      values ($1, 'simulator', 'test', 'empty', $2, $3, 'ready', 0, 0, 0, now(), 'test')`,
     [empty, dayOf(9).toString(), dayOf(11).toString()],
   );
-  await matchNext(pool, afterwards);
+  await matchNext(migrated.database, afterwards);
   assert.deepEqual(await differencesOf(empty), [`missing_at_bank ${lines}`]);
 });

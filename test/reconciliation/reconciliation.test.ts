@@ -127,7 +127,7 @@ const fetched = async (
     { connector: bank.connector, mode: bank.mode, reference, ...day },
     now,
   );
-  const matched = await matchNext(pool, now);
+  const matched = await matchNext(migrated.database, now);
   return { taken, matched, differences: matched ? await differencesOf(matched.id) : [] };
 };
 
@@ -292,7 +292,7 @@ test('an upload comes in parts that may be repeated, tells its mistakes by line,
   ]);
   const late = await addRegistryPart(database, acting, { runId: run.id, part: 3, csv: first });
   assert.ok(isRefusal(late) && late.code === 'bad_request');
-  const matched = await matchNext(database.pool, afterwards);
+  const matched = await matchNext(database, afterwards);
   assert.deepEqual([matched?.id, matched?.matched], [run.id, 1]);
   assert.deepEqual(await differencesOf(run.id), [`amount_differs payment ${two}`]);
 });

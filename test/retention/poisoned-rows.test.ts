@@ -126,8 +126,8 @@ test('a registry that cannot be matched is set aside, and the next one is matche
     );
   }
   await poisonRow(pool, 'reconciliation_run', 'update', { id: bad });
-  assert.equal((await matchNext(pool, now()))?.id, good);
-  assert.equal(await matchNext(pool, now()), null);
+  assert.equal((await matchNext(migrated.database, now()))?.id, good);
+  assert.equal(await matchNext(migrated.database, now()), null);
   const { rows } = await pool.query(
     `select subject_id from dead_letter where task = 'match-registries'`,
   );

@@ -22,7 +22,7 @@ import {
   type OperationSide,
   type ReconciliationRun,
 } from './entities.ts';
-import { firstLine } from './find-owners.ts';
+import { firstLine, storeOwners } from './find-owners.ts';
 
 /*
  * Decides what is wrong with a settlement report line. A line matches our operation by its id, or
@@ -145,12 +145,6 @@ const ours: Readonly<Record<ReportedKind, Statement>> = {
   },
 };
 
-const unmatch: Statement = {
-  name: 'reconciliation.unmatch_lines',
-  text: `update reconciliation_line as stored set matched_id = null from unnest($2::int[], $3::int[]) as wrong (part, line)
-    where stored.run_id = $1 and stored.part = wrong.part and stored.line = wrong.line`,
-};
-
 const clear: Statement = {
   name: 'reconciliation.clear_missing',
   text: `update reconciliation_difference set resolved_at = $3, resolved_by = 'reconciliation', note = 'Found in a later registry'
@@ -240,12 +234,8 @@ const compareLines = async (
   // An operation of another bank or mode does not belong to this report.
   const strangers = compared.filter(({ operation }) => !operation).map(({ line }) => line);
   const wronglyOwned = strangers.filter(({ matchedId }) => matchedId !== null);
-  if (wronglyOwned.length > 0)
-    await run(client, unmatch, [
-      ready.id,
-      wronglyOwned.map(({ part }) => part),
-      wronglyOwned.map(({ line }) => line),
-    ]);
+  const unmatched = wronglyOwned.map((line) => ({ ...line, matchedId: null }));
+  await storeOwners(client, ready.id, unmatched);
   const found = compared.flatMap(({ line, operation, wrong }) =>
     wrong
       ? [

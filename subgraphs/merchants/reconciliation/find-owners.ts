@@ -3,11 +3,19 @@
  * return only merchants: first operations created around the report's span, newest first, until all
  * lines are matched; then each merchant's keys for the ids still unknown.
  */
+import { raw } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { reportedKinds, type ReportedKind } from '../../acquirers/settlement-bank.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
-import type { LinePlace, MatchProgress, ReconciliationRun } from './entities.ts';
 import type { RowKey } from '../../platform/database/batch-calls.ts';
+import { MerchantEntity } from '../entities.ts';
+import {
+  ReconciliationLineEntity,
+  type LinePlace,
+  type MatchProgress,
+  type ReconciliationRun,
+} from './entities.ts';
 
 /** How long before the report an operation may be created to be found by the bank's reference. */
 const made_before_d = 31;
@@ -21,6 +29,16 @@ const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const lowest = '00000000-0000-0000-0000-000000000000';
 /** Before the first line of any run. */
 export const firstLine: LinePlace = { kind: '', part: 0, line: 0 };
+
+/** A match in its transaction, of the ORM and of the statements written by hand. */
+export interface Matching {
+  readonly em: EntityManager;
+  readonly client: pg.PoolClient;
+  readonly ready: ReconciliationRun;
+  readonly now: Temporal.Instant;
+}
+
+const fresh = { disableIdentityMap: true } as const;
 
 interface Made extends RowKey {
   readonly bankRef: string | null;
@@ -55,11 +73,6 @@ const madeOf = each<Statement>((kind) => ({
     order by made.created_at desc, made.id desc limit $5`,
 }));
 
-const isUnowned: Statement = {
-  name: 'reconciliation.is_unowned',
-  text: 'select 1 from reconciliation_line where run_id = $1 and kind = $2 and owner_id is null limit 1',
-};
-
 const linesOf: Statement = {
   name: 'reconciliation.lines_of',
   text: `select kind, part, line, operation_id as "operationId", reference, amount from reconciliation_line
@@ -74,18 +87,6 @@ const own: Statement = {
   text: `update reconciliation_line as stored set owner_id = found.merchant_id, matched_id = found.id
     from unnest($2::int[], $3::int[], $4::uuid[], $5::uuid[]) as found (part, line, merchant_id, id)
     where stored.run_id = $1 and stored.part = found.part and stored.line = found.line`,
-};
-
-const unownedIds: Statement = {
-  name: 'reconciliation.unowned_ids',
-  text: `select kind, part, line, operation_id as "operationId", reference, amount from reconciliation_line
-    where run_id = $1 and owner_id is null and operation_id is not null and (kind, part, line) > ($2, $3, $4)
-    order by kind, part, line limit $5`,
-};
-
-const someMerchants: Statement = {
-  name: 'reconciliation.some_merchants',
-  text: 'select id from merchant where id > $1 order by id limit $2',
 };
 
 const probeOf = each<Statement>((kind) => ({
@@ -111,27 +112,45 @@ const refundsByPayment = (made: readonly Made[]) => {
   };
 };
 
-/** Stores the merchants on the lines. */
-const ownLines = async (
+/** A line's merchant and our operation; null while it is unknown. */
+interface LineOwner extends Pick<LinePlace, 'part' | 'line'> {
+  readonly merchantId: string | null;
+  readonly matchedId: string | null;
+}
+
+/** Stores whose the lines of a run are. */
+export const storeOwners = async (
+  client: pg.PoolClient,
+  runId: string,
+  lines: readonly LineOwner[],
+): Promise<void> => {
+  if (lines.length > 0)
+    await run(client, own, [
+      runId,
+      lines.map(({ part }) => part),
+      lines.map(({ line }) => line),
+      lines.map(({ merchantId }) => merchantId),
+      lines.map(({ matchedId }) => matchedId),
+    ]);
+};
+
+const ownLines = (
   client: pg.PoolClient,
   runId: string,
   lines: readonly OpenLine[],
   operationOf: (line: OpenLine) => RowKey | undefined,
-): Promise<void> => {
-  const found = lines.flatMap((stored) => {
-    const operation = operationOf(stored);
-    const { part, line } = stored;
-    return operation ? [{ part, line, merchantId: operation.merchantId, id: operation.id }] : [];
-  });
-  if (found.length > 0)
-    await run(client, own, [
-      runId,
-      found.map(({ part }) => part),
-      found.map(({ line }) => line),
-      found.map(({ merchantId }) => merchantId),
-      found.map(({ id }) => id),
-    ]);
-};
+): Promise<void> =>
+  storeOwners(
+    client,
+    runId,
+    lines.flatMap((stored) => {
+      const operation = operationOf(stored);
+      const { part, line } = stored;
+      return operation
+        ? [{ part, line, merchantId: operation.merchantId, matchedId: operation.id }]
+        : [];
+    }),
+  );
 
 const byIdOf = <One extends RowKey>(operations: readonly One[]): ReadonlyMap<string, One> =>
   new Map(operations.map((operation) => [operation.id, operation]));
@@ -153,11 +172,11 @@ const afterKind = (ready: ReconciliationRun, kind: ReportedKind): MatchProgress 
 
 /** Reads the next operations of a kind, newest first; returns where matching continues. */
 export const findOwners = async (
-  client: pg.PoolClient,
-  ready: ReconciliationRun,
+  { em, client, ready }: Matching,
   { kind, at, id }: OwnersProgress,
 ): Promise<MatchProgress> => {
-  if ((await run(client, isUnowned, [ready.id, kind])).length === 0) return afterKind(ready, kind);
+  const unowned = { runId: ready.id, kind, ownerId: null };
+  if (!(await em.findOne(ReconciliationLineEntity, unowned, fresh))) return afterKind(ready, kind);
   const oldest = ready.since.subtract({ hours: made_before_d * 24 });
   const made = await run<Made>(client, madeOf[kind], [ready.mode, oldest, at, id, operations_rows]);
   const ids = made.map((operation) => operation.id);
@@ -180,8 +199,7 @@ export const findOwners = async (
 };
 
 const probeKind = async (
-  client: pg.PoolClient,
-  runId: string,
+  { em, client, ready }: Matching,
   kind: ReportedKind,
   lines: readonly OpenLine[],
 ): Promise<void> => {
@@ -189,7 +207,11 @@ const probeKind = async (
   const ids = mine.flatMap(({ operationId }) => operationId ?? []);
   const found: RowKey[] = [];
   for (let after = lowest; ids.length > 0;) {
-    const merchants = await run<{ id: string }>(client, someMerchants, [after, probed_merchants]);
+    const merchants = await em.find(
+      MerchantEntity,
+      { id: { $gt: after } },
+      { ...fresh, fields: ['id'], orderBy: { id: 'asc' }, limit: probed_merchants },
+    );
     const some = merchants.map(({ id }) => id);
     found.push(...(await run<RowKey>(client, probeOf[kind], [some, ids])));
     const last = merchants.at(-1);
@@ -197,17 +219,25 @@ const probeKind = async (
     after = last.id;
   }
   const byId = byIdOf(found);
-  await ownLines(client, runId, mine, ({ operationId }) => byId.get(operationId ?? ''));
+  await ownLines(client, ready.id, mine, ({ operationId }) => byId.get(operationId ?? ''));
 };
 
 /** Looks up the next unknown ids at every merchant; returns where matching continues. */
 export const probeOwners = async (
-  client: pg.PoolClient,
-  { id }: ReconciliationRun,
+  matching: Matching,
   { kind, part, line }: LinePlace,
 ): Promise<MatchProgress> => {
-  const lines = await run<OpenLine>(client, unownedIds, [id, kind, part, line, probed_lines]);
-  for (const of of reportedKinds) await probeKind(client, id, of, lines);
+  const lines = await matching.em.find(
+    ReconciliationLineEntity,
+    {
+      runId: matching.ready.id,
+      ownerId: null,
+      operationId: { $ne: null },
+      [raw('(kind, part, line) > (?, ?, ?)', [kind, part, line])]: [],
+    },
+    { ...fresh, orderBy: { kind: 'asc', part: 'asc', line: 'asc' }, limit: probed_lines },
+  );
+  for (const of of reportedKinds) await probeKind(matching, of, lines);
   const last = lines.at(-1);
   return last && lines.length === probed_lines
     ? { phase: 'probe', after: { kind: last.kind, part: last.part, line: last.line } }

@@ -80,7 +80,7 @@ export const reconciliationJobs = ({
 }: ReconciliationDeps): readonly Job[] => [
   sweep('match-registries', [isMatchDue], async () => {
     for (;;) {
-      const matched = await matchNext(database.pool, now(), stopping);
+      const matched = await matchNext(database, now(), stopping);
       if (!matched) return;
       const { connector, reference, lines, differences } = matched;
       log.info({ connector, reference, lines, differences }, 'a registry was matched');

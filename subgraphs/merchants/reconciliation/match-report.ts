@@ -4,6 +4,7 @@
  * history. First the lines' merchants are found, then each merchant's operations are compared, then
  * missing operations are searched for.
  */
+import { raw } from '@mikro-orm/core';
 import type pg from 'pg';
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import {
@@ -12,18 +13,21 @@ import {
   type Subject,
 } from '../../platform/alerts/dead-letters.ts';
 import { reportedKinds, type ReportedKind } from '../../acquirers/settlement-bank.ts';
+import { ShopEntity } from '../../platform/database/entities.ts';
 import { noteListChange } from '../../platform/database/list-changes.ts';
-import {
-  columns,
-  inTransaction,
-  propertyNames,
-  run,
-  type Statement,
-} from '../../platform/database/statement.ts';
+import { clientOf } from '../../platform/database/orm-connections.ts';
+import type { Database } from '../../platform/database/orm.ts';
+import { columns, propertyNames, run, type Statement } from '../../platform/database/statement.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
 import { compareOwned, compareStrangers, type Step, addDifferences } from './compare-lines.ts';
-import { ReconciliationRunEntity, type ReconciliationRun, type MatchProgress } from './entities.ts';
-import { findOwners, ownersFrom, probeOwners } from './find-owners.ts';
+import {
+  ReconciliationDifferenceEntity,
+  ReconciliationLineEntity,
+  ReconciliationRunEntity,
+  type ReconciliationRun,
+  type MatchProgress,
+} from './entities.ts';
+import { findOwners, ownersFrom, probeOwners, type Matching } from './find-owners.ts';
 
 /*
  * Finds operations that succeeded here but are in no settlement report. It reads the postings of
@@ -87,18 +91,6 @@ const missingFrom = async (
   };
 };
 
-interface ActiveShop {
-  readonly merchantId: string;
-  readonly id: string;
-  /** Whether the shop had operations in the span. */
-  readonly active: boolean;
-}
-
-const someShops: Statement = {
-  name: 'reconciliation.some_shops',
-  text: `select merchant_id as "merchantId", id from shop where (merchant_id, id) > ($1::uuid, $2::uuid)
-    order by merchant_id, id limit $3`,
-};
 /** Whether a shop had operations in a span; reads no more for a large shop than for a small one. */
 const isActive: Statement = {
   name: 'reconciliation.is_active',
@@ -153,26 +145,12 @@ const succeeded: Readonly<Record<ReportedKind, Statement>> = {
   payout: succeededOf('payout'),
 };
 
-const reported: Statement = {
-  name: 'reconciliation.reported',
-  text: `select matched_id as id from reconciliation_line where matched_id = any ($1::uuid[])`,
-};
-
-const knownMissing: Statement = {
-  name: 'reconciliation.known_missing',
-  text: `select operation_id as id from reconciliation_difference
-    where merchant_id = $1 and operation_id = any ($2::uuid[]) and kind = 'missing_at_bank'`,
-};
-
-interface Look {
-  readonly client: pg.PoolClient;
-  readonly ready: ReconciliationRun;
-  readonly now: Temporal.Instant;
+interface Look extends Matching {
   readonly gap: Missing['gaps'][number];
 }
 /** Stores the operations of a batch that are missing at the bank; returns their number. */
 const reportMissing = async (
-  { client, ready, now }: Look,
+  { em, client, ready, now }: Look,
   merchantId: string,
   kind: ReportedKind,
   batch: readonly Succeeded[],
@@ -180,10 +158,19 @@ const reportMissing = async (
   const mine = batch.filter(({ isOfBank }) => isOfBank);
   const ids = mine.map(({ id }) => id);
   if (ids.length === 0) return 0;
-  const seen = new Set((await run<{ id: string }>(client, reported, [ids])).map(({ id }) => id));
+  const reported = await em.find(
+    ReconciliationLineEntity,
+    { matchedId: { $in: ids } },
+    { fields: ['matchedId'], disableIdentityMap: true },
+  );
+  const seen = new Set(reported.map(({ matchedId }) => matchedId));
   if (seen.size === ids.length) return 0;
-  for (const { id } of await run<{ id: string }>(client, knownMissing, [merchantId, ids]))
-    seen.add(id);
+  const known = await em.find(
+    ReconciliationDifferenceEntity,
+    { merchantId, operationId: { $in: ids }, kind: 'missing_at_bank' },
+    { fields: ['operationId'], disableIdentityMap: true },
+  );
+  for (const { operationId } of known) seen.add(operationId);
   const found = mine
     .filter(({ id }) => !seen.has(id))
     .map(({ id, amount, currency, bankRef }) => ({
@@ -228,29 +215,30 @@ const lookThrough = async (look: Look, shop: Shop, from: Operations, most: numbe
 };
 
 /** The next page of shops. */
-const findShops = async (
-  { client, ready: { mode }, gap: { since, until } }: Look,
-  { merchantId, id }: Shop,
-): Promise<readonly ActiveShop[]> => {
-  const shops: ActiveShop[] = [];
-  for (const shop of await run<Shop>(client, someShops, [merchantId, id, shops_max])) {
-    const values = [shop.merchantId, shop.id, mode, since, until];
-    const [row] = await run<{ active: boolean }>(client, isActive, values);
-    shops.push({ ...shop, active: row?.active === true });
-  }
-  return shops;
+const findShops = ({ em }: Look, { merchantId, id }: Shop): Promise<readonly Shop[]> =>
+  em.find(
+    ShopEntity,
+    { [raw('(merchant_id, id) > (?::uuid, ?::uuid)', [merchantId, id])]: [] },
+    {
+      fields: ['merchantId', 'id'],
+      orderBy: { merchantId: 'asc', id: 'asc' },
+      limit: shops_max,
+      disableIdentityMap: true,
+    },
+  );
+
+/** Whether a shop had operations in the gap. */
+const wasActive = async ({ client, ready, gap }: Look, shop: Shop): Promise<boolean> => {
+  const values = [shop.merchantId, shop.id, ready.mode, gap.since, gap.until];
+  const [row] = await run<{ active: boolean }>(client, isActive, values);
+  return row?.active === true;
 };
 
 /** Continues the search for missing operations: at most a page of shops, or so many operations. */
-const findMissing = async (
-  client: pg.PoolClient,
-  ready: ReconciliationRun,
-  progress: Missing,
-  now: Temporal.Instant,
-): Promise<Step> => {
+const findMissing = async (matching: Matching, progress: Missing): Promise<Step> => {
   const [gap, ...further] = progress.gaps;
   if (!gap) return { matched: 0, differences: 0, next: 'done' };
-  const look = { client, ready, now, gap };
+  const look = { ...matching, gap };
   let [rows, differences] = [0, 0];
   const takeShop = async (shop: Shop, from: Operations): Promise<Operations | null> => {
     const looked = await lookThrough(look, shop, from, step_rows - rows);
@@ -269,8 +257,11 @@ const findMissing = async (
   }
   const shops = await findShops(look, progress.shop);
   const [first] = reportedKinds;
-  for (const { active, ...shop } of shops) {
-    const left = active ? await takeShop(shop, { kind: first, at: gap.since, id: lowest }) : null;
+  for (const { merchantId, id } of shops) {
+    const shop = { merchantId, id };
+    const left = (await wasActive(look, shop))
+      ? await takeShop(shop, { kind: first, at: gap.since, id: lowest })
+      : null;
     if (left || rows >= step_rows) return stop(shop, left);
   }
   const last = shops.at(-1);
@@ -299,18 +290,14 @@ const takeReady: Statement = {
 };
 const keep: Statement = {
   name: 'reconciliation.keep_progress',
-  text: `update reconciliation_run set matched = matched + $2, differences = differences + $3, progress = $4 where id = $1 returning ${runColumns}`,
-};
-const finish: Statement = {
-  name: 'reconciliation.finish',
-  text: `update reconciliation_run set status = 'matched', progress = null, matched_at = $2, looked_since = $3, looked_until = $4
+  text: `update reconciliation_run set matched = matched + $2, differences = differences + $3, progress = $4,
+      status = $5, matched_at = $6, looked_since = $7, looked_until = $8
     where id = $1 returning ${runColumns}`,
 };
 
 const alertOf = (
   client: pg.PoolClient,
-  { id, connector, mode, reference }: ReconciliationRun,
-  differences: number,
+  { id, connector, mode, reference, differences }: ReconciliationRun,
   at: Temporal.Instant,
 ) =>
   raiseAlert(client, {
@@ -327,17 +314,14 @@ const alertOf = (
 const nothing = { matched: 0, differences: 0 };
 
 /** Performs the next step of a run. */
-const stepOf = async (
-  client: pg.PoolClient,
-  ready: ReconciliationRun,
-  now: Temporal.Instant,
-): Promise<Step> => {
+const stepOf = async (matching: Matching): Promise<Step> => {
+  const { client, ready, now } = matching;
   const progress = ready.progress ?? ownersFrom(ready, reportedKinds[0]);
   switch (progress.phase) {
     case 'owners':
-      return { ...nothing, next: await findOwners(client, ready, progress) };
+      return { ...nothing, next: await findOwners(matching, progress) };
     case 'probe':
-      return { ...nothing, next: await probeOwners(client, ready, progress.after) };
+      return { ...nothing, next: await probeOwners(matching, progress.after) };
     case 'compare':
       return compareOwned(client, ready, progress, now);
     case 'strangers': {
@@ -348,35 +332,33 @@ const stepOf = async (
       };
     }
     case 'missing':
-      return findMissing(client, ready, progress, now);
+      return findMissing(matching, progress);
   }
 };
 
 /** Performs one step of the oldest ready run; null when none is ready. */
 export const matchStep = (
-  pool: pg.Pool,
+  database: Pick<Database, 'fork'>,
   now: Temporal.Instant,
 ): Promise<ReconciliationRun | null> =>
-  inTransaction(pool, async (client) => {
+  database.fork().transactional(async (em) => {
+    const client = await clientOf(em);
     const [ready] = await run<ReconciliationRun>(client, takeReady, []);
     if (!ready) return null;
     // New rows have no statistics: the planner would expect a few report lines and choose a full
     // scan of our operations.
     await client.query(`select set_config('enable_seqscan', 'off', true)`);
-    const { matched, differences, next } = await stepOf(client, ready, now);
-    const progress = next === 'done' ? null : JSON.stringify(next);
-    const [kept] = await run<ReconciliationRun>(client, keep, [
-      ready.id,
-      matched,
-      differences,
-      progress,
-    ]);
-    noteListChange(client, { list: 'reconciliation_differences', merchantId: null });
-    if (!kept || next !== 'done') return kept ?? null;
-    if (kept.differences > 0) await alertOf(client, kept, kept.differences, now);
+    const { matched, differences, next } = await stepOf({ em, client, ready, now });
     const looked = ready.progress?.phase === 'missing' ? ready.progress : null;
-    const span = [looked?.lookedSince ?? null, looked?.lookedUntil ?? null];
-    return (await run<ReconciliationRun>(client, finish, [ready.id, now, ...span]))[0] ?? null;
+    const end =
+      next === 'done'
+        ? [null, 'matched', now, looked?.lookedSince ?? null, looked?.lookedUntil ?? null]
+        : [JSON.stringify(next), ready.status, null, null, null];
+    const values = [ready.id, matched, differences, ...end];
+    const [kept] = await run<ReconciliationRun>(client, keep, values);
+    noteListChange(client, { list: 'reconciliation_differences', merchantId: null });
+    if (kept?.status === 'matched' && kept.differences > 0) await alertOf(client, kept, now);
+    return kept ?? null;
   });
 
 /**
@@ -385,17 +367,18 @@ export const matchStep = (
  * aside, and the next one is matched.
  */
 export const matchNext = async (
-  pool: pg.Pool,
+  database: Pick<Database, 'pool' | 'fork'>,
   now: Temporal.Instant,
   stopping?: AbortSignal,
 ): Promise<ReconciliationRun | null> => {
+  const { pool } = database;
   const first = async () => (await run<Subject>(pool, oldestReady, []))[0] ?? null;
   for (;;) {
     if (stopping?.aborted) return null;
     const { result } = await workBatch(pool, {
       task,
       limit: 1,
-      work: () => matchStep(pool, now),
+      work: () => matchStep(database, now),
       first,
     });
     if (!result || result.status === 'matched') return result;

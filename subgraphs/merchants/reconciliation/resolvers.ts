@@ -18,7 +18,6 @@ import {
   ReconciliationRunEntity,
 } from './entities.ts';
 import { addRegistryPart, matchReconciliation, openReconciliation } from './upload-report.ts';
-import { run, type Statement } from '../../platform/database/statement.ts';
 import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
 import { findPage, given, type Page } from '../../platform/database/keyset.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
@@ -72,7 +71,7 @@ export const resolveDifference = async (
 };
 
 interface Deps {
-  readonly database: Pick<Database, 'pool' | 'emOf'>;
+  readonly database: Pick<Database, 'emOf'>;
 }
 
 export const reconciliationQueries = ({ database }: Deps) =>
@@ -99,20 +98,15 @@ export const reconciliationMutations = ({ database }: Deps) =>
       asType('ReconciliationDifference', await resolveDifference(database, context, input)),
   }) satisfies MutationResolvers;
 
-const openOfRuns: Statement = {
-  name: 'reconciliation.open_of_runs',
-  text: `select run_id as id, count(*)::int as count from reconciliation_difference
-    where run_id = any ($1::uuid[]) and resolved_at is null group by 1`,
-};
-
 const shownSide = (side: OperationSide | null) => side && { ...side, amount: BigInt(side.amount) };
 
 /** Fields that are shown differently from how they are stored, or not stored. */
-export const reconciliationFields = ({ database: { pool } }: Pick<Deps, 'database'>) => {
-  const openOf = perCall<string, number>(async (ids) => {
-    const found = await run<{ id: string; count: number }>(pool, openOfRuns, [ids]);
-    const counts = new Map(found.map(({ id, count }) => [id, count]));
-    return ids.map((id) => counts.get(id) ?? 0);
+export const reconciliationFields = ({ database }: Pick<Deps, 'database'>) => {
+  const openOf = perCall<string, number>(async (ids, context) => {
+    const open = { where: { runId: { $in: [...ids] }, resolvedAt: null } };
+    const em = database.emOf(context);
+    const counts = await em.countBy(ReconciliationDifferenceEntity, 'runId', open);
+    return ids.map((id) => counts[id] ?? 0);
   });
   return {
     ReconciliationRun: {

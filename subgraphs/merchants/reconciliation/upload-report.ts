@@ -17,16 +17,8 @@ import {
   type Acting,
   type AuditedAction,
 } from '../../platform/database/audit.ts';
-import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
+import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { sentJson } from '../../platform/database/sql-file.ts';
-import {
-  columnNames,
-  propertyNames,
-  rowJson,
-  run,
-  type Statement,
-} from '../../platform/database/statement.ts';
 import type { AuditAction } from '../../rules/audit-action.ts';
 import { isPlainText } from '../../rules/block.ts';
 import { isUuid } from '../../rules/ids.ts';
@@ -47,13 +39,6 @@ const mistakesListed_max = 20;
 
 /** The registry's connector and span. */
 export type RegistryName = MutationreconciliationOpenArgs;
-
-const names = propertyNames(ReconciliationLineEntity);
-const addLines: Statement = {
-  name: 'reconciliation.add_lines',
-  text: `insert into reconciliation_line (${columnNames(names)})
-    select ${columnNames(names)} from jsonb_populate_recordset(null::reconciliation_line, $1::jsonb)`,
-};
 
 const nameMistake = ({ connector, reference, since, until }: RegistryName): Refusal | null => {
   const fits = (text: string): boolean =>
@@ -106,10 +91,22 @@ export const storePart = async (
   em.create(ReconciliationPartEntity, { runId: opened.id, part, digest });
   opened.lines += lines.length;
   await em.flush();
-  const rows = lines.map((line, index) =>
-    rowJson(names, { ...line, runId: opened.id, part, line: index + 1 }),
+  const place = { runId: opened.id, part, ownerId: null, matchedId: null };
+  await em.insertMany(
+    ReconciliationLineEntity,
+    lines.map(({ reference, operationId, kind, amount, currency, status, at, fee }, index) => ({
+      ...place,
+      line: index + 1,
+      reference,
+      operationId,
+      kind,
+      amount,
+      currency,
+      status,
+      at,
+      fee,
+    })),
   );
-  await run(await clientOf(em), addLines, [sentJson(rows)]);
 };
 
 type Uploading = Pick<Database, 'emOf'>;
