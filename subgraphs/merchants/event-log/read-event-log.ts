@@ -65,29 +65,35 @@ interface Way {
   readonly start: bigint;
   /**
    * Where a filtered page ends: at the last event that was examined within the days. The next days
-   * continue from there.
+   * continue from there. And whether such an event follows, within the reach of the next page.
    */
   readonly edge: Statement;
   readonly page: Statement;
-  /** Whether such an event follows another, within the reach of the next page. */
-  readonly isBehind: Statement;
   /** The far end of the days; null: open. */
   readonly farEnd: (span: Span) => Temporal.Instant | null;
+}
+
+interface Edge {
+  readonly id: string;
+  readonly sequence: bigint;
+  readonly isBehind: boolean;
 }
 
 const wayOf = (name: string, backwards: boolean, start: bigint): Way => {
   const [beyond, within, last, order, near] = backwards
     ? (['<', '>=', 'min', 'desc', '>='] as const)
     : (['>', '<=', 'max', 'asc', '<'] as const);
-  const looked = `(select sequence, created_at from event where ${inLog} and sequence ${beyond} $4 order by sequence ${order} limit ${looked_max_events}) as looked
+  const looked = (
+    place: string,
+  ): string => `(select sequence, created_at from event where ${inLog} and sequence ${beyond} ${place} order by sequence ${order} limit ${looked_max_events}) as looked
         where ($5::timestamptz is null or looked.created_at ${near} $5)`;
   return {
     start,
     farEnd: ({ since, until }) => (backwards ? since : until),
     edge: {
       name: `event_log.edge${name}`,
-      text: `select id, sequence from event where ${inLog} and sequence = (
-        select ${last}(sequence) from ${looked})`,
+      text: `select id, sequence, exists (select 1 from ${looked('edge.sequence')}) as "isBehind" from event as edge where ${inLog} and sequence = (
+        select ${last}(sequence) from ${looked('$4')})`,
     },
     page: {
       name: `event_log.page${name}`,
@@ -95,10 +101,6 @@ const wayOf = (name: string, backwards: boolean, start: bigint): Way => {
         where ${inLog} and sequence ${beyond} $4 and ($6::bigint is null or sequence ${within} $6) and ($7::text[] is null or webhook_event = any ($7))
           and ($8::uuid is null or subject_id = $8) and ($9::timestamptz is null or created_at >= $9) and ($10::timestamptz is null or created_at < $10)
         order by sequence ${order} limit $5`,
-    },
-    isBehind: {
-      name: `event_log.is_behind${name}`,
-      text: `select 1 from ${looked} limit 1`,
     },
   };
 };
@@ -170,10 +172,9 @@ const readBehind = async (
   const behind = [...whoseLog(shop), start?.sequence ?? way.start];
   const filters = [events, subjectId, since, until];
   const isFiltered = filters.some((filter) => filter !== null);
-  const farEnd = way.farEnd({ since, until });
   // Read before the page: an event published in between follows it.
   const [last] = isFiltered
-    ? await run<{ id: string; sequence: bigint }>(runner, way.edge, [...behind, farEnd])
+    ? await run<Edge>(runner, way.edge, [...behind, way.farEnd({ since, until })])
     : [];
   const isEmpty = isFiltered && !last;
   const rows = isEmpty
@@ -187,11 +188,11 @@ const readBehind = async (
   const items = rows.slice(0, size);
   const isFull = rows.length > size;
   const end = isFull ? items.at(-1) : (last ?? items.at(-1) ?? start);
-  const hasMore =
-    isFull ||
-    (last !== undefined &&
-      (await run(runner, way.isBehind, [...whoseLog(shop), last.sequence, farEnd])).length > 0);
-  return { items, hasMore, lastId: end ? publicIdOf(end) : null };
+  return {
+    items,
+    hasMore: isFull || last?.isBehind === true,
+    lastId: end ? publicIdOf(end) : null,
+  };
 };
 
 // Reads the event log for the live stream: one event by its sequence number, and the events after
