@@ -237,7 +237,7 @@ const CountedFact = defineEntity({
 });
 
 /** A table that is counted anew; it has no row when that is done. */
-const TotalsWalk = defineEntity({
+export const TotalsWalkEntity = defineEntity({
   name: 'TotalsWalk',
   tableName: 'totals_walk',
   properties: {
@@ -248,4 +248,4 @@ const TotalsWalk = defineEntity({
   },
 });
 
-export const totalsEntities = [HourlyTotal, CountedFact, TotalsWalk];
+export const totalsEntities = [HourlyTotal, CountedFact, TotalsWalkEntity];

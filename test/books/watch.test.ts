@@ -18,7 +18,7 @@ after(() => cabinet.close());
 const now = (): Temporal.Instant => Temporal.Now.instant();
 const query = async (text: string, values: unknown[]): Promise<any[]> =>
   (await cabinet.harness.pool.query(text, values)).rows;
-const watch = (): Promise<number> => watchAll({ pool: cabinet.harness.pool, now });
+const watch = (): Promise<number> => watchAll({ database: cabinet.harness.database, now });
 
 /** The unresolved alerts of these kinds: their subjects by kind. */
 const open = async (): Promise<Record<string, string>> => {
@@ -150,7 +150,7 @@ test('an alert is posted and mailed once each, with the way to what it is about'
   const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
   const secret = 'alerts-secret';
   const jobs = channelJobs({
-    pool,
+    database: cabinet.harness.database,
     now,
     publicUrl: 'https://pay.example',
     channels: {

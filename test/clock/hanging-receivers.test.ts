@@ -84,7 +84,7 @@ const openClockJobs = (
 ): readonly Job[] => {
   const { pool, database } = harness;
   const participant = webhookClockParticipant({
-    pool,
+    database,
     now,
     wake: (lanes) => deliverer.wake(lanes),
   });

@@ -143,23 +143,15 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'reconciliation.probe_payment',
     'reconciliation.probe_payout',
     'reconciliation.probe_refund',
-    'reconciliation.some_merchants',
   ],
-  'finds the shops of a report, a page at most': ['reconciliation.some_shops'],
-  'counts the open differences of a page of runs': ['reconciliation.open_of_runs'],
   'finds the accounts with deltas, a page at most': ['balance.fold_accounts'],
   'finds who a key speaks for; each gateway keeps the answer': ['api_key.holders'],
   'whether a consumer has something to do': ['consumer.waiting'],
   'finds the merchant of a public address': ['payment_link.by_address'],
   'finds what goes wrong slowly, a page at most': [
-    'watch.endpoints',
-    'watch.payouts',
-    'watch.successes',
-    'watch.passed',
-  ],
-  'finds the alerts that a channel has not had, a page at most': [
-    'alert.not_mailed_at',
-    'alert.not_posted_at',
+    'watch.endpoint_fails',
+    'watch.payout_stuck',
+    'watch.success_falls',
   ],
 };
 

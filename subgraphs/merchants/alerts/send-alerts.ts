@@ -3,19 +3,19 @@
  * was sent twice has the same id.
  */
 import { createTransport } from 'nodemailer';
-import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import type { Alert } from '../../platform/alerts/entities.ts';
-import { alertColumns } from '../../platform/alerts/alerts.ts';
+import { AlertEntity, type Alert } from '../../platform/alerts/entities.ts';
+import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { done, type Job } from '../../platform/queue/run-job.ts';
 import { alertSeverities, placeOf } from '../../rules/alert.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
 import type { AlertChannels } from '../../platform/config/config.ts';
+import { loadMerchants } from '../find-merchants.ts';
 import { sign } from '../webhooks/rules.ts';
 
 export interface ChannelDeps {
-  readonly pool: pg.Pool;
+  readonly database: Pick<Database, 'pool' | 'fork'>;
   readonly now: () => Temporal.Instant;
   readonly publicUrl: string;
   readonly channels: AlertChannels;
@@ -37,7 +37,7 @@ interface Notice {
 }
 
 interface Channel {
-  readonly column: 'posted_at' | 'mailed_at';
+  readonly name: 'webhook' | 'mail';
   readonly send: (notice: Notice) => Promise<void>;
 }
 
@@ -47,23 +47,19 @@ const batch_max = 20;
 const sent_max_h = 24;
 const sendDeadline_ms = 10_000;
 
-type Row = Alert & { readonly merchantName: string | null };
-
-const unsent = (column: Channel['column']): Statement => ({
-  name: `alert.not_${column}`,
-  text: `select ${alertColumns}, (select name from merchant where merchant.id = alert.merchant_id) as "merchantName"
-    from alert where ${column} is null and raised_at > $1 order by raised_at limit ${batch_max}`,
-});
-const mark = (column: Channel['column']): Statement => ({
+const mark = (column: string): Statement => ({
   name: `alert.${column}`,
   text: `update alert set ${column} = $3 where merchant_id = $1 and id = $2 and raised_at = $4`,
 });
-
-const unsentOf = { posted_at: unsent('posted_at'), mailed_at: unsent('mailed_at') } as const;
-const markOf = { posted_at: mark('posted_at'), mailed_at: mark('mailed_at') } as const;
+/** When a channel took an alert. */
+const sentAt = {
+  webhook: { property: 'postedAt', column: 'posted_at', mark: mark('posted_at') },
+  mail: { property: 'mailedAt', column: 'mailed_at', mark: mark('mailed_at') },
+} as const;
 
 const noticeOf = (
-  { id, kind, merchantId, merchantName, mode, subjectId, detail, raisedAt }: Row,
+  { id, kind, merchantId, mode, subjectId, detail, raisedAt }: Alert,
+  merchantName: string | null,
   publicUrl: string,
 ): Notice => {
   const owner = merchantId === platformMerchantId ? null : merchantId;
@@ -82,7 +78,7 @@ const noticeOf = (
 };
 
 const webhook = ({ url, secret }: NonNullable<AlertChannels['webhook']>): Channel => ({
-  column: 'posted_at',
+  name: 'webhook',
   send: async (notice) => {
     const body = JSON.stringify(notice);
     const answer = await fetch(url, {
@@ -109,7 +105,7 @@ const mail = ({ smtpUrl, from, to }: NonNullable<AlertChannels['mail']>): Channe
     socketTimeout: sendDeadline_ms,
   });
   return {
-    column: 'mailed_at',
+    name: 'mail',
     send: async ({ id, kind, severity, merchant_name, mode, detail, url, raised_at }) => {
       const whose = merchant_name ?? 'the platform';
       await transport.sendMail({
@@ -125,15 +121,26 @@ const mail = ({ smtpUrl, from, to }: NonNullable<AlertChannels['mail']>): Channe
 
 /** Sends what a channel has not had, oldest first. Rejects when it does not take one. */
 const sendOver = async (
-  { pool, now, publicUrl }: ChannelDeps,
-  { column, send }: Channel,
+  { database, now, publicUrl }: ChannelDeps,
+  { name, send }: Channel,
 ): Promise<void> => {
+  const em = database.fork();
+  const { property } = sentAt[name];
   for (;;) {
-    const alerts = await run<Row>(pool, unsentOf[column], [now().subtract({ hours: sent_max_h })]);
-    for (const alert of alerts) {
-      await send(noticeOf(alert, publicUrl));
+    const alerts = await em.find(
+      AlertEntity,
+      { [property]: null, raisedAt: { $gt: now().subtract({ hours: sent_max_h }) } },
+      { orderBy: { raisedAt: 'asc' }, limit: batch_max, disableIdentityMap: true },
+    );
+    const owners = await loadMerchants(
+      em,
+      alerts.map(({ merchantId }) => merchantId),
+    );
+    for (const [place, alert] of alerts.entries()) {
+      await send(noticeOf(alert, owners[place]?.name ?? null, publicUrl));
       // Raised anew meanwhile, it is sent again.
-      await run(pool, markOf[column], [alert.merchantId, alert.id, now(), alert.raisedAt]);
+      const values = [alert.merchantId, alert.id, now(), alert.raisedAt];
+      await run(database.pool, sentAt[name].mark, values);
     }
     if (alerts.length < batch_max) return;
   }
@@ -147,10 +154,10 @@ export const channelJobs = (deps: ChannelDeps): readonly Job[] => {
     ...(channels.mail ? [mail(channels.mail)] : []),
   ];
   return open.map((channel) => ({
-    name: `send-alerts-${channel.column === 'posted_at' ? 'webhook' : 'mail'}`,
+    name: `send-alerts-${channel.name}`,
     queue: 'bank',
     due: [
-      `exists (select 1 from alert where ${channel.column} is null and raised_at > $1::timestamptz - interval '${sent_max_h} hours')`,
+      `exists (select 1 from alert where ${sentAt[channel.name].column} is null and raised_at > $1::timestamptz - interval '${sent_max_h} hours')`,
     ],
     run: async () => {
       await sendOver(deps, channel);

@@ -2,9 +2,10 @@
  * Watches what goes wrong slowly: a bank, a share of successes, an endpoint, a payout, a key. What
  * is found raises an alert of its kind; what has passed resolves its alert.
  */
-import type pg from 'pg';
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
+import { AlertEntity } from '../../platform/alerts/entities.ts';
 import { noteListChange } from '../../platform/database/list-changes.ts';
+import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { periodic, type Job } from '../../platform/queue/run-job.ts';
 import type { AlertFields, AlertKind } from '../../rules/alert.ts';
@@ -12,7 +13,7 @@ import type { Mode } from '../../rules/mode.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
 
 export interface WatchDeps {
-  readonly pool: pg.Pool;
+  readonly database: Pick<Database, 'pool' | 'fork'>;
   readonly now: () => Temporal.Instant;
 }
 
@@ -56,34 +57,24 @@ interface Found {
 
 interface Watch {
   readonly kind: AlertKind;
-  readonly statement: Statement;
+  /** SQL: what is found, one row for each subject. */
+  readonly found: string;
   readonly values: (now: Temporal.Instant) => readonly unknown[];
 }
-
-/** SQL: what is found, first one of each merchant, then the next. */
-const inTurns = (text: string): string => `
-    select "merchantId", "shopId", mode, "subjectId", detail, fields from (
-      select found.*, row_number() over (partition by "merchantId" order by "subjectId") as place from (${text}) as found
-    ) as ranked where place <= ${foundOfMerchant_max} order by place limit ${found_max}`;
 
 const watches: readonly Watch[] = [
   {
     kind: 'bank_degraded',
-    statement: {
-      name: 'watch.banks',
-      text: inTurns(`select null as "merchantId", null as "shopId", mode, concat(connector, '/', mode) as "subjectId",
+    found: `select null as "merchantId", null as "shopId", mode, concat(connector, '/', mode) as "subjectId",
           concat(sum(failures), ' of ', sum(calls), ' calls to ', connector, ' failed in ${bankSpan_min} minutes') as detail,
           jsonb_build_object('bank', connector, 'failed', sum(failures)::text, 'count', sum(calls)::text, 'minutes', '${bankSpan_min}') as fields
         from bank_health where at >= $1 group by connector, mode
-        having sum(calls) >= ${bankCalls_min} and sum(failures) * 100 >= sum(calls) * ${bankFailures_percent}`),
-    },
+        having sum(calls) >= ${bankCalls_min} and sum(failures) * 100 >= sum(calls) * ${bankFailures_percent}`,
     values: (now) => [now.subtract({ minutes: bankSpan_min })],
   },
   {
     kind: 'success_falls',
-    statement: {
-      name: 'watch.successes',
-      text: inTurns(`select merchant_id as "merchantId", null as "shopId", mode, concat('payments/', mode) as "subjectId",
+    found: `select merchant_id as "merchantId", null as "shopId", mode, concat('payments/', mode) as "subjectId",
           concat(paid * 100 / ended, ' % of ', ended, ' payments succeeded lately, ', paid_before * 100 / ended_before, ' % in the ${successBefore_h} hours before') as detail,
           jsonb_build_object('share', (paid * 100 / ended)::bigint::text, 'count', ended::text, 'share_before', (paid_before * 100 / ended_before)::bigint::text,
             'hours', '${successBefore_h}') as fields
@@ -95,8 +86,7 @@ const watches: readonly Watch[] = [
           from hourly_total where kind = 'payment' and mode = 'live' and hour >= $2 and shop_id = '${platformMerchantId}' and merchant_id <> '${platformMerchantId}'
           group by merchant_id, mode) as sums
         where ended >= ${successPayments_min} and ended_before >= ${successPayments_min}
-          and paid * 100 < ended * (paid_before * 100 / ended_before - ${successFall_points})`),
-    },
+          and paid * 100 < ended * (paid_before * 100 / ended_before - ${successFall_points})`,
     values: (now) => [
       now.subtract({ hours: successSpan_h + 1 }),
       now.subtract({ hours: successSpan_h + 1 + successBefore_h }),
@@ -104,9 +94,7 @@ const watches: readonly Watch[] = [
   },
   {
     kind: 'endpoint_fails',
-    statement: {
-      name: 'watch.endpoints',
-      text: inTurns(`select endpoint.merchant_id as "merchantId", endpoint.shop_id as "shopId", null as mode, endpoint.id::text as "subjectId",
+    found: `select endpoint.merchant_id as "merchantId", endpoint.shop_id as "shopId", null as mode, endpoint.id::text as "subjectId",
           concat('nothing has been delivered to ', endpoint.url, ' for ${endpointSpan_h} hours') as detail,
           jsonb_build_object('url', endpoint.url, 'hours', '${endpointSpan_h}') as fields
         from webhook_endpoint as endpoint where endpoint.active
@@ -117,29 +105,22 @@ const watches: readonly Watch[] = [
               select endpoint_id, delivered_at from webhook_delivery where merchant_id = endpoint.merchant_id and created_at > $1::timestamptz - interval '${endpointSpan_h} hours'
               order by created_at desc, id desc limit ${looked_max}
             ) as recent where recent.endpoint_id = endpoint.id and recent.delivered_at > $1)
-       `),
-    },
+       `,
     values: (now) => [now.subtract({ hours: endpointSpan_h })],
   },
   {
     kind: 'payout_stuck',
-    statement: {
-      name: 'watch.payouts',
-      text: inTurns(`select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
+    found: `select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
           'the payout has had no result for ${payoutSpan_h} hours' as detail, jsonb_build_object('hours', '${payoutSpan_h}') as fields
-        from payout where status = 'pending' and mode = 'live' and created_at < $1 order by created_at`),
-    },
+        from payout where status = 'pending' and mode = 'live' and created_at < $1 order by created_at`,
     values: (now) => [now.subtract({ hours: payoutSpan_h })],
   },
   {
     kind: 'key_expires',
-    statement: {
-      name: 'watch.keys',
-      text: inTurns(`select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
+    found: `select merchant_id as "merchantId", shop_id as "shopId", mode, id::text as "subjectId",
           concat('the key ', prefix, '... ends at ', to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI'), ' UTC') as detail,
           jsonb_build_object('key', prefix, 'ends_at', to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI"Z"')) as fields
-        from api_key where expires_at > $1 and expires_at < $2 and last_used_at > $3 and revoked_at is null`),
-    },
+        from api_key where expires_at > $1 and expires_at < $2 and last_used_at > $3 and revoked_at is null`,
     values: (now) => [
       now,
       now.add({ hours: keyEnds_days * 24 }),
@@ -148,12 +129,15 @@ const watches: readonly Watch[] = [
   },
 ];
 
-const passed: Statement = {
-  name: 'watch.passed',
-  text: `select merchant_id as "merchantId", id from alert where kind = $1 and resolved_at is null and merchant_id <> all($2)
-      and (merchant_id, subject_id) not in (select * from unnest($3::uuid[], $4::text[]))
-    order by raised_at limit ${found_max}`,
-};
+/** Finds first one of each merchant, then the next. */
+const inTurns = ({ kind, found }: Watch): Statement => ({
+  name: `watch.${kind}`,
+  text: `select "merchantId", "shopId", mode, "subjectId", detail, fields from (
+      select found.*, row_number() over (partition by "merchantId" order by "subjectId") as place from (${found}) as found
+    ) as ranked where place <= ${foundOfMerchant_max} order by place limit ${found_max}`,
+});
+const statements = watches.map((watch) => ({ ...watch, statement: inTurns(watch) }));
+
 const clear: Statement = {
   name: 'watch.clear',
   text: `update alert set resolved_at = $3, resolved_by = 'service', note = 'It has passed'
@@ -165,33 +149,45 @@ const clear: Statement = {
  * merchant who has the most: its alerts stay.
  */
 const clearPassed = async (
-  pool: pg.Pool,
+  database: WatchDeps['database'],
   kind: AlertKind,
   found: readonly Found[],
   at: Temporal.Instant,
 ): Promise<void> => {
-  const owners = found.map(({ merchantId }) => merchantId ?? platformMerchantId);
-  const counts = Map.groupBy(owners, (owner) => owner);
+  const standing = found.map(({ merchantId, subjectId }) => ({
+    merchantId: merchantId ?? platformMerchantId,
+    subjectId,
+  }));
+  const counts = Map.groupBy(standing, ({ merchantId }) => merchantId);
   const full = [...counts].flatMap(([owner, of]) =>
     of.length < foundOfMerchant_max ? [] : [owner],
   );
-  const values = [kind, full, owners, found.map(({ subjectId }) => subjectId)];
-  type Raised = Readonly<Record<'merchantId' | 'id', string>>;
-  for (const { merchantId, id } of await run<Raised>(pool, passed, values)) {
-    await run(pool, clear, [merchantId, id, at]);
-    noteListChange(pool, { list: 'alerts', merchantId });
+  const passed = await database.fork().find(
+    AlertEntity,
+    {
+      kind,
+      resolvedAt: null,
+      merchantId: { $nin: full },
+      $and: standing.map((one) => ({ $not: one })),
+    },
+    { orderBy: { raisedAt: 'asc' }, limit: found_max, disableIdentityMap: true },
+  );
+  for (const { merchantId, id } of passed) {
+    await run(database.pool, clear, [merchantId, id, at]);
+    noteListChange(database.pool, { list: 'alerts', merchantId });
   }
 };
 
 /** Looks at everything once; gives how many alerts are new. */
-export const watchAll = async ({ pool, now }: WatchDeps): Promise<number> => {
+export const watchAll = async ({ database, now }: WatchDeps): Promise<number> => {
+  const { pool } = database;
   let raised = 0;
-  for (const { kind, statement, values } of watches) {
+  for (const { kind, statement, values } of statements) {
     const at = now();
     const found = await run<Found>(pool, statement, [...values(at)]);
     for (const one of found) if (await raiseAlert(pool, { ...one, kind, at })) raised += 1;
     // A full page may have left out what still stands.
-    if (found.length < found_max) await clearPassed(pool, kind, found, at);
+    if (found.length < found_max) await clearPassed(database, kind, found, at);
   }
   return raised;
 };

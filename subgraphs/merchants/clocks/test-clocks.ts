@@ -13,7 +13,7 @@ import {
   type TestClock,
   type TestClocks,
 } from '../../platform/clock/test-clocks.ts';
-import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
+import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import type { AuditVerb } from '../../rules/audit-action.ts';
 import { isUuid } from '../../rules/ids.ts';
@@ -98,7 +98,7 @@ const createClock = async (
       return refuse('bad_request', 'shopId: the shop already has a test clock');
     const clockAt = inMilliseconds(at);
     const made = { clockAt, setAt: real, frozen, targetAt: null, createdAt: real };
-    await followClock(await clientOf(em), shop);
+    await followClock(em, shop);
     return em.create(TestClockEntity, { merchantId, shopId, ...made });
   });
   if (isRefusal(created)) return created;
@@ -214,7 +214,7 @@ const removeClock = async (
     const found = await lockClock(em, notes, shop, inMilliseconds(verbs.realNow()));
     if (!found) return noClock;
     // The clock's row is locked, so retries that were stored under it are visible here.
-    await followRealTime(await clientOf(em), shop);
+    await followRealTime(em, shop);
     em.remove(found.clock);
     return { shopId: shop.shopId };
   });

@@ -1,6 +1,8 @@
 /**
  * GraphQL resolvers for the request log: a key reads its own shop's, a person that of a named shop.
  */
+import { raw, type FilterQuery, type InferEntity } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { LRUCache } from 'lru-cache';
 import type {
   MutationResolvers,
@@ -10,18 +12,11 @@ import type {
   QueryapiRequestsArgs,
 } from '../../../schema/generated/merchants.ts';
 import { orThrow } from '../../platform/access/access.ts';
-import { pageOf, pageRange, spanOf, type Page } from '../../platform/database/keyset.ts';
+import { findPage, given, spanOf, type Page } from '../../platform/database/keyset.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
-import type { OnPool } from '../../platform/database/orm.ts';
+import type { Database, OnPool } from '../../platform/database/orm.ts';
 import { eachMerchant } from '../../platform/database/sharding.ts';
-import {
-  asRow,
-  columns,
-  propertyNames,
-  run,
-  type Runner,
-  type Statement,
-} from '../../platform/database/statement.ts';
+import { asRow, run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { requestsKept_days } from '../../rules/retention.ts';
@@ -35,35 +30,33 @@ type RequestsQuery = Partial<Omit<QueryapiRequestsArgs, 'merchantId' | 'shopId' 
 
 const find_max_chars = 128;
 
-const names = propertyNames(ApiRequestEntity);
-const ofShop = 'merchant_id = $1 and shop_id = $2 and mode = $3 and created_at >= $4';
-
-const page: Statement = {
-  name: 'api_request.page',
-  text: `select ${columns(names)} from api_request
-    where ${ofShop} and ($5::timestamptz is null or (created_at, id) < ($5, $6::uuid)) and ($7::int[] is null or status = any ($7))
-      and ($8::timestamptz is null or created_at >= $8) and ($9::timestamptz is null or created_at < $9)
-      and ($10::text is null or request_id = $10 or idempotency_key = $10 or code = $10 or position($10 in path) > 0
-        or starts_with(key_prefix, $10) or (status < 300 and position($10 in response_body) > 0))
-    order by created_at desc, id desc limit $11`,
-};
-
-const newest: Statement = {
-  name: 'api_request.by_id',
-  text: `select ${columns(names)} from api_request where ${ofShop} and request_id = $5
-    and ($6::timestamptz is null or created_at = $6) order by created_at desc, id desc limit 1`,
-};
-
-const shopValues = ({ merchantId, shopId, mode }: OfShop, now: Temporal.Instant) => [
+/** The log of a shop, as far as it is kept. */
+const logOf = ({ merchantId, shopId, mode }: OfShop, now: Temporal.Instant) => ({
   merchantId,
   shopId,
   mode,
-  now.subtract({ hours: 24 * requestsKept_days }),
-];
+  createdAt: { $gte: now.subtract({ hours: 24 * requestsKept_days }) },
+});
+
+const isIn = (column: string, text: string) => ({
+  [raw(`strpos(${column}, ?)`, [text])]: { $gt: 0 },
+});
+
+/** The requests that a text names. */
+const naming = (text: string): FilterQuery<InferEntity<typeof ApiRequestEntity>> => ({
+  $or: [
+    { requestId: text },
+    { idempotencyKey: text },
+    { code: text },
+    isIn('path', text),
+    { [raw('starts_with(key_prefix, ?)', [text])]: true },
+    { status: { $lt: 300 }, ...isIn('response_body', text) },
+  ],
+});
 
 /** A page of requests, newest first. `bad_request` for a wrong size, cursor, day or text. */
 const findRequests = async (
-  runner: Runner,
+  em: EntityManager,
   shop: OfShop,
   { first, after, status = null, from, to, find = null }: RequestsQuery,
   now: Temporal.Instant,
@@ -71,45 +64,51 @@ const findRequests = async (
   const { merchantId, shopId, mode } = shop;
   const mistake = textMistake('find', find, 1, find_max_chars);
   if (mistake) return refuse('bad_request', mistake);
-  const range = pageRange({ first, after }, [merchantId, shopId, mode, status, from, to, find]);
-  if (isRefusal(range)) return range;
   const span = spanOf(from, to);
   if (isRefusal(span)) return span;
-  const rows = await run<ApiRequest>(runner, page, [
-    ...shopValues(shop, now),
-    range.position?.createdAt ?? null,
-    range.position?.id ?? null,
-    status,
-    span.since,
-    span.until,
-    find,
-    range.size + 1,
-  ]);
-  return pageOf(rows, range);
+  const days = given({ $gte: span.since, $lt: span.until });
+  const narrower = [
+    ...(span.since || span.until ? [{ createdAt: days }] : []),
+    ...(status ? [{ status: { $in: status } }] : []),
+    ...(find === null ? [] : [naming(find)]),
+  ];
+  const where = { ...logOf(shop, now), $and: narrower };
+  const bound = [merchantId, shopId, mode, status, from, to, find];
+  const list = { entity: ApiRequestEntity, at: 'createdAt', where, bound } as const;
+  return findPage(em, list, { first, after });
 };
 
 /** The newest request of an `X-Request-Id`, or of those of one moment; null when there is none. */
-const findRequest = async (
-  runner: Runner,
+const findRequest = (
+  em: EntityManager,
   shop: OfShop,
   { id, at }: { readonly id: string; readonly at?: Temporal.Instant | null | undefined },
   now: Temporal.Instant,
 ): Promise<ApiRequest | null> =>
-  (await run<ApiRequest>(runner, newest, [...shopValues(shop, now), id, at ?? null]))[0] ?? null;
+  em.findOne(
+    ApiRequestEntity,
+    { ...logOf(shop, now), requestId: id, ...(at ? { $and: [{ createdAt: at }] } : {}) },
+    { orderBy: { createdAt: 'desc', id: 'desc' }, disableIdentityMap: true },
+  );
 
-export const requestQueries = ({ database: { pool } }: OnPool) =>
+export const requestQueries = ({ database }: { readonly database: Pick<Database, 'emOf'> }) =>
   ({
-    apiRequests: async (_, { merchantId, shopId, mode, ...query }, { principal }) =>
+    apiRequests: async (_, { merchantId, shopId, mode, ...query }, context) =>
       orThrow(
         await findRequests(
-          pool,
-          shopOf(principal, { merchantId, shopId, mode }),
+          database.emOf(context),
+          shopOf(context.principal, { merchantId, shopId, mode }),
           query,
           Temporal.Now.instant(),
         ),
       ),
-    apiRequest: (_, { id, at, ...named }, { principal }) =>
-      findRequest(pool, shopOf(principal, named), { id, at }, Temporal.Now.instant()),
+    apiRequest: (_, { id, at, ...named }, context) =>
+      findRequest(
+        database.emOf(context),
+        shopOf(context.principal, named),
+        { id, at },
+        Temporal.Now.instant(),
+      ),
   }) satisfies QueryResolvers;
 
 // Stores the request log. The edge sends batches about once a second, so no call waits for its row;

@@ -2,15 +2,21 @@
  * GraphQL resolvers for totals: of a key's shop, of a person's merchant or one of its shops, or of
  * all merchants.
  */
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { QueryResolvers, QuerytotalsArgs } from '../../../schema/generated/merchants.ts';
-import type { OnPool } from '../../platform/database/orm.ts';
+import type { Database } from '../../platform/database/orm.ts';
 import { shopIdsOf } from '../../platform/database/registry.ts';
 import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { isOfAll, merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { countedStatuses, type CountedKind, type CountedStatus } from '../../ledger/entities.ts';
+import {
+  countedStatuses,
+  TotalsWalkEntity,
+  type CountedKind,
+  type CountedStatus,
+} from '../../ledger/entities.ts';
 import type { Mode } from '../../rules/mode.ts';
 
 /*
@@ -156,16 +162,9 @@ export const readTotals = async (
   return parts;
 };
 
-const older: Statement = {
-  name: 'totals.complete',
-  text: 'select not exists (select 1 from totals_walk) as complete',
-};
-
 /** Whether no recount is in progress. */
-export const isComplete = async (runner: Runner): Promise<boolean> => {
-  const [row] = await run<{ complete: boolean }>(runner, older, []);
-  return row?.complete === true;
-};
+export const isComplete = async (em: EntityManager): Promise<boolean> =>
+  (await em.count(TotalsWalkEntity)) === 0;
 
 /*
  * Validates the span of totals and divides it into intervals. Hours are counted in UTC, so zones
@@ -275,15 +274,6 @@ const intervalsOf = ({
   return { starts };
 };
 
-/** Whether so many intervals may be divided by so many shops: null, or the refusal. */
-const dividedByShops = (intervals: number, shops: number): Refusal | null =>
-  intervals * shops > intervalsTimesShops_max
-    ? refuse(
-        'bad_request',
-        `groupBy: at most ${intervalsTimesShops_max} intervals times shops; choose a shop or fewer intervals`,
-      )
-    : null;
-
 type Whose = Pick<TotalsQuestion, 'merchantId' | 'shopIds'>;
 
 /** The scope of a caller's totals. */
@@ -310,14 +300,23 @@ const dividing = async (pool: Runner, whose: Whose, intervals: number): Promise<
   if (whose.merchantId === null)
     throw refusal('bad_request', 'groupBy: totals by shop require merchantId');
   const shopIds = await shopIdsOf(pool, whose.merchantId);
-  const tooMany = dividedByShops(intervals, shopIds.length);
-  if (tooMany) throw refusal(tooMany.code, tooMany.message);
+  if (intervals * shopIds.length > intervalsTimesShops_max)
+    throw refusal(
+      'bad_request',
+      `groupBy: at most ${intervalsTimesShops_max} intervals times shops; choose a shop or fewer intervals`,
+    );
   return { ...whose, shopIds };
 };
 
-export const totalsQueries = ({ database: { pool } }: OnPool) =>
+export const totalsQueries = ({
+  database,
+}: {
+  readonly database: Pick<Database, 'pool' | 'emOf'>;
+}) =>
   ({
-    totals: async (_, { from, to, currency, of, ...asked }, { principal }) => {
+    totals: async (_, { from, to, currency, of, ...asked }, context) => {
+      const { principal } = context;
+      const { pool } = database;
       const groupBy = asked.groupBy ?? null;
       const span = { from, to, interval: asked.interval ?? null, timeZone: asked.timeZone };
       const { starts } = orThrow(intervalsOf(span));
@@ -331,7 +330,10 @@ export const totalsQueries = ({ database: { pool } }: OnPool) =>
         to,
         groupBy,
       } as const;
-      const [parts, complete] = await Promise.all([readTotals(pool, question), isComplete(pool)]);
+      const [parts, complete] = await Promise.all([
+        readTotals(pool, question),
+        isComplete(database.emOf(context)),
+      ]);
       return {
         currency,
         complete,

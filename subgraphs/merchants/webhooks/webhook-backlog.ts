@@ -16,6 +16,7 @@ interface WebhookBacklog {
   readonly oldest_s: number;
 }
 
+// By the index of pending deliveries: some milliseconds for each ten thousand.
 const backlog: Statement = {
   name: 'webhook.backlog',
   text: `
@@ -32,15 +33,6 @@ const backlog: Statement = {
 };
 
 /**
- * Counts the backlog by the index of pending deliveries: some milliseconds for each ten thousand.
- */
-const readWebhookBacklog = async (runner: Runner): Promise<WebhookBacklog> => {
-  const [row] = await run<WebhookBacklog>(runner, backlog, []);
-  if (!row) throw new Error('an aggregate has one row');
-  return row;
-};
-
-/**
  * Adds the gauges `webhook_backlog` (by `state`: unrelayed, untried, retrying) and
  * `webhook_oldest_undelivered_seconds` to the metrics of this process. They are read on each
  * scrape, so all processes report the same: take the maximum over processes. While the database is
@@ -50,7 +42,8 @@ export const watchWebhookBacklog = (runner: Runner): (() => void) => {
   let reading: Promise<WebhookBacklog | null> | null = null;
   /** One query for both gauges of a scrape. */
   const look = (): Promise<WebhookBacklog | null> =>
-    (reading ??= readWebhookBacklog(runner)
+    (reading ??= run<WebhookBacklog>(runner, backlog, [])
+      .then(([row]) => row ?? null)
       .catch(() => null)
       .finally(() => (reading = null)));
   const waiting = new Gauge({
