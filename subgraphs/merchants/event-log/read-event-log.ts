@@ -221,18 +221,6 @@ const eventColumns = columns([
   'createdAt',
 ]);
 
-const one: Statement = {
-  name: 'event.by_sequence',
-  text: `select ${eventColumns} from event where sequence = $1 and stream_kind is not null`,
-};
-
-/** The event with this sequence number; null when there is none on the stream. */
-export const findEvent = async (runner: Runner, sequence: string): Promise<EventRow | null> => {
-  if (!/^\d{1,18}$/.test(sequence)) return null;
-  const [row] = await run<EventRow>(runner, one, [sequence]);
-  return row ?? null;
-};
-
 const newest: Statement = {
   name: 'event.is_resumable',
   text: `select 1 from event where sequence = $1 and created_at >= $2`,
@@ -244,6 +232,15 @@ const behind: Statement = {
     where sequence > $1 and stream_kind is not null and ($3::uuid is null or merchant_id = $3) and ($4::uuid is null or shop_id = $4)
       and ($5::text is null or mode = $5) and ($6::uuid is null or subject_id = $6) and ($7::text[] is null or stream_kind = any ($7))
     order by sequence limit $2`,
+};
+
+/** The event with this sequence number; null when there is none on the stream. */
+export const findEvent = async (runner: Runner, sequence: string): Promise<EventRow | null> => {
+  if (!/^\d{1,18}$/.test(sequence)) return null;
+  const number = BigInt(sequence);
+  const anyOther = [null, null, null, null, null];
+  const [next] = await run<EventRow>(runner, behind, [number - 1n, 1, ...anyOther]);
+  return next?.sequence === number ? next : null;
 };
 
 /** How far back a stream can resume. */
@@ -272,13 +269,6 @@ export const findEventsBehind = async (
   const known = await run(runner, newest, [after, now.subtract({ hours: resumable_h })]);
   if (known.length === 0) return null;
   const { merchantId, shopId, mode, subjectId, kinds } = filter;
-  return run(runner, behind, [
-    after,
-    limit,
-    merchantId ?? null,
-    shopId ?? null,
-    mode ?? null,
-    subjectId ?? null,
-    kinds ?? null,
-  ]);
+  const filters = [merchantId, shopId, mode, subjectId, kinds].map((value) => value ?? null);
+  return run(runner, behind, [after, limit, ...filters]);
 };
