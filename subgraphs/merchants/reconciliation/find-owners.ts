@@ -26,7 +26,8 @@ const probed_lines = 200;
 const probed_merchants = 500;
 
 const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-const lowest = '00000000-0000-0000-0000-000000000000';
+/** No id comes before it. */
+export const lowest = '00000000-0000-0000-0000-000000000000';
 /** Before the first line of any run. */
 export const firstLine: LinePlace = { kind: '', part: 0, line: 0 };
 

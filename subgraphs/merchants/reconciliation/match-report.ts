@@ -27,7 +27,7 @@ import {
   type ReconciliationRun,
   type MatchProgress,
 } from './entities.ts';
-import { findOwners, ownersFrom, probeOwners, type Matching } from './find-owners.ts';
+import { findOwners, lowest, ownersFrom, probeOwners, type Matching } from './find-owners.ts';
 
 /*
  * Finds operations that succeeded here but are in no settlement report. It reads the postings of
@@ -45,8 +45,6 @@ const lookBack_d = 31;
 /** Shops of which one look-up finds those that had anything, and operations of one batch. */
 const shops_max = 500;
 const operations_max = 2_000;
-
-const lowest = '00000000-0000-0000-0000-000000000000';
 
 type Missing = MatchProgress & { readonly phase: 'missing' };
 

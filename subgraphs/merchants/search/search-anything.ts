@@ -199,9 +199,6 @@ const statements: Readonly<Record<SearchWay, Statement>> = {
   ]),
 };
 
-const look = (runner: Runner, merchantId: string | null, way: SearchWay, text: string) =>
-  run<Found>(runner, statements[way], [merchantId, way === 'token' ? spellings(text) : text]);
-
 /** Whether an index finds what the reading may name. */
 const hasIndex = (reading: Reading): boolean =>
   reading.some(({ digits, amount, since }) => digits === null && amount === null && since === null);
@@ -253,8 +250,10 @@ export const searchAnything = async (
 ): Promise<Found[]> => {
   // Sequential: a search uses one connection.
   const found = await findPayments(runner, merchantId, text, typed);
-  for (const [way, value] of searchWays(text))
-    found.push(...(await look(runner, merchantId, way, value)));
+  for (const [way, value] of searchWays(text)) {
+    const values = [merchantId, way === 'token' ? spellings(value) : value];
+    found.push(...(await run<Found>(runner, statements[way], values)));
+  }
   const each = new Map(found.map((one) => [`${one.kind} ${one.merchantId} ${one.id}`, one]));
   return [...each.values()]
     .toSorted((one, other) => Temporal.Instant.compare(other.at, one.at))
