@@ -302,7 +302,7 @@ const queries = (deps: MerchantsDeps): QueryResolvers => {
       return event && mayReceive(context.principal, event) ? event : null;
     },
     liveEventsAfter: (_, { after, first, ...filter }, { now }) =>
-      findEventsBehind(pool, after, first, filter, now()),
+      findEventsBehind(database, after, first, filter, now()),
   };
 };
 

@@ -4,6 +4,8 @@
  * continues after the last event it saw misses none.
  */
 import { pageRange, spanOf, type Span } from '../../platform/database/keyset.ts';
+import { EventEntity } from '../../platform/database/entities.ts';
+import type { Database } from '../../platform/database/orm.ts';
 import { run, type Runner, type Statement, columns } from '../../platform/database/statement.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
 import type { WebhookEvent, LiveKind } from '../../rules/event.ts';
@@ -221,11 +223,6 @@ const eventColumns = columns([
   'createdAt',
 ]);
 
-const newest: Statement = {
-  name: 'event.is_resumable',
-  text: `select 1 from event where sequence = $1 and created_at >= $2`,
-};
-
 const behind: Statement = {
   name: 'event.behind',
   text: `select ${eventColumns} from event
@@ -259,16 +256,17 @@ interface EventFilter {
  * last 24 hours.
  */
 export const findEventsBehind = async (
-  runner: Runner,
+  database: Pick<Database, 'pool' | 'fork'>,
   after: string,
   limit: number,
   filter: EventFilter,
   now: Temporal.Instant,
 ): Promise<EventRow[] | null> => {
   if (!/^\d{1,18}$/.test(after)) return null;
-  const known = await run(runner, newest, [after, now.subtract({ hours: resumable_h })]);
-  if (known.length === 0) return null;
+  const createdAt = { $gte: now.subtract({ hours: resumable_h }) };
+  const known = { sequence: BigInt(after), createdAt };
+  if ((await database.fork().count(EventEntity, known)) === 0) return null;
   const { merchantId, shopId, mode, subjectId, kinds } = filter;
   const filters = [merchantId, shopId, mode, subjectId, kinds].map((value) => value ?? null);
-  return run(runner, behind, [after, limit, ...filters]);
+  return run(database.pool, behind, [after, limit, ...filters]);
 };

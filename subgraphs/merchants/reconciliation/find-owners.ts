@@ -135,23 +135,9 @@ export const storeOwners = async (
     ]);
 };
 
-const ownLines = (
-  client: pg.PoolClient,
-  runId: string,
-  lines: readonly OpenLine[],
-  operationOf: (line: OpenLine) => RowKey | undefined,
-): Promise<void> =>
-  storeOwners(
-    client,
-    runId,
-    lines.flatMap((stored) => {
-      const operation = operationOf(stored);
-      const { part, line } = stored;
-      return operation
-        ? [{ part, line, merchantId: operation.merchantId, matchedId: operation.id }]
-        : [];
-    }),
-  );
+/** The line as that of an operation's merchant; nothing when there is none. */
+const ownedBy = ({ part, line }: OpenLine, operation: RowKey | undefined): LineOwner[] =>
+  operation ? [{ part, line, merchantId: operation.merchantId, matchedId: operation.id }] : [];
 
 const byIdOf = <One extends RowKey>(operations: readonly One[]): ReadonlyMap<string, One> =>
   new Map(operations.map((operation) => [operation.id, operation]));
@@ -188,11 +174,12 @@ export const findOwners = async (
   const byId = byIdOf(made);
   const byReference = new Map(made.map((one) => [one.bankRef, one]));
   const refundOf = refundsByPayment(made);
-  await ownLines(client, ready.id, lines, (line) =>
+  const operationOf = (line: OpenLine): Made | undefined =>
     line.operationId === null
       ? (byReference.get(line.reference) ?? refundOf(line))
-      : byId.get(line.operationId),
-  );
+      : byId.get(line.operationId);
+  const owned = lines.flatMap((line) => ownedBy(line, operationOf(line)));
+  await storeOwners(client, ready.id, owned);
   const last = made.at(-1);
   return last && made.length === operations_rows
     ? { phase: 'owners', kind, at: last.createdAt.toString(), id: last.id }
@@ -220,7 +207,8 @@ const probeKind = async (
     after = last.id;
   }
   const byId = byIdOf(found);
-  await ownLines(client, ready.id, mine, ({ operationId }) => byId.get(operationId ?? ''));
+  const owned = mine.flatMap((line) => ownedBy(line, byId.get(line.operationId ?? '')));
+  await storeOwners(client, ready.id, owned);
 };
 
 /** Looks up the next unknown ids at every merchant; returns where matching continues. */
