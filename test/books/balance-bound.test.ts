@@ -9,7 +9,7 @@ import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { isBeyondBound, readBalances } from '../../subgraphs/ledger/balance.ts';
 import { readBalancesAt } from '../../subgraphs/ledger/closing.ts';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import { foldBalances } from '../../subgraphs/ledger/fold.ts';
 import { openPolicies } from '../../subgraphs/platform/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';

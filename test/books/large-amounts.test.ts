@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import { countFacts } from '../../subgraphs/ledger/totals/count-facts.ts';
 import { followEvents } from '../../subgraphs/ledger/totals/keep-totals.ts';
 import { noPolicies } from '../support/no-policies.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type pg from 'pg';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import { countFacts } from '../../subgraphs/ledger/totals/count-facts.ts';
 import { followEvents, walkOlder } from '../../subgraphs/ledger/totals/keep-totals.ts';

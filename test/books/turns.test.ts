@@ -205,7 +205,7 @@ test('a slice reads the rows of its facts and no others, whatever PostgreSQL kno
   try {
     for (const mode of ['force_generic_plan', 'force_custom_plan']) {
       await client.query(`set plan_cache_mode = ${mode}`);
-      for (const { name, step, text, values } of checks) {
+      for (const [name, { step, statement, values }] of Object.entries(checks)) {
         if (step === 'balance' || step === 'hour') continue;
         const asked = {
           merchantId: huge.merchantId,
@@ -214,8 +214,10 @@ test('a slice reads the rows of its facts and no others, whatever PostgreSQL kno
           limit: 10,
           sums: '[]',
         };
-        const given = values(asked).map((value) => `'${String(value)}'`);
-        await client.query(`prepare asked as ${text}`);
+        const given = values(asked).map((value) =>
+          Array.isArray(value) ? `'{${value.join()}}'` : `'${String(value)}'`,
+        );
+        await client.query(`prepare asked as ${statement.text}`);
         const { rows: plans } = await client.query<{
           'QUERY PLAN': readonly { readonly Plan: Node }[];
         }>(`explain (analyze, format json) execute asked(${given.join(', ')})`);

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Pool } from 'pg';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import { kopecks } from '../acquirer/books.ts';
 import type { AcquirerBooks } from '../acquirer/start-acquirer.ts';
 import { registryOf } from '../crash/books.ts';

@@ -10,7 +10,7 @@ import {
   partitionedTables,
 } from '../../subgraphs/platform/database/maintain-tables.ts';
 import type { Database } from '../../subgraphs/platform/database/orm.ts';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import { dropPartitions } from '../../subgraphs/platform/retention/drop-partitions.ts';
 import * as rows from '../../subgraphs/platform/retention/forget-rows.ts';
 import { openHistory } from '../books/history.ts';

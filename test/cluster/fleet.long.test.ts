@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import { registryOf } from '../crash/books.ts';
 import { onePayment } from '../scenarios/one-payment.ts';
 import { refunds } from '../scenarios/refunds.ts';

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import { registryOf } from '../crash/books.ts';
 import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openTimedReceiver, startBuyers, type Buyers } from './buyers.ts';

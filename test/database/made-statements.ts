@@ -60,11 +60,10 @@ const makeNumbering = async (): Promise<void> => {
   numberByShard(openNobody().pool, deliveriesOf);
 };
 
-/** The checks of the books, and the slices that the background reads. */
+/** The slices of the books that the background reads. */
 const makeChecks = async (): Promise<void> => {
-  const { checkBooks, checkTurn } = await import('../../subgraphs/ledger/books/check-books.ts');
+  const { checkTurn } = await import('../../subgraphs/ledger/books/check-books.ts');
   const { steps } = await import('../../subgraphs/ledger/books/checks.ts');
-  await checkBooks({ pool: openNobody({ 'books.merchants': [{ id: merchantId }] }).pool });
   const beganAt = Temporal.Now.instant();
   for (const step of steps) {
     const at = step === 'hour' ? '-infinity' : id;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type pg from 'pg';
-import { madeAtInSql, newRowId, newRowIdInSql } from '../../subgraphs/platform/database/new-id.ts';
+import { newRowId, newRowIdInSql } from '../../subgraphs/platform/database/new-id.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -94,13 +94,4 @@ test('a moment has the digits of its milliseconds, before 2004 and after 10889 t
   assert.match(newRowId(0), /^00000000-0000-4/);
   assert.match(newRowId(0x18c_0000_0001), /^018c0000-0001-4/);
   assert.match(newRowId(2 ** 48 - 1), /^ffffffff-ffff-4/);
-});
-
-test('PostgreSQL reads from an id when it was made', async () => {
-  const at_ms = Date.UTC(2026, 10, 26, 20, 54, 33, 217);
-  const { rows } = await pool.query(
-    `select ${madeAtInSql('id')} as at from (select $1::uuid as id) as made`,
-    [newRowId(at_ms)],
-  );
-  assert.equal(Number(rows[0].at.epochMilliseconds ?? rows[0].at), at_ms);
 });

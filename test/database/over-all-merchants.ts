@@ -52,7 +52,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'test_clock.owners',
     'webhook.failing_owners',
   ],
-  'the merchants whose books a person has checked': ['books.merchants'],
   'changes that the totals have not counted, some thousand at most': ['books.uncounted'],
   'finds what is sealed with a former key, a page at most': [
     'reseal.find_bank_account_secret_sealed',

@@ -30,8 +30,8 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** A few rows for each method. */
-const small = new Set(['rate']);
+/** Read whole: the rates of a method; the shops, balances and hours of a merchant. */
+const small = new Set(['rate', 'shop', 'balance', 'balance_delta', 'ledger_hour']);
 
 /** What in a plan reads a table, or all rows of a merchant. */
 const walksOf = (plan: Plan): readonly string[] => {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import { pay, payByCard, confirmAtBank } from '../support/buyer.ts';
 import { issueKey, rotateSigningSecret } from '../support/cabinet.ts';
 import { openPool, startTestDatabase } from '../support/database.ts';

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Bank, HoldAnswer } from '../../subgraphs/acquirers/bank.ts';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { openBanks, type Banks } from '../../subgraphs/acquirers/route.ts';
 import type { Bank, BankAnswer, HoldAnswer, HoldOrder } from '../../subgraphs/acquirers/bank.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { foldBalances } from '../../subgraphs/ledger/fold.ts';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { size } from '../support/size.ts';
 import { searching } from '../fuzz/cases.ts';

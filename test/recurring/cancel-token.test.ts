@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { cancelToken } from '../../subgraphs/recurring/tokens/bind-token.ts';
 import { granted } from '../support/granted.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { run } from '../../subgraphs/platform/database/statement.ts';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { writeEntry, type Acting } from '../../subgraphs/platform/database/audit.ts';
 import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import { erasedTexts } from '../../subgraphs/platform/graph/free-texts.ts';
-import { checkBooks } from '../../subgraphs/ledger/books/check-books.ts';
+import { checkBooks } from '../support/check-books.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { readTexts } from '../../subgraphs/merchants/audit.ts';
 import {

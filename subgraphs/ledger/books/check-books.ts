@@ -1,7 +1,6 @@
 /**
- * Checks the books: all of a merchant's at once, for tests and for manual checks, or the merchants
- * in turn, in the background. A turn checks some thousand rows, so that a very large merchant does
- * not delay others. It is leased: after a kill it is repeated.
+ * Checks the books of the merchants in turn, in the background. A turn checks some thousand rows, so
+ * that a very large merchant does not delay others. It is leased: after a kill it is repeated.
  */
 import type pg from 'pg';
 import { Gauge } from 'prom-client';
@@ -13,15 +12,14 @@ import { run, type Runner, type Statement } from '../../platform/database/statem
 import { sweep, type Job } from '../../platform/queue/run-job.ts';
 import { type Logger, metrics } from '../../platform/tracing/telemetry.ts';
 import {
+  checkNames,
   checks,
   steps,
   sumPostings,
   type Asked,
-  type Check,
   type CheckName,
   type Found,
   type Step,
-  checkNames,
 } from './checks.ts';
 
 /** A fact that the books hold twice and differently. */
@@ -33,7 +31,7 @@ export interface Difference extends Omit<Found, 'countedBy'> {
 const highestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const lowestId = '00000000-0000-0000-0000-000000000000';
 /** Before the first row of a step, and behind its last. */
-const ends = (step: Step): { readonly first: string; readonly last: string } =>
+export const ends = (step: Step): { readonly first: string; readonly last: string } =>
   step === 'hour' ? { first: '-infinity', last: 'infinity' } : { first: lowestId, last: highestId };
 
 const totalsPlace: Statement = {
@@ -75,56 +73,35 @@ const withoutUncounted = async (
   return found.filter(({ countedBy = [] }) => !countedBy.some((id) => ids.has(id)));
 };
 
-const isOfTotals = ({ name }: Check): boolean => name.endsWith('_counted');
-
-const ask = async (runner: Runner, check: Check, asked: Asked): Promise<Difference[]> => {
-  const before = isOfTotals(check) ? await readTotalsPlace(runner) : null;
-  const statement = { name: `books.${check.name}`, text: check.text };
-  const found = await run<Found>(runner, statement, check.values(asked));
+const ask = async (runner: Runner, check: CheckName, asked: Asked): Promise<Difference[]> => {
+  const before = check.endsWith('_counted') ? await readTotalsPlace(runner) : null;
+  const { statement, values } = checks[check];
+  const found = await run<Found>(runner, statement, values(asked));
   const certain = before ? await withoutUncounted(runner, before, found) : found;
   return certain.map(({ shopId, mode, subjectId, detail, fields }) => ({
-    check: check.name,
+    check,
     merchantId: asked.merchantId,
     shopId,
     mode,
     subjectId,
     detail,
-    fields: { ...fields, check: check.name },
+    fields: { ...fields, check },
   }));
 };
 
-const askStep = async (runner: Runner, step: Step, asked: Asked): Promise<Difference[]> => {
-  const found: Difference[] = [];
-  for (const check of checks)
-    if (check.step === step) found.push(...(await ask(runner, check, asked)));
-  return found;
-};
-
-const merchants: Statement = {
-  name: 'books.merchants',
-  text: 'select id from merchant order by id',
-};
-
 /**
- * What is wrong with all the books, or with one merchant's; empty when they are correct. Safe under
- * concurrent work: a fact and its consequences are one transaction, and each check is one
- * statement, which sees all of it or nothing. It reads every row: for large books, the background
- * reads some at a time.
+ * What is wrong with a range of a merchant's books. Safe under concurrent work: a fact and its
+ * consequences are one transaction, and each check is one statement, which sees all of it or
+ * nothing.
  */
-export const checkBooks = async (
-  { pool }: { readonly pool: Runner },
-  merchantId: string | null = null,
+export const checkStep = async (
+  runner: Runner,
+  step: Step,
+  asked: Asked,
 ): Promise<Difference[]> => {
   const found: Difference[] = [];
-  const all =
-    merchantId === null ? await run<{ id: string }>(pool, merchants, []) : [{ id: merchantId }];
-  for (const { id } of all)
-    for (const step of steps) {
-      const { first: from, last: to } = ends(step);
-      found.push(
-        ...(await askStep(pool, step, { merchantId: id, from, to, limit: null, sums: '[]' })),
-      );
-    }
+  for (const check of checkNames)
+    if (checks[check].step === step) found.push(...(await ask(runner, check, asked)));
   return found;
 };
 
@@ -254,7 +231,7 @@ const checkSlice = async (
     limit: to === null ? null : 2 * rows,
     sums,
   };
-  const found = await askStep(pool, step, asked);
+  const found = await checkStep(pool, step, asked);
   if (step === 'balance' && sums !== '[]' && !turn.isDoubted)
     if (found.some(({ check }) => check === 'balance_adds_up'))
       return { step: 'posting', at: lowestId, sums: '[]', isDoubted: true };

@@ -21,7 +21,7 @@ const hasMoney = `payment.captured_at is not null and not ${isVoided}`;
 const hourOf = (row: string): string => `date_trunc('hour', ${row}.created_at, 'UTC')`;
 
 /** SQL: a fact's columns except its money, in the order of `counted_fact`. */
-export const factColumns = {
+const factColumns = {
   payment: `payment.merchant_id, payment.shop_id, 'payment' as kind, payment.id, payment.mode,
     payment.currency, ${hourOf('payment')} as hour, payment.method,
     coalesce(payment.connector, '') as bank, coalesce(payment.failure_code, '') as failure_code,

@@ -17,7 +17,3 @@ export const newRowId = (at_ms: number = Date.now()): string => {
 export const newRowIdInSql = `encode(overlay(uuid_send(gen_random_uuid())
   placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::int8) from 3)
   from 1 for 6), 'hex')::uuid`;
-
-/** SQL: the real creation time of a row, whatever its shop's test clock showed. */
-export const madeAtInSql = (id: string): string =>
-  `to_timestamp(('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::int8 / 1000.0)`;
