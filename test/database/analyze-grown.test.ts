@@ -5,7 +5,7 @@ import { entities } from '../../subgraphs/entities.ts';
 import { analyzeGrown } from '../../subgraphs/platform/database/maintain-tables.ts';
 import { openDatabase, type Database } from '../../subgraphs/platform/database/orm.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import { claimDeliveries } from '../../subgraphs/merchants/webhooks/deliveries.ts';
+import { claimDeliveries, findDueLanes } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { loadPayments } from '../../subgraphs/payments/find-payments.ts';
@@ -102,6 +102,15 @@ test('a payment of a large merchant among thousands of small ones reads as many 
   assert.ok(read <= 2 * calm, `${read} rows, ${calm} before`);
 });
 
+/** How many rows of deliveries were read. */
+const deliveriesRead = async (): Promise<number> => {
+  await countNow();
+  const { rows } = await database.pool.query<{ read: number }>(
+    `select sum(seq_tup_read + idx_tup_fetch)::int as read from pg_stat_user_tables where relname like 'webhook_delivery%'`,
+  );
+  return rows[0]?.read ?? 0;
+};
+
 test('a claim reads few rows of a lane, though nothing was due when the statistics were taken', async () => {
   const [{ merchantId, shopId }] = keys as [KeyPrincipal];
   const { pool } = database;
@@ -112,20 +121,37 @@ test('a claim reads few rows of a lane, though nothing was due when the statisti
     [merchantId, shopId],
   );
   await pool.query('vacuum (analyze) webhook_delivery');
-  await pool.query(`update webhook_delivery set status = 'pending', due_at = created_at`);
-  const count = async (): Promise<number> => {
-    await countNow();
-    const { rows } = await pool.query<{ read: number }>(
-      `select sum(seq_tup_read + idx_tup_fetch)::int as read from pg_stat_user_tables where relname like 'webhook_delivery%'`,
-    );
-    return rows[0]?.read ?? 0;
-  };
-  const before_rows = await count();
+  await pool.query(
+    `update webhook_delivery set status = 'pending', due_at = created_at - random() * interval '1 hour'`,
+  );
+  const before_rows = await deliveriesRead();
   const limits = { deadline_ms: 10_000, leaseMargin_ms: 5_000 };
   const claimed = await claimDeliveries({ pool, now: () => Temporal.Now.instant(), limits }, [
     { merchantId, lane: 'lane', room: 10 },
   ]);
   assert.equal(claimed.length, 10);
-  const read = (await count()) - before_rows;
+  const read = (await deliveriesRead()) - before_rows;
   assert.ok(read <= 100, `${read} rows`);
+});
+
+test('the look for due lanes reads few rows, whatever was due when the statistics were taken', async () => {
+  const { pool } = database;
+  const analyze = (): Promise<unknown> =>
+    pool.query('vacuum (analyze) webhook_delivery, dead_letter');
+  const look = async (): Promise<void> => {
+    const before_rows = await deliveriesRead();
+    assert.equal((await findDueLanes(pool, Temporal.Now.instant())).length, 1);
+    const read = (await deliveriesRead()) - before_rows;
+    assert.ok(read <= 100, `${read} rows`);
+  };
+  await pool.query(`update webhook_delivery set status = 'delivered', lease_until = null`);
+  await analyze();
+  await pool.query(`update webhook_delivery set status = 'pending'`);
+  await look();
+  await analyze();
+  await pool.query(
+    `update webhook_delivery set status = case when webhook_delivery.id = last.id then 'pending' else 'delivered' end
+       from (select id from webhook_delivery order by created_at desc, ctid desc limit 1) as last`,
+  );
+  await look();
 });
