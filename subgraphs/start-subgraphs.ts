@@ -23,7 +23,6 @@ import type { Logger } from './platform/tracing/telemetry.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';
 import { makeLink } from './merchants/sessions/sessions.ts';
 import { openDevelopmentTargets } from './merchants/webhooks/webhook-target.ts';
-import { deliveriesOf } from './merchants/webhooks/deliveries.ts';
 import { watchWebhookBacklog } from './merchants/webhooks/webhook-backlog.ts';
 import { openDeliverer } from './merchants/webhooks/deliverer.ts';
 import { backgroundJobs, consumeRecurringPayments, wakeableJobs } from './background-jobs.ts';
@@ -203,7 +202,6 @@ const startWorker = async (
     pool: database.sessions,
     bus,
     log,
-    deliveriesOf,
     wake: (lanes) => (deliverer.isBusy ? wakeAll(lanes) : deliverer.wake(lanes)),
     wakeConsumers: () => consumer.wake(),
   });

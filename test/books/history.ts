@@ -12,7 +12,7 @@ import { noPolicies } from '../support/no-policies.ts';
 import { minorUnits } from '../../subgraphs/rules/money.ts';
 import { adjustmentRecorded } from '../../subgraphs/rules/postings.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import { deliveriesOf } from '../../subgraphs/merchants/webhooks/deliveries.ts';
+import { numberAtOnce } from '../../subgraphs/platform/events/number-events.ts';
 import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
@@ -124,11 +124,8 @@ export const openHistory = ({ database }: MigratedDatabase) => {
     ).refund.id;
   /** What the relay does: a number for each event, and its deliveries. */
   const relay = async (): Promise<void> => {
-    await pool.query(
-      `with numbered as (
-        update event set sequence = nextval('event_sequence_seq') where sequence is null returning *
-      ), ${deliveriesOf('numbered')} select`,
-    );
+    const numberSome = numberAtOnce(pool);
+    while (await numberSome(100));
   };
   return {
     pay,

@@ -4,7 +4,6 @@
  */
 import pg from 'pg';
 import { startRelay } from '../../subgraphs/platform/events/relay.ts';
-import { deliveriesOf } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import { log } from '../webhooks/harness.ts';
 
 const [, , connectionString = ''] = process.argv;
@@ -29,6 +28,5 @@ startRelay({
   pool,
   bus: { publish: async () => {}, subscribe: () => () => {} },
   log,
-  deliveriesOf,
   wake: async () => {},
 });

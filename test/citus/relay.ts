@@ -10,7 +10,6 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startRelay } from '../../subgraphs/platform/events/relay.ts';
-import { deliveriesOf } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import {
   migrateTemplate,
   openMigratedDatabase,
@@ -94,7 +93,7 @@ test('a relay that is killed while it numbers loses no event and doubles none', 
   assert.ok(within > 0, 'none was killed while it numbered');
 
   const bus = { publish: async () => {}, subscribe: () => () => {} };
-  const heir = startRelay({ pool, bus, log, deliveriesOf, wake: async () => {} });
+  const heir = startRelay({ pool, bus, log, wake: async () => {} });
   const unnumbered = async (): Promise<boolean> =>
     (await pool.query('select 1 from event where sequence is null limit 1')).rows.length > 0;
   await eventually(async () => !(await unnumbered()), 'the last number');
@@ -154,7 +153,7 @@ test('a relay numbers nothing while the commit of an earlier numbering is in dou
   writing.release();
 
   const bus = { publish: async () => {}, subscribe: () => () => {} };
-  const relay = startRelay({ pool, bus, log, deliveriesOf, wake: async () => {} });
+  const relay = startRelay({ pool, bus, log, wake: async () => {} });
   const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%event_${shard.id}%'`;
   await eventually(async () => {
     assert.equal(await numberOf(late.eventId), null, 'it has a number before the smaller one');

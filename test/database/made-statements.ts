@@ -52,14 +52,6 @@ const parts = {
   openings: anyPart,
 };
 
-const makeNumbering = async (): Promise<void> => {
-  const { numberAtOnce } = await import('../../subgraphs/platform/events/number-events.ts');
-  const { numberByShard } = await import('../../subgraphs/platform/events/number-events.ts');
-  const { deliveriesOf } = await import('../../subgraphs/merchants/webhooks/deliveries.ts');
-  numberAtOnce(openNobody().pool, deliveriesOf);
-  numberByShard(openNobody().pool, deliveriesOf);
-};
-
 /** The slices of the books that the background reads. */
 const makeChecks = async (): Promise<void> => {
   const { checkTurn } = await import('../../subgraphs/ledger/books/check-books.ts');
@@ -211,7 +203,6 @@ export interface Unnamed {
  * what is imported here.
  */
 export const makeStatements = async (): Promise<Unnamed> => {
-  await makeNumbering();
   await makeChecks();
   await makeTotals();
   await makeJobs();

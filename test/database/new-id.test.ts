@@ -1,8 +1,10 @@
 /** Ids that grow with time: their form, their order, and what of them is random. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type pg from 'pg';
-import { newRowId, newRowIdInSql } from '../../subgraphs/platform/database/new-id.ts';
+import { newRowId } from '../../subgraphs/platform/database/new-id.ts';
+import { sqlFile } from '../../subgraphs/platform/database/sql-file.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -18,9 +20,17 @@ after(async () => {
 
 const v4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
+/** The expression of the statement that makes ids itself. */
+const idInSql = (): string => {
+  const { text } = sqlFile(
+    join(import.meta.dirname, '../../subgraphs/platform/events'),
+    'number-oldest.sql',
+  );
+  return /encode\(overlay.*?::uuid/s.exec(text)?.[0] ?? '';
+};
 const inSql = async (count: number): Promise<string[]> => {
   const { rows } = await pool.query<{ id: string }>(
-    `select ${newRowIdInSql} as id from generate_series(1, $1)`,
+    `select ${idInSql()} as id from generate_series(1, $1)`,
     [count],
   );
   return rows.map(({ id }) => id);

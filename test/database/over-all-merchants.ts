@@ -164,7 +164,7 @@ export const overAll: Readonly<Record<string, string>> = Object.fromEntries(
  */
 export const inOneDatabase: Readonly<Record<string, string>> = {
   'sweeps.due': 'sweeps.due_check-books_0',
-  'relay.number_oldest': 'relay.number_shard',
+  'platform/events/number-oldest': 'platform/events/number-shard',
 };
 
 /**
@@ -173,5 +173,5 @@ export const inOneDatabase: Readonly<Record<string, string>> = {
  */
 export const ofOneShard: Readonly<Record<string, string>> = {
   'relay.lock_shard': 'waits until the relay before has ended',
-  'relay.number_shard': 'numbers the events of a shard in one transaction',
+  'platform/events/number-shard': 'numbers the events of a shard in one transaction',
 };

@@ -16,7 +16,6 @@ import {
 } from '../../subgraphs/platform/retention/drop-partitions.ts';
 import { keepEvents } from '../../subgraphs/platform/retention/jobs.ts';
 import { openRequestStore } from '../../subgraphs/merchants/requests/resolvers.ts';
-import { deliveriesOf } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
@@ -64,8 +63,9 @@ const happen = async (
   const number = numbers;
   await pool().query('update event set sequence = $2 where id = $1', [id, number]);
   await pool().query(
-    `with numbered as (select * from event where sequence = $1), ${deliveriesOf('numbered')} select`,
-    [number],
+    `insert into webhook_delivery (merchant_id, id, event_id, webhook_event, shop_id, mode, subject_id, lane, url, status, attempts, created_at)
+     select merchant_id, id, id, webhook_event, shop_id, mode, subject_id, webhook_url, webhook_url, 'pending', 0, created_at from event where id = $1`,
+    [id],
   );
   await pool().query('update webhook_delivery set status = $2 where event_id = $1', [id, status]);
   await pool().query(

@@ -5,7 +5,6 @@
 import pg from 'pg';
 import { startRelay } from '../../subgraphs/platform/events/relay.ts';
 import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
-import { deliveriesOf } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import { log } from './harness.ts';
 
 const [, , connectionString = ''] = process.argv;
@@ -24,6 +23,5 @@ startRelay({
   pool: new pg.Pool({ connectionString }),
   bus: lastWords,
   log,
-  deliveriesOf,
   wake: async () => {},
 });

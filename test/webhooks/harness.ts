@@ -17,10 +17,7 @@ import type { StreamedEvent, WebhookEvent } from '../../subgraphs/rules/event.ts
 import type { Bus, WebhookLane } from '../../subgraphs/platform/bus/bus.ts';
 import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { seal } from '../../subgraphs/platform/access/keys.ts';
-import {
-  type DeliveryLimits,
-  deliveriesOf,
-} from '../../subgraphs/merchants/webhooks/deliveries.ts';
+import type { DeliveryLimits } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import type { SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';
 import { openDeliverer, webhookJobs } from '../../subgraphs/merchants/webhooks/deliverer.ts';
 import { entities } from '../../subgraphs/entities.ts';
@@ -209,7 +206,6 @@ export const startTestRelay = (
     pool: harness.pool,
     bus: new RecordingBus(published),
     log,
-    deliveriesOf,
     wake,
   });
   harness.open.push(() => relay.stop());

@@ -11,7 +11,6 @@ import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import { streamKinds } from '../../subgraphs/rules/event.ts';
 import { rfc3339 } from '../../schema/rfc3339.ts';
-import { deliveriesOf } from '../../subgraphs/merchants/webhooks/deliveries.ts';
 import { findEventsBehind } from '../../subgraphs/merchants/event-log/read-event-log.ts';
 import { eventually } from '../support/eventually.ts';
 import {
@@ -133,7 +132,6 @@ test('a batch whose deliveries cannot be made is repeated whole', async () => {
     pool: harness.pool,
     bus,
     log,
-    deliveriesOf,
     wake: (lanes) => void woken.push(...lanes.map(({ lane }) => lane)),
   });
   await untilPublished(published, 1);
@@ -161,7 +159,7 @@ test('a ring on the topic outbox ends the pause, and another process takes over 
       return () => rings.delete(ring);
     },
   };
-  const parts = { pool: harness.pool, bus: ringing, log, deliveriesOf, wake: async () => {} };
+  const parts = { pool: harness.pool, bus: ringing, log, wake: async () => {} };
   const relays = [startRelay(parts), startRelay(parts)];
   const stopAll = (): Promise<unknown> => Promise.all(relays.map((relay) => relay.stop()));
   context.after(stopAll);
@@ -251,7 +249,7 @@ test('a relay that is killed after its commit and before it publishes on the bus
       [String(await sequenceOf(eventId)), 0],
     );
   };
-  const parts = { pool: harness.pool, bus, log, deliveriesOf, wake: async () => {} };
+  const parts = { pool: harness.pool, bus, log, wake: async () => {} };
   const before = startRelay(parts);
   context.after(() => before.stop());
   await nextIs(await writeEvent(harness.pool, shop));

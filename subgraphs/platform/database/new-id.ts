@@ -12,8 +12,3 @@ export const newRowId = (at_ms: number = Date.now()): string => {
   // Joined, for the reason that `rfc3339` has.
   return [time.slice(0, 8), time.slice(8), randomUUID().slice(14)].join('-');
 };
-
-/** SQL: the same, for rows that only the statement itself counts; PostgreSQL 13 or later. */
-export const newRowIdInSql = `encode(overlay(uuid_send(gen_random_uuid())
-  placing substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::int8) from 3)
-  from 1 for 6), 'hex')::uuid`;

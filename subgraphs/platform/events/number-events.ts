@@ -4,11 +4,17 @@
  */
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import type { Consumer, StreamedEvent, LiveKind } from '../../rules/event.ts';
+import {
+  namedWebhookEvents,
+  type Consumer,
+  type LiveKind,
+  type StreamedEvent,
+} from '../../rules/event.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { notDeadLetter, workBatch, type Subject } from '../alerts/dead-letters.ts';
 import type { WebhookLane } from '../bus/bus.ts';
-import { run, type Statement } from '../database/statement.ts';
+import { sqlFile } from '../database/sql-file.ts';
+import { run, type Runner, type Statement } from '../database/statement.ts';
 
 /** Events of one batch. */
 export const batch_max = 500;
@@ -42,21 +48,20 @@ export const numberBatch = async (
   return result;
 };
 
+const numberOldest = sqlFile(import.meta.dirname, 'number-oldest.sql');
+const numberShard = sqlFile(import.meta.dirname, 'number-shard.sql');
+
 /** Numbering in one database: one statement for the events of all merchants. */
-export const numberAtOnce = (
-  client: pg.PoolClient,
-  deliveriesOf: (events: string) => string,
-): NumberEvents => {
-  const numberOldest = numbering(deliveriesOf);
-  return async (limit) => {
-    const rows = await run<NumberedRow>(client, numberOldest, [limit]);
+export const numberAtOnce =
+  (runner: Runner): NumberEvents =>
+  async (limit) => {
+    const rows = await run<NumberedRow>(runner, numberOldest, [limit, namedWebhookEvents]);
     const last = rows.at(-1)?.sequence;
     return last === undefined ? null : { ...batchOf(rows, last), isFull: rows.length === limit };
   };
-};
 
 /** The result of a statement that has numbered events, in the order of the numbers up to `last`. */
-export const batchOf = (rows: readonly NumberedRow[], last: bigint): Omit<Batch, 'isFull'> => {
+const batchOf = (rows: readonly NumberedRow[], last: bigint): Omit<Batch, 'isFull'> => {
   const lanes = rows[0]?.lanes ?? [];
   const consumers = rows.flatMap(({ consumer }) => consumer ?? []);
   return { last, lanes, consumers, events: rows.flatMap(streamed) };
@@ -68,7 +73,7 @@ export const newestNumber = async (client: pg.PoolClient): Promise<bigint> => {
   return row?.newest ?? 0n;
 };
 
-export interface NumberedRow {
+interface NumberedRow {
   readonly sequence: bigint;
   readonly kind: LiveKind | null;
   readonly merchantId: string;
@@ -99,43 +104,12 @@ const newestSequence = {
 
 /** The task under which events are set aside. */
 const task = 'relay';
-/** SQL: an event waits for its number; `merchant` is the merchant under which it is set aside. */
-export const inOutboxOf = (merchant: string): string =>
-  `event.sequence is null and ${notDeadLetter(task, merchant, 'event.id::text')}`;
-const inOutbox = inOutboxOf('event.merchant_id');
+const waits = `event.sequence is null and ${notDeadLetter(task, 'event.merchant_id', 'event.id::text')}`;
 
 const oldestWaiting = {
   name: 'relay.oldest_waiting',
-  text: `select merchant_id as "merchantId", id::text as "subjectId" from event where ${inOutbox} order by position limit 1`,
+  text: `select merchant_id as "merchantId", id::text as "subjectId" from event where ${waits} order by position limit 1`,
 };
-
-/** SQL: the lanes in the part `made`. */
-export const madeLanes = '(select json_agg(lanes) from (select distinct * from made) as lanes)';
-
-/** SQL: the columns of a numbered row except its lanes. */
-export const numberedColumns = `sequence, stream_kind as kind, merchant_id as "merchantId",
-      shop_id as "shopId", mode, subject_id as "subjectId", created_at as at, payload, follower as consumer`;
-
-/**
- * The statement that numbers the oldest events; `deliveriesOf` is that of the relay's parts. The
- * inner limit fixes the order before `nextval` is called, so the numbers ascend in the order of
- * writing.
- */
-const numbering = (deliveriesOf: (events: string) => string): Statement => ({
-  name: 'relay.number_oldest',
-  text: `
-    with batch as materialized (
-      select merchant_id, id, created_at, nextval('event_sequence_seq') as sequence
-      from (select merchant_id, id, created_at from event where ${inOutbox} order by position limit $1) as oldest
-    ), numbered as (
-      update event set sequence = batch.sequence from batch where event.merchant_id = batch.merchant_id and event.id = batch.id
-        and event.created_at = batch.created_at
-      returning event.*
-    ), ${deliveriesOf('numbered')}
-    select ${numberedColumns},
-      case when row_number() over (order by sequence) = 1 then ${madeLanes} end as lanes
-    from numbered order by sequence`,
-});
 
 // Numbers the events of the outbox where the tables are sharded: shard by shard, the one with the
 // oldest event first. A shard's numbers are drawn after those of the previous shard are committed,
@@ -148,50 +122,25 @@ interface WaitingShard {
   readonly count: number;
 }
 
-/** SQL: the merchants of the shard, which are the parameter `$1`. */
-const ofShard = '= any ($1::uuid[])';
-
 const waitingShards: Statement = {
   name: 'relay.waiting_shards',
   text: `select array_agg(distinct merchant_id) as "merchantIds", count(*)::int as count
-    from (select merchant_id, position from event where ${inOutboxOf('event.merchant_id')} order by position limit $1) as oldest
+    from (select merchant_id, position from event where ${waits} order by position limit $1) as oldest
     group by get_shard_id_for_distribution_column('event', merchant_id) order by min(position)`,
 };
 
-/**
- * SQL: the waiting events of the shard; every table in it names the shard, including the dead-letter
- * table.
- */
-const oldestOfShard = `from event where event.merchant_id ${ofShard}
-  and ${inOutboxOf(`event.merchant_id and dead_letter.merchant_id ${ofShard}`)} order by position`;
-
 const lockShard: Statement = {
   name: 'relay.lock_shard',
-  text: `select count(*)::int as count from (select 1 ${oldestOfShard} limit $2 for update) as held`,
+  text: `select count(*)::int as count from (
+      select 1 from event where event.merchant_id = any ($1::uuid[])
+        and event.sequence is null and ${notDeadLetter(task, 'event.merchant_id and dead_letter.merchant_id = any ($1::uuid[])', 'event.id::text')}
+      order by position limit $2 for update) as held`,
 };
 
 const drawNumbers: Statement = {
   name: 'relay.draw_numbers',
   text: `select nextval('event_sequence_seq') as sequence from generate_series(1, $1)`,
 };
-
-// Rows are read again before they get a number: another session may have committed theirs
-// meanwhile.
-const numberingOf = (deliveriesOf: (events: string, ofEndpoints: string) => string): Statement => ({
-  name: 'relay.number_shard',
-  text: `
-    with batch as materialized (
-      select merchant_id, id, created_at, given.sequence
-      from (select merchant_id, id, created_at, row_number() over (order by position) as place ${oldestOfShard} limit $2) as oldest
-      join unnest($3::int8[]) with ordinality as given (sequence, place) on given.place = oldest.place
-    ), numbered as (
-      update event set sequence = batch.sequence from batch
-      where event.merchant_id ${ofShard} and event.merchant_id = batch.merchant_id and event.id = batch.id
-        and event.created_at = batch.created_at and event.sequence is null
-      returning event.*
-    ), ${deliveriesOf('numbered', `endpoint.merchant_id ${ofShard}`)}
-    select ${numberedColumns}, ${madeLanes} as lanes from numbered order by sequence`,
-});
 
 const findShards = (client: pg.PoolClient, limit: number): Promise<WaitingShard[]> =>
   run<WaitingShard>(client, waitingShards, [limit]);
@@ -206,12 +155,9 @@ export const awaitEarlierNumbers = async (client: pg.PoolClient): Promise<void> 
 };
 
 /** Numbering, as `numberAtOnce` does it in one database. */
-export const numberByShard = (
-  client: pg.PoolClient,
-  deliveriesOf: (events: string, ofEndpoints: string) => string,
-): NumberEvents => {
-  const numberShard = numberingOf(deliveriesOf);
-  return async (limit) => {
+export const numberByShard =
+  (client: pg.PoolClient): NumberEvents =>
+  async (limit) => {
     const batches: Omit<Batch, 'isFull'>[] = [];
     let found = 0;
     for (const { merchantIds, count } of await findShards(client, limit)) {
@@ -219,7 +165,12 @@ export const numberByShard = (
       try {
         const drawn = await run<{ sequence: bigint }>(client, drawNumbers, [count]);
         const numbers = drawn.map(({ sequence }) => sequence);
-        const rows = await run<NumberedRow>(client, numberShard, [merchantIds, count, numbers]);
+        const rows = await run<NumberedRow>(client, numberShard, [
+          merchantIds,
+          count,
+          numbers,
+          namedWebhookEvents,
+        ]);
         const last = rows.at(-1)?.sequence;
         if (last !== undefined) batches.push(batchOf(rows, last));
       } catch (error) {
@@ -239,4 +190,3 @@ export const numberByShard = (
           events: batches.flatMap(({ events }) => events),
         };
   };
-};

@@ -5,12 +5,7 @@
 import { newRowId } from '../database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { asRow } from '../database/statement.ts';
-import {
-  namedWebhookEvents,
-  type LiveKind,
-  type WebhookEvent,
-  type Consumer,
-} from '../../rules/event.ts';
+import type { Consumer, LiveKind, WebhookEvent } from '../../rules/event.ts';
 import type { Mode } from '../../rules/mode.ts';
 
 /** One event, before it is a row. */
@@ -62,12 +57,6 @@ export const eventRow = (event: OutboxEvent): object => {
     createdAt: at,
   });
 };
-
-const named = namedWebhookEvents.map((name) => `'${name}'`).join(', ');
-
-/** SQL: whether the filter of the endpoint called `endpoint` accepts an event. */
-export const isWanted = (endpoint: string, event: string): string =>
-  `case when ${endpoint}.events = '{}' then ${event} not in (${named}) else ${event} = any (${endpoint}.events) end`;
 
 /** SQL: inserts the JSON array in `parameter` when `condition` (a query) has a row. */
 export const insertEvents = (parameter: string, condition: string): string =>

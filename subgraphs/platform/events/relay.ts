@@ -59,12 +59,6 @@ interface RelayDeps {
   readonly pool: pg.Pool;
   readonly bus: Bus;
   readonly log: Logger;
-  /**
-   * SQL: makes the deliveries of the events in the query's part with this name, by parts of its
-   * own: `made` holds the lanes with new deliveries. Where the tables are sharded, `ofEndpoints` is
-   * the condition on an endpoint.
-   */
-  readonly deliveriesOf: (events: string, ofEndpoints?: string) => string;
   /** Wakes the consumers in this process for which there are events. Absent: they poll. */
   readonly wakeConsumers?: (consumers: readonly Consumer[]) => void;
   /** Wakes the deliverers of these lanes. */
@@ -153,13 +147,10 @@ const takeLock = async (client: pg.PoolClient): Promise<boolean> => {
 };
 
 /** Numbering on this session, in one database or by shards. */
-const openNumbering = async (
-  { deliveriesOf }: RelayDeps,
-  client: pg.PoolClient,
-): Promise<NumberEvents> => {
-  if (!(await isSharded(client))) return numberAtOnce(client, deliveriesOf);
+const openNumbering = async (client: pg.PoolClient): Promise<NumberEvents> => {
+  if (!(await isSharded(client))) return numberAtOnce(client);
   await awaitEarlierNumbers(client);
-  return numberByShard(client, deliveriesOf);
+  return numberByShard(client);
 };
 
 const relayBatches = async (
@@ -168,7 +159,7 @@ const relayBatches = async (
   client: pg.PoolClient,
   wakeSignal: WakeSignal,
 ): Promise<void> => {
-  const numberSome = await openNumbering(deps, client);
+  const numberSome = await openNumbering(client);
   const announcements = new Set<Promise<void>>();
   let wait_ms: number = poll_ms.shortest;
   let last = await newestNumber(client);
