@@ -19,7 +19,7 @@ import {
 import { invitationLife_h, lasting, type SessionDeps } from './sessions.ts';
 
 /** A session as an administrator sees it, without its secret's digest. */
-type PersonSession = Omit<ConsoleSession, 'digest' | 'endedAt'>;
+export type PersonSession = Omit<ConsoleSession, 'digest' | 'endedAt'>;
 
 const shown_max = 200;
 
