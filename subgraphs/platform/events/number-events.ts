@@ -17,7 +17,7 @@ import { sqlFile } from '../database/sql-file.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
 /** Events of one batch. */
-export const batch_max = 500;
+const batch_max = 500;
 
 export interface Batch {
   readonly isFull: boolean;
