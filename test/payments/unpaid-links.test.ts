@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { unpaid_max } from '../../subgraphs/payments/links/pay-link.ts';
+import { newRowId } from '../../subgraphs/platform/database/new-id.ts';
 import { linkKeyIn, pay } from '../support/buyer.ts';
 import { openPool } from '../support/database.ts';
 import { makeMerchant } from '../support/merchant.ts';
@@ -42,10 +43,10 @@ test('a link has so many unpaid payments of an amount; beyond that a buyer gets 
     `insert into ${table} select (jsonb_populate_record(${table}, jsonb_build_object(${changed}))).*
       from ${table}, made where ${table}.merchant_id = $1`;
   await pool.query(
-    `with made as materialized (select gen_random_uuid() as id, n from generate_series(2, ${unpaid_max - 1}) as n),
+    `with made as materialized (select id, n + 1 as n from unnest($2::uuid[]) with ordinality as each (id, n)),
       noted as (${like('link_payment', `'payment_id', made.id`)})
       ${like('payment', `'id', made.id, 'public_id', 'P-0' || n`)}`,
-    [merchant.id],
+    [merchant.id, Array.from({ length: unpaid_max - 2 }, () => newRowId())],
   );
   const count = async (): Promise<number> =>
     (await pool.query('select 1 from link_payment where merchant_id = $1', [merchant.id])).rows

@@ -92,7 +92,7 @@ const ofSteps =
 
 const sideOf = (name: string): Side => {
   if (ofSteps.test(name)) return 'own';
-  return name.startsWith('relay.') ? 'relay' : 'others';
+  return /^(?:relay\.|platform\/events\/number-)/.test(name) ? 'relay' : 'others';
 };
 
 /** How many statements of a side were sent since. */
