@@ -89,6 +89,9 @@ describe('the documentation', { skip: noChromium }, () => {
       const text = await (await fetch(service.rest + path, { headers })).text();
       assert.match(text, /<a [^>]*href="\/docs\/reference\/"[^>]*>API reference<\/a>/);
     }
+    // Where the search of the guides leads to an operation.
+    await page.evaluate("location.hash = '#tag/payouts/POST/v1/public/payouts/batch'");
+    await page.getByRole('heading', { name: 'Create a batch of payouts' }).first().waitFor();
     assertQuiet();
   });
 

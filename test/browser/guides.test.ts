@@ -16,17 +16,17 @@ const widths = [1_440, 390] as const;
 const colorSchemes = ['light', 'dark'] as const;
 
 /**
- * How a page is looked at, by the numbers of its name and its language: every second page once, by
- * turns in each language, theme and width, for all have one frame. A run of what takes long looks at
+ * How a page is looked at, by the numbers of its name and its language: every fourth page once, by
+ * turns in each language, width and theme, for all have one frame. A run of what takes long looks at
  * each page twice in each language.
  */
 const looksOf = (name: number, language: number) => {
   const looks = [0, 1].map((turn) => ({
-    width: widths[(Math.floor(name / 2) + turn) % 2] ?? widths[0],
-    colorScheme: colorSchemes[(Math.floor(name / 4) + turn) % 2] ?? colorSchemes[0],
+    width: widths[(Math.floor(name / 8) + turn) % 2] ?? widths[0],
+    colorScheme: colorSchemes[(Math.floor(name / 16) + turn) % 2] ?? colorSchemes[0],
   }));
   if (isLong) return looks;
-  return name % 4 === language * 2 ? looks.slice(0, 1) : [];
+  return name % 8 === language * 4 ? looks.slice(0, 1) : [];
 };
 
 describe('the guides in a browser', { skip: noChromium }, () => {
@@ -200,9 +200,12 @@ describe('the guides in a browser', { skip: noChromium }, () => {
     ] as const) {
       const { page } = await open(path);
       await page.getByRole('searchbox').fill(typed);
-      await page.locator('.found a[href^="/docs/reference/"]').first().click();
-      await page.waitForURL('**/docs/reference/#tag/**');
-      await page.getByRole('heading', { name: 'Create a batch of payouts' }).first().waitFor();
+      const found = page.locator('.found a[href^="/docs/reference/"]').first();
+      // The test of the reference looks at what is there.
+      assert.equal(
+        await found.getAttribute('href'),
+        '/docs/reference/#tag/payouts/POST/v1/public/payouts/batch',
+      );
       await page.context().close();
     }
   });

@@ -15,10 +15,10 @@ const says = (page: Page, text: string): Promise<void> =>
 
 const waiting = { metadata: { simulator_outcome: 'requires_action' } };
 
-const typeCard = async (page: Page, number = '2200000000000004'): Promise<void> => {
-  await page.getByLabel('Номер карты').pressSequentially(number);
-  await page.getByLabel('Срок действия').pressSequentially('1240');
-  await page.getByLabel('CVC').pressSequentially('123');
+const fillCard = async (page: Page, number = '2200000000000004'): Promise<void> => {
+  await page.getByLabel('Номер карты').fill(number);
+  await page.getByLabel('Срок действия').fill('1240');
+  await page.getByLabel('CVC').fill('123');
   await page.getByLabel('Имя на карте').fill('Ivan Ivanov');
 };
 
@@ -118,7 +118,7 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     await page.getByRole('link', { name: 'English' }).click();
     await page.getByText('the bank did not get your card').waitFor();
     await page.getByRole('link', { name: 'Русский' }).click();
-    await typeCard(page);
+    await fillCard(page);
     assert.equal((await payment.read()).status, 'processing');
     await button(page).click();
     await says(page, 'Оплачено');
@@ -147,7 +147,7 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
       '',
     ]);
     assert.equal(await page.locator(':focus').getAttribute('id'), 'card-number');
-    await typeCard(page, '2200000000000005');
+    await fillCard(page, '2200000000000005');
     assert.equal(
       await page.locator('#card-number-problem').innerText(),
       'Проверьте номер: в нём опечатка',
@@ -179,7 +179,7 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     const { page, complaints } = await harness.open(
       await harness.create({ method: 'cards', amount: 10_005 }),
     );
-    await typeCard(page);
+    await fillCard(page);
     await button(page).click();
     await page.getByLabel('Код подтверждения').fill('12');
     await page.getByRole('button', { name: 'Подтвердить' }).click();
@@ -193,7 +193,7 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
   test('card: who declines at the bank reads why it failed; opened again in between, the page shows the step', async () => {
     const payment = await harness.create({ method: 'cards', amount: 10_005 });
     const { page, window } = await harness.open(payment);
-    await typeCard(page);
+    await fillCard(page);
     await button(page).click();
     await page.getByLabel('Код подтверждения').waitFor();
     const again = await harness.open(payment, window);
@@ -212,7 +212,7 @@ describe('the hosted page', { skip: noChromium, concurrency: 3 }, () => {
     await page.getByText('SberPay', { exact: true }).click();
     await page.getByText('Банковская карта').click();
     assert.equal((await payment.read()).method, 'any');
-    await typeCard(page, '4111111111111111');
+    await fillCard(page, '4111111111111111');
     await button(page).click();
     await says(page, 'Оплачено');
     assert.equal((await payment.read()).method, 'cards');

@@ -4,8 +4,9 @@
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { askGraph, makeMerchant, type Merchant } from '../support/merchant.ts';
+import { makeMerchant, type Merchant } from '../support/merchant.ts';
 import { openPlainService, type ServiceInUse } from '../support/plain-service.ts';
+import { setClock } from '../support/test-clock.ts';
 import { type Browser, noChromium, openWindow, startChromium } from './chromium.ts';
 
 describe('a page of a shop with a test clock', { skip: noChromium }, () => {
@@ -21,17 +22,8 @@ describe('a page of a shop with a test clock', { skip: noChromium }, () => {
     await service?.stop();
   });
 
-  const clock = async (verb: string, args = ''): Promise<void> => {
-    const field = `testClock${verb}(merchantId: "${merchant.id}", shopId: "${merchant.shopId}"${args})`;
-    const answer = await askGraph(
-      service,
-      `mutation { ${field} { __typename ... on Refused { message } } }`,
-    );
-    assert.equal(answer[`testClock${verb}`].__typename, 'TestClock', JSON.stringify(answer));
-  };
-
   test('it stands while the clock stands, follows where the clock is advanced, and counts when it runs', async () => {
-    await clock('Create', ', at: "2031-03-01T12:00:00.000Z"');
+    await setClock(service, merchant, 'Create', ', at: "2031-03-01T12:00:00.000Z"');
     const created = await merchant.call('POST', '/payments', {
       amount: 10_000,
       method: 'cards',
@@ -47,11 +39,11 @@ describe('a page of a shop with a test clock', { skip: noChromium }, () => {
     await page.locator('#card-expiry').fill('02/31');
     await page.locator('#card-cvc').focus();
     assert.equal(await page.locator('#card-expiry-problem').innerText(), 'The card has expired');
-    await clock('Advance', ', to: "2031-03-01T12:15:00.000Z"');
+    await setClock(service, merchant, 'Advance', ', to: "2031-03-01T12:15:00.000Z"');
     // The page asks now and then.
     await page.clock.fastForward(15_000);
     await shown.filter({ hasText: /^30:00$/ }).waitFor();
-    await clock('Resume');
+    await setClock(service, merchant, 'Resume');
     await page.clock.fastForward(15_000);
     await shown.filter({ hasText: /^2[5-9]:\d\d$/ }).waitFor();
   });

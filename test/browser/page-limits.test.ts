@@ -285,11 +285,10 @@ describe('the hosted page under its limits', { skip: noChromium }, () => {
     const payment = await harness.create();
     const { page } = await harness.open(payment);
     // What the buyer does first gets the refusal of a page that is called too often.
-    const { refusal } = await callUntilRefused(`${payment.url}/`);
     const answer = {
-      status: refusal.status,
-      headers: { 'retry-after': refusal.headers.get('retry-after') ?? '' },
-      body: await refusal.text(),
+      status: 429,
+      headers: { 'retry-after': '1' },
+      json: { error: { code: 'rate_limited', message: 'Too many calls' } },
     };
     const sent: string[] = [];
     await page.route(/\/(method|pay)\?/, (route) => {
