@@ -13,6 +13,7 @@ import { patience_ms } from '../support/eventually.ts';
 import { makeMerchant } from '../support/merchant.ts';
 import { openPassage } from '../support/passage.ts';
 import { startOwn } from '../support/plain-service.ts';
+import { go } from './console-window.ts';
 import { makeLink } from './visitor.ts';
 
 const without =
@@ -93,7 +94,8 @@ describe('over https', { skip: without }, () => {
       );
       assert.equal(await page.evaluate('document.cookie'), '');
       const merchant = await makeMerchant(service);
-      await page.goto(
+      await go(
+        page,
         `https://localhost:${port}/console/payments?mode=test&merchant=${merchant.id}`,
       );
       await page.getByRole('heading', { name: 'No payments yet' }).waitFor();

@@ -1,4 +1,4 @@
-/** The console by Tab and Enter alone: palette, home, payment links, settings. */
+/** The console by Tab and Enter alone: palette, home, settings. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -166,35 +166,6 @@ describe('by Tab and Enter', { skip: noChromium }, () => {
     assert.deepEqual(complaints, []);
     await receiver.close();
   });
-
-  if (isLong)
-    test('a payment link is opened from its list and ended', async () => {
-      const merchant = await makeMerchant(service);
-      for (const description of ['Cakes', 'Tea'])
-        await merchant.call('POST', '/links', { amount: 250_000, description });
-      const cookie = await makeSession(service, 'admin', merchant.id);
-      const { page, complaints } = await openConsole(service.rest, cookie);
-      await page.goto(`${service.rest}/console/?mode=test`);
-      await page.getByRole('heading', { name: 'Home' }).waitFor();
-      await goTo(page, 'payment li', /Payment links/);
-      const row = page.getByRole('row', { name: /Cakes/ });
-      await row.waitFor();
-      await page.keyboard.press('j');
-      await page.keyboard.press('j');
-      assert.equal(await row.evaluate((element) => element.matches(':focus')), true);
-      await page.keyboard.press('Enter');
-      const drawer = page.getByRole('dialog', { name: 'Payment link' });
-      await enter(page, drawer.getByRole('button', { name: 'End the link' }));
-      const dialog = page.getByRole('dialog', { name: 'End the link' });
-      await enter(page, dialog.getByRole('button', { name: 'End the link' }));
-      await dialog.getByText('The link has ended.').waitFor();
-      await escapeFrom(page, dialog);
-      await escapeFrom(page, drawer);
-      await row.getByText('Ended').waitFor();
-      const open = page.getByRole('row', { name: /Tea/ });
-      assert.match(await open.innerText(), /Open/);
-      assert.deepEqual(complaints, []);
-    });
 
   test('every listed pair of keys goes to its section, whose filters come back', async () => {
     const merchant = await makeMerchant(service);

@@ -116,8 +116,8 @@ const openCpu = async (page: Page): Promise<() => Promise<Readonly<Record<string
   };
 };
 
-const payments_count = size(250, 1_000);
-const spread_ms = size(2_500, 10_000);
+const payments_count = size(150, 1_000);
+const spread_ms = size(1_500, 10_000);
 const callers = 50;
 /** The page gathers events for 150 ms; beside that flashes end, and the total is asked for. */
 const draws_max_per_s = 12;

@@ -132,20 +132,15 @@ describe('a service that does not answer for a while', { skip: noChromium }, () 
     assert.equal(await form.getByLabel('Reason').inputValue(), 'One cup was cold');
   });
 
-  test('leaves a screen that was opened meanwhile to come without a press', async () => {
+  test('leaves a screen that was opened meanwhile to come without a press; a network that is gone is said at once', async () => {
     const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page } = await openConsole(service.rest, cookie);
+    const { page, context } = await openConsole(service.rest, cookie);
     const endSilence = await silence(page, /"operationName":"(Viewer|Payouts)"/);
     await page.goto(`${service.rest}/console/payouts?mode=test`);
     await page.getByRole('heading', { name: 'This could not be loaded' }).waitFor();
     await endSilence();
     await page.getByRole('heading', { name: 'No payouts yet' }).waitFor();
-  });
 
-  test('says so at once when the network is gone', async () => {
-    const cookie = await makeSession(service, 'viewer', merchant.id);
-    const { page, context } = await openConsole(service.rest, cookie);
-    await page.goto(`${service.rest}/console/payouts?mode=test`);
     const dot = page.locator('.live-dot');
     await dot.getByText('Connected').waitFor();
     await context.setOffline(true);

@@ -1,4 +1,4 @@
-/** A payout in its drawer, a link with its payments, and the columns of the main lists. */
+/** A payout in its drawer, a link with its payments, and the event log. */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { noChromium } from '../browser/chromium.ts';
@@ -126,28 +126,4 @@ test('the event log stands newest first, and by a kind or from the oldest when t
   const narrowed = await rows.locator('td:first-child').allInnerTexts();
   assert.deepEqual(new Set(narrowed), new Set(['payment.succeeded']));
   assert.deepEqual(complaints, []);
-});
-
-describe('the columns of a list', { skip: noChromium }, () => {
-  test('are chosen for each list and kept', async () => {
-    const { page } = await openAt('payouts?mode=test');
-    const head = (name: string) => page.getByRole('columnheader', { name, exact: true });
-    await head('Method').waitFor();
-    await page.getByRole('button', { name: 'Columns' }).click();
-    await page.getByRole('checkbox', { name: 'Method' }).press('Space');
-    await page.getByRole('checkbox', { name: 'Bank reference' }).press('Space');
-    await page.keyboard.press('Escape');
-    await head('Bank reference').waitFor();
-    await page.reload();
-    await head('Bank reference').waitFor();
-    assert.equal(await head('Method').count(), 0);
-    for (const name of ['Refunds', 'Webhooks', 'Subscriptions', 'Receipts']) {
-      await go(page, `${service.rest}/console/${name.toLowerCase()}?mode=test`);
-      await page.getByRole('heading', { level: 1, name }).waitFor();
-      await page.getByRole('button', { name: 'Columns' }).click();
-      const choices = page.getByRole('checkbox');
-      await choices.nth(4).waitFor();
-      await page.keyboard.press('Escape');
-    }
-  });
 });

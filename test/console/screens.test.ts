@@ -180,6 +180,7 @@ const longViews: Readonly<Record<(typeof languages)[number], readonly View[]>> =
     { theme: 'light', width: 1_440 },
     { theme: 'dark', width: 390 },
     { theme: 'light', width: 768 },
+    { theme: 'light', width: 1_024 },
   ],
   'ru-RU': [
     { theme: 'dark', width: 1_440 },
@@ -200,8 +201,7 @@ const viewsOf = (nth: number, language: (typeof languages)[number]): readonly Vi
   return isWide
     ? [
         { theme, width: 1_440 },
-        { theme, width: 1_024 },
-        { theme, width: 768 },
+        { theme, width: nth % 4 === 0 ? 1_024 : 768 },
       ]
     : [{ theme, width: 390 }];
 };

@@ -177,7 +177,7 @@ describe('by the keyboard alone', { skip: noChromium }, () => {
     ] as const) {
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox', { name: /Order, amount/ }).waitFor();
-      await page.keyboard.type(id);
+      await page.keyboard.insertText(id);
       await page.getByRole('option').first().waitFor();
       await page.keyboard.press('Enter');
       await page.getByRole('dialog', { name: shown }).getByText(id).waitFor();
@@ -198,7 +198,7 @@ describe('by the keyboard alone', { skip: noChromium }, () => {
     const { keyboard } = page;
     await keyboard.press('Control+k');
     await page.getByRole('combobox', { name: /Order, amount/ }).waitFor();
-    await keyboard.type(payment.id);
+    await keyboard.insertText(payment.id);
     await page.getByRole('option', { name: /order-of-the-keys/ }).waitFor();
     await keyboard.press('Enter');
     await page.getByRole('button', { name: 'Cancel payment' }).waitFor();
