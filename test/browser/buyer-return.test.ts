@@ -4,13 +4,10 @@
  */
 import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext } from 'playwright-core';
 import { noChromium } from './chromium.ts';
-import { openBrowserHarness, type BrowserHarness } from './harness.ts';
+import { button, openBrowserHarness, says, type BrowserHarness } from './harness.ts';
 
-const says = (page: Page, text: string): Promise<void> =>
-  page.locator('#panel .panel-title').filter({ hasText: text }).waitFor();
-const button = (page: Page) => page.locator('#pay .primary');
 const waiting = { metadata: { simulator_outcome: 'requires_action' } };
 const atShop = 'https://shop.example/**';
 

@@ -175,6 +175,13 @@ export interface BrowserHarness extends Harness {
   open(payment: Pick<Created, 'url'>, visitor?: Visitor | BrowserContext): Promise<OpenPage>;
 }
 
+/** Waits until the panel's heading says so. */
+export const says = (page: Page, text: string): Promise<void> =>
+  page.locator('#panel .panel-title').filter({ hasText: text }).waitFor();
+
+/** What pays. */
+export const button = (page: Page) => page.locator('#pay .primary');
+
 /** The service and a browser. */
 export const openBrowserHarness = async (
   settings?: Readonly<Record<string, string>>,

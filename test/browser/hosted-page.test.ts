@@ -4,14 +4,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { confirmAtBank } from '../support/buyer.ts';
 import { flawsOf, noChromium } from './chromium.ts';
-import { openBrowserHarness, type BrowserHarness } from './harness.ts';
-
-const title = (page: Page) => page.locator('#panel .panel-title').first();
-const button = (page: Page) => page.locator('#pay .primary');
-
-/** Waits until the panel's heading says so. */
-const says = (page: Page, text: string): Promise<void> =>
-  title(page).filter({ hasText: text }).waitFor();
+import { button, openBrowserHarness, says, type BrowserHarness } from './harness.ts';
 
 const waiting = { metadata: { simulator_outcome: 'requires_action' } };
 

@@ -3,12 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { noChromium } from './chromium.ts';
-import { openBrowserHarness, type BrowserHarness } from './harness.ts';
+import { button, openBrowserHarness, says, type BrowserHarness } from './harness.ts';
 import { eventually } from '../support/eventually.ts';
 
-const says = (page: Page, text: string): Promise<void> =>
-  page.locator('#panel .panel-title').filter({ hasText: text }).waitFor();
-const button = (page: Page) => page.locator('#pay .primary');
 const waiting = { metadata: { simulator_outcome: 'requires_action' } };
 
 /** Loses calls to an address: after they have arrived, or before. Says how many came. */

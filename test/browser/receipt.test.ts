@@ -7,14 +7,11 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { confirmAtBank, pay, payByCard } from '../support/buyer.ts';
 import { noChromium } from './chromium.ts';
-import { openBrowserHarness, type BrowserHarness } from './harness.ts';
+import { button, openBrowserHarness, says, type BrowserHarness } from './harness.ts';
 import { eventually } from '../support/eventually.ts';
 
 const atShop = 'https://shop.example/**';
 const returnUrl = 'https://shop.example/done';
-const says = (page: Page, text: string): Promise<void> =>
-  page.locator('#panel .panel-title').filter({ hasText: text }).waitFor();
-const button = (page: Page) => page.locator('#pay .primary');
 
 /**
  * The page, whose clock is the test's, stays: it is still itself after a time longer than any return
