@@ -2,19 +2,13 @@
  * Applies the outcomes of charges' payments to their subscriptions, from the answer of payments or
  * from a payment's event. A charge is settled once: a second report finds it settled.
  */
-import { emOn } from '../../platform/database/orm-connections.ts';
-import { eachMerchant } from '../../platform/database/sharding.ts';
-import type { Runner } from '../../platform/database/statement.ts';
+import { runByMerchant } from '../../platform/database/sharding.ts';
+import { columns, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
-import { loadSubscriptions } from '../find-recurring.ts';
+import { chargeNames, loadSubscriptions } from '../find-recurring.ts';
 import { bindingSettled, settled, chargeEnd, type PaymentStatus } from '../rules/subscription.ts';
 import { storeSubscriptions, type SubscriptionChange } from './store-subscription.ts';
-import {
-  SubscriptionChargeEntity,
-  type ChargeStatus,
-  type Subscription,
-  type SubscriptionCharge,
-} from '../entities.ts';
+import type { ChargeStatus, Subscription, SubscriptionCharge } from '../entities.ts';
 
 /** Where a charge's payment stands. */
 export interface ChargePayment {
@@ -67,6 +61,12 @@ const changeOf = (
   };
 };
 
+const load: Statement = {
+  name: 'subscription_charge.load',
+  text: `select ${columns(chargeNames, 'charge')} from unnest($2::uuid[], $3::int[], $4::int[]) as wanted(subscription_id, period, attempt)
+    join subscription_charge as charge using (subscription_id, period, attempt) where charge.merchant_id = $1`,
+};
+
 const nameOf = ({ subscriptionId, period, attempt }: SubscriptionCharge): string =>
   `${subscriptionId}/${period}/${attempt}`;
 
@@ -89,13 +89,15 @@ export const settleCharges = async (runner: Runner, news: readonly ChargeNews[])
       runner,
       unsettled.map(({ merchantId, subscriptionId }) => ({ merchantId, id: subscriptionId })),
     );
-    const charges = await eachMerchant(unsettled, (own, merchantId) =>
-      emOn(runner).find(SubscriptionChargeEntity, {
-        merchantId,
-        subscriptionId: { $in: own.map(({ subscriptionId }) => subscriptionId) },
-        period: { $in: own.map(({ period }) => period) },
-        attempt: { $in: own.map(({ attempt }) => attempt) },
-      }),
+    const charges = await runByMerchant<SubscriptionCharge, SubscriptionCharge>(
+      runner,
+      load,
+      unsettled,
+      (own) => [
+        own.map(({ subscriptionId }) => subscriptionId),
+        own.map(({ period }) => period),
+        own.map(({ attempt }) => attempt),
+      ],
     );
     const asTheyAre = new Map(charges.map((charge) => [nameOf(charge), charge]));
     const changes = left.flatMap(({ charge, payment }, index) => {
