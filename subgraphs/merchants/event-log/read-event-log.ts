@@ -231,13 +231,16 @@ const behind: Statement = {
     order by sequence limit $2`,
 };
 
+const one: Statement = {
+  name: 'event.by_sequence',
+  text: `select ${eventColumns} from event where sequence = $1 and stream_kind is not null`,
+};
+
 /** The event with this sequence number; null when there is none on the stream. */
 export const findEvent = async (runner: Runner, sequence: string): Promise<EventRow | null> => {
   if (!/^\d{1,18}$/.test(sequence)) return null;
-  const number = BigInt(sequence);
-  const anyOther = [null, null, null, null, null];
-  const [next] = await run<EventRow>(runner, behind, [number - 1n, 1, ...anyOther]);
-  return next?.sequence === number ? next : null;
+  const [row] = await run<EventRow>(runner, one, [sequence]);
+  return row ?? null;
 };
 
 /** How far back a stream can resume. */
