@@ -46,19 +46,18 @@ test('no statement walks a large table, or all that one merchant has there', asy
     select merchant_id, id, id, webhook_event, shop_id, mode, id, 'lane', 'u', 'delivered', 1, created_at from event`);
   await pool.query('vacuum (analyze)');
   const walking: string[] = [];
-  let explained = 0;
+  const unexplained: string[] = [];
   for (const { name, text } of statementsSeen().statements) {
     const plans = await pool
       .query<{ 'QUERY PLAN': readonly { readonly Plan: Plan }[] }>(
         `explain (generic_plan, format json) ${text}`,
       )
-      .catch((error: Error) => t.diagnostic(`${name}: ${error.message}`));
+      .catch(() => void unexplained.push(name));
     if (!plans) continue;
-    explained += 1;
     const walks = plans.rows.flatMap((row) => row['QUERY PLAN'].flatMap((q) => walksOf(q.Plan)));
     walking.push(...walks.map((walk) => `${name}: ${walk}`));
   }
-  t.diagnostic(`${explained} statements`);
   assert.deepEqual(walking, []);
-  assert.ok(explained > 380, `only ${explained} could be explained`);
+  // They call functions of Citus.
+  assert.deepEqual(unexplained, ['database.in_doubt', 'relay.waiting_shards']);
 });
