@@ -25,7 +25,9 @@ import { pathToFileURL } from 'node:url';
 import { join, relative, resolve, sep } from 'node:path';
 import { startTestDatabase } from './support/database.ts';
 import { cpuUntilNow, readCosts, type Cost } from './support/file-cost.ts';
+import { keepingStatements } from './support/keep-statements.ts';
 import { searchLogs } from './support/log-leaks.ts';
+import { readStatements } from './support/orm-statements.ts';
 import { migrateTemplate } from './support/migrated.ts';
 import { offerPlainService } from './support/plain-service.ts';
 import { findOutsidePrograms } from './support/outside-programs.ts';
@@ -116,7 +118,7 @@ const runAll = async (files: readonly string[], stopped: AbortSignal): Promise<O
     concurrency: processesAtOnce,
     signal: stopped,
     // A test that waits for what never comes names itself.
-    execArgv: [`--test-timeout=${test_max_min * 60_000}`],
+    execArgv: [...keepingStatements, `--test-timeout=${test_max_min * 60_000}`],
     cwd: root,
   });
   // A skipped suite is one event, and does not count in the summary.
@@ -275,6 +277,17 @@ const logsAreClean = (folder: string, whole: boolean): boolean => {
   return leaks.length === 0 && (!whole || lines > 100);
 };
 
+/** Prints which of the ORM's statements name no merchant; gives whether there are none. */
+const statementsAreWhole = async (folder: string, whole: boolean): Promise<boolean> => {
+  const { shapes, broken, unsent } = await readStatements(folder);
+  print(`\nstatements of the ORM: ${shapes} shapes, ${broken.length} of them name no merchant`);
+  for (const shape of broken) print(`  ${shape}`);
+  // A list may not name what is no longer sent.
+  const gone = whole && !isLong ? unsent : [];
+  for (const shape of gone) print(`  never sent: ${shape}`);
+  return broken.length + gone.length === 0;
+};
+
 const help = `npm test -- [--no-skips] [folder or file ...]
 
 Runs \`npm run check\` and every test; with folders or files, the tests in them alone.
@@ -352,14 +365,18 @@ const main = async (args: readonly string[], stopped: AbortSignal): Promise<numb
     cpuUntilNow() + kept.browsers_s,
   );
   printSkipped(outcome, missing);
+  const ofMerchants = await statementsAreWhole(logs, whole);
   const clean = logsAreClean(logs, whole);
   const skips = noSkips ? outcome.skipped.length + (whole ? missing.length : 0) : 0;
   if (!checked) print('\nFAILED: npm run check, see above');
   if (!clean) print('\nFAILED: something private was logged, or nothing at all, see above');
+  if (!ofMerchants) print('\nFAILED: a statement of the ORM names no merchant, see above');
   if (skips > 0) print('\nFAILED: something was not tested, and this run allows no skips');
   print(`\n${files.length} test files`);
   printCounts(outcome);
-  return checked && clean && outcome.passed && skips === 0 && !stopped.aborted ? 0 : 1;
+  return checked && ofMerchants && clean && outcome.passed && skips === 0 && !stopped.aborted
+    ? 0
+    : 1;
 };
 
 const stopping = new AbortController();

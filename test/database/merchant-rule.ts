@@ -119,10 +119,17 @@ class Reader {
       return;
     }
     const comparison = nodeOf(condition, 'A_Expr');
-    const kinds = ['AEXPR_OP', ...(this.#spread.isOfOneShard === true ? ['AEXPR_OP_ANY'] : [])];
+    const kinds = [
+      'AEXPR_OP',
+      'AEXPR_IN',
+      ...(this.#spread.isOfOneShard === true ? ['AEXPR_OP_ANY'] : []),
+    ];
     if (!kinds.includes(String(comparison?.['kind']))) return;
     if (!comparison || textOf(listOf(comparison['name'])[0]) !== '=') return;
-    const [left, right] = [comparison['lexpr'], comparison['rexpr']];
+    // PostgreSQL reads a list of one as its element.
+    const list = listOf(nodeOf(comparison['rexpr'], 'List')?.['items']);
+    if (comparison['kind'] === 'AEXPR_IN' && list.length !== 1) return;
+    const [left, right = comparison['rexpr']] = [comparison['lexpr'], ...list];
     const [rows, values] = [nodeOf(left, 'RowExpr'), nodeOf(right, 'RowExpr')];
     const pairs =
       rows && values

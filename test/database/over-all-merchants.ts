@@ -161,6 +161,23 @@ export const overAll: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(byReason).flatMap(([reason, names]) => names.map((name) => [name, reason])),
 );
 
+/** Reads over all merchants that the ORM makes: how their shapes begin (`support/orm-statements`). */
+export const ormOverAll: Readonly<Record<string, string>> = {
+  'select from alert': 'the alerts that operators see, a page at most',
+  'select from merchant': "an operator's list of merchants, a page at most",
+  'select from audit_entry': "an operator's list of changes, a page at most",
+  'select from audit_text': 'the texts of the changes on such a page',
+  'select from reconciliation_difference':
+    'the differences of a run over all merchants, a page at most',
+  'select from shop where merchant_id in (?, ?)': 'the shops of the merchants on a page',
+  'select from shop where (merchant_id, id) > (?, ?)':
+    'the next shops whose operations a report may miss, a page at most',
+  'select from webhook_endpoint where merchant_id in (?, ?) and shop_id in (?, ?)':
+    'the endpoints of the shops on a page',
+  'select from event where sequence = ? and created_at >= ?':
+    'whether a stream can go on behind an event',
+};
+
 /**
  * Statements for all merchants that run in one database alone (`platform/database/sharding`), each with
  * the one that runs instead where the tables are sharded.

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTestDatabase, testPool, type TestDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
+import { keepingStatements } from './keep-statements.ts';
 import { keepLog } from './log-leaks.ts';
 import { startRedis } from './redis.ts';
 
@@ -51,7 +52,7 @@ const calm = { OVERLOAD_DELAY_MS: '30000' };
  * already.
  */
 export const inherited = Object.fromEntries(
-  ['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) =>
+  ['PATH', 'NODE_COMPILE_CACHE', 'TEST_LOGS'].flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
   ),
 );
@@ -68,7 +69,8 @@ export const spawnProcess = (
   port: number,
   environment: Environment,
 ): ServiceProcess => {
-  const child = spawn(process.execPath, ['main.ts', ...(name === 'all' ? [] : name.split(' '))], {
+  const program = [...keepingStatements, 'main.ts'];
+  const child = spawn(process.execPath, [...program, ...(name === 'all' ? [] : name.split(' '))], {
     cwd: root,
     env: {
       ...inherited,
