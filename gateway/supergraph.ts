@@ -5,7 +5,10 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { QueryPlan } from '@apollo/query-planner';
-import type { GatewayInterface } from '@apollo/server-gateway-interface';
+import type {
+  GatewayInterface,
+  GatewayGraphQLRequestContext,
+} from '@apollo/server-gateway-interface';
 import {
   type DocumentNode,
   type GraphQLSchema,
@@ -19,6 +22,8 @@ import {
   visit,
   type FieldDefinitionNode,
   type TypeDefinitionNode,
+  getOperationAST,
+  GraphQLError,
 } from 'graphql';
 import { readApiSchema, readPlans } from '../schema/generated-files.ts';
 import type { OperationMap, OperationName } from '../schema/generated/operation-map.ts';
@@ -27,20 +32,110 @@ import { access, accessBelowRoot } from '../subgraphs/platform/access/access.ts'
 import type { Call } from '../subgraphs/platform/access/principal.ts';
 import { lazily } from '../subgraphs/platform/graph/lazily.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
-import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
+import { type Logger, internalErrors } from '../subgraphs/platform/tracing/telemetry.ts';
 import { currentSpan, spanned } from '../subgraphs/platform/tracing/tracing.ts';
 import { compileOperation, fetchesOf } from './compile/compiled-operation.ts';
 import { executeRenamed, keyFieldNames, openAliasRenamer } from './compile/key-aliases.ts';
 import { fetchDocument } from './compile/plan-steps.ts';
-import {
-  executeWithoutServer,
-  loadedGateway,
-  executeLogged,
-  runLogged,
-} from './graphql/loaded-gateway.ts';
 import { plannerOf, type DocumentPlanner } from './graphql/plan-documents.ts';
-import { type ExecuteGraphRequest, runDocuments } from './graphql/run-documents.ts';
+import {
+  type ExecuteGraphRequest,
+  runDocuments,
+  type GatewayExecutor,
+} from './graphql/run-documents.ts';
 import type { StockGatewayDeps } from './stock-gateway.ts';
+import { codedError, isForClients } from './graphql/errors.ts';
+
+/*
+ * The gateway's executor, for use without Apollo Server, and as the gateway interface that Apollo
+ * Server loads.
+ */
+
+/** The executor without Apollo Server, for documents that have been read. Never rejects. */
+const executeWithoutServer =
+  (schema: () => GraphQLSchema, executor: GatewayExecutor, logger: Logger): ExecuteGraphRequest =>
+  async ({ document, operationName, variables }, call) => {
+    const operation = getOperationAST(document, operationName);
+    if (!operation) return { errors: [new GraphQLError('name the operation to run')] };
+    if (operation.operation === 'subscription')
+      return { errors: [new GraphQLError('a subscription is not run as a query')] };
+    const request = {
+      variables: { ...variables },
+      ...(operationName === undefined ? {} : { operationName }),
+    };
+    // The fields that the executor reads; the others belong to Apollo Server's HTTP side.
+    const context = {
+      request,
+      document,
+      queryHash: '',
+      operationName: operation.name?.value ?? null,
+      operation,
+      schema: schema(),
+      context: call,
+      logger,
+      metrics: {},
+    };
+    try {
+      return await executor(context as unknown as GatewayGraphQLRequestContext);
+    } catch (thrown) {
+      logger.error({ err: thrown, requestId: call.requestId }, 'the gateway failed');
+      return { errors: [codedError('INTERNAL_SERVER_ERROR', 'internal error')] };
+    }
+  };
+
+export const loadedGateway = (
+  apiSchema: () => GraphQLSchema,
+  coreSupergraphSdl: string,
+  executor: GatewayExecutor,
+): GatewayInterface => {
+  const listeners = new Set<Parameters<GatewayInterface['onSchemaLoadOrUpdate']>[0]>();
+  return {
+    onSchemaLoadOrUpdate: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    load: async () => {
+      for (const listener of listeners) listener({ apiSchema: apiSchema(), coreSupergraphSdl });
+      return { executor };
+    },
+    stop: async () => {},
+  };
+};
+
+// Logs the failures of this process with their causes, before the client gets an internal error. A
+// subgraph logs its own failures, wherever it runs; its errors carry its name.
+
+const isOwn = (error: Error): boolean =>
+  !(error instanceof GraphQLError) ||
+  (error.extensions['serviceName'] === undefined && !isForClients(error));
+
+const causeOf = (error: Error): Error =>
+  error instanceof GraphQLError ? (error.originalError ?? error) : error;
+
+/** Logs the errors of a result that this process caused; returns the result. */
+const logOwnErrors = (
+  result: ExecutionResult,
+  { requestId }: Call,
+  log: Logger,
+): ExecutionResult => {
+  for (const error of result.errors ?? []) {
+    if (!isOwn(error)) continue;
+    internalErrors.inc();
+    log.error({ err: causeOf(error), path: error.path, requestId }, 'the gateway could not answer');
+  }
+  return result;
+};
+
+const executeLogged =
+  (executor: GatewayExecutor, log: Logger): GatewayExecutor =>
+  async (context) =>
+    // The gateway passes its context on as `unknown`.
+    logOwnErrors(await executor(context), context.context as Call, log);
+
+const runLogged =
+  (run: PreparedDocument, log: Logger): PreparedDocument =>
+  async (variables, call) =>
+    logOwnErrors(await run(variables, call), call, log);
 
 /* Fetches of clients' documents, prepared once for each text: many documents share them. */
 

@@ -6,7 +6,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { AddressOf } from '../gateway/callers/caller-address.ts';
-import { edgeCall } from '../gateway/callers/edge-call.ts';
+import { edgeCall } from '../gateway/callers/caller.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type {
   NotificationRoute,

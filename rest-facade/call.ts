@@ -1,6 +1,6 @@
 /**
- * One call, checked in the order of docs/contract.md#order-of-checks. server.ts checks the key and
- * the address before the body is read; this file checks the rest.
+ * One call, checked in the order of docs/contract.md#order-of-checks. server.ts asks for the
+ * check of the key and the address before the body is read, and for the rest after it.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLError } from 'graphql';
@@ -9,15 +9,17 @@ import {
   isAdmitted,
   shownBy,
   type AdmissionDeps,
+  recogniseCaller,
+  takeToken,
+  type NotAdmitted,
 } from '../gateway/callers/admit-caller.ts';
 import { bytesOf } from '../gateway/graphql/raw-body.ts';
 import type { Supergraph } from '../gateway/supergraph.ts';
 import type { OperationName } from '../schema/generated/operation-map.ts';
 import type { RefusedFieldsFragment } from '../schema/generated/operations.ts';
 import { accessRefusal } from '../subgraphs/platform/access/access.ts';
-import type { Call } from '../subgraphs/platform/access/principal.ts';
+import type { Call, KeyPrincipal } from '../subgraphs/platform/access/principal.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
-import { type Caller, limitMerchant, sendNotAdmitted } from './authenticate.ts';
 import {
   partsOf,
   sendLedgerCsv,
@@ -28,9 +30,79 @@ import {
 } from './long-answers.ts';
 import type { ContractOperation } from './read-contract.ts';
 import { bodyScopeOf, compileRequest, lacksScope, type AnyRequest } from './read-request.ts';
-import { isErrorCode, refuse, sendRefusal, type Refusal } from './refusal-http.ts';
+import {
+  isErrorCode,
+  refuse,
+  sendRefusal,
+  type Refusal,
+  addressBlocked,
+  rateExceeded,
+} from './refusal-http.ts';
 import { ledgerFilePart } from './routes/payouts.ts';
 import type { Outcome, Route } from './routes/route.ts';
+import type { ApiKeyHolder } from '../gateway/callers/caller.ts';
+import { addressHeaders, rateHeaders, type RateLimiter } from '../gateway/callers/rate-limit.ts';
+
+/*
+ * Who calls the REST API, and how often. Every wrong key has one answer; a key comes in one header
+ * and nowhere else.
+ */
+
+/** A merchant's key, recognised. */
+export interface Caller {
+  readonly principal: KeyPrincipal;
+  readonly holder: ApiKeyHolder;
+}
+
+/**
+ * The caller, or why it is not admitted; operators and buyers are refused as strangers are.
+ */
+export const authenticate = async (
+  { raw, id }: FastifyRequest,
+  deps: AdmissionDeps,
+): Promise<Caller | NotAdmitted> => {
+  const found = await recogniseCaller(shownBy(raw), deps, id);
+  if (!isAdmitted(found)) return found;
+  const { principal, holder } = found;
+  if (principal.kind === 'key' && holder) return { principal, holder };
+  const refused = await recogniseCaller({ request: raw, authorization: undefined }, deps, id);
+  if (isAdmitted(refused)) throw new Error('a caller was admitted without a key');
+  return refused;
+};
+
+const admissionRefusal = (why: NotAdmitted): Refusal => {
+  if (why === null)
+    return refuse('unavailable', 'the service cannot check keys right now; try again');
+  return 'blocked_s' in why ? addressBlocked(why.blocked_s) : why;
+};
+
+/**
+ * Sends why a caller is not admitted, with the remaining calls of the address; `keyId` is set if the
+ * key is known.
+ */
+export const sendNotAdmitted = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  why: NotAdmitted,
+  limiter: RateLimiter,
+  keyId = why && 'blocked_s' in why ? why.keyId : undefined,
+): FastifyReply =>
+  sendRefusal(reply.headers(addressHeaders(limiter, request.raw, keyId)), admissionRefusal(why));
+
+/**
+ * Takes one of the merchant's tokens and puts into the answer's headers how many are left. Refuses
+ * when there was none.
+ */
+const limitMerchant = async (
+  reply: FastifyReply,
+  caller: Caller,
+  limiter: RateLimiter,
+): Promise<Refusal | null> => {
+  const token = await takeToken(caller, limiter);
+  if (!token) return null;
+  reply.headers(rateHeaders(token.limit, token.taken));
+  return token.taken.granted ? null : rateExceeded(token.taken.retryAfter_s);
+};
 
 /*
  * A list that is answered as a whole (`{items: [...]}`) unless the caller requests a page. The

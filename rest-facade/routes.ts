@@ -2,9 +2,8 @@
  * The facade is this table: one row per documented route, by subject in `routes/`.
  * `schema/openapi.yaml` defines valid requests.
  */
-import { deliveredEventJson, loggedEventJson } from '../schema/event-log-json.ts';
 import type { WebhookEvent as GraphEvent } from '../schema/generated/operations.ts';
-import { requestJson } from '../schema/wire.ts';
+import { requestJson, deliveredEventJson, loggedEventJson } from '../schema/wire.ts';
 import { graphKindOf, type WebhookEvent } from '../subgraphs/rules/event.ts';
 import { links, payments } from './routes/payments.ts';
 import { money, payouts } from './routes/payouts.ts';

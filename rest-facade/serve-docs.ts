@@ -3,8 +3,7 @@
  * `/v1/public/openapi.json`. None needs a key, and nothing is loaded from another host.
  */
 import fastify, { type FastifyInstance } from 'fastify';
-import { html as markup, markupText } from './checkout/html.ts';
-import { contentPolicy } from './content-policy.ts';
+import { html as markup, markupText, contentPolicy } from './checkout/html.ts';
 import { prepareAnswer, sendAnswer, serveFiles, serveMade } from './fixed-answer.ts';
 import { serveGuides, serveOtherPage } from './guides/serve-guides.ts';
 import {
@@ -13,7 +12,7 @@ import {
   examplesOf,
   type DescribedOperation,
 } from './read-contract.ts';
-import { serveVerifiers } from './webhook-guide/verifiers.ts';
+import { serveVerifiers } from './guides/snippets.ts';
 
 /* `/docs/postman.json`: the API as a Postman collection (format 2.1), made of its description. */
 

@@ -2,8 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addressHeaders } from '../gateway/callers/rate-limit.ts';
 import { takeBankCallbacks, type BankCallbackDeps } from './bank-callback.ts';
-import { authenticate, type Caller, sendNotAdmitted } from './authenticate.ts';
-import { openCall, type CallDeps } from './call.ts';
+import { openCall, type CallDeps, authenticate, type Caller, sendNotAdmitted } from './call.ts';
 import { namesOf, readContract, type Contract } from './read-contract.ts';
 import { idOf } from './read-request.ts';
 import { refuse, sendRefusal } from './refusal-http.ts';

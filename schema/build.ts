@@ -13,7 +13,6 @@ import * as resolversPlugin from '@graphql-codegen/typescript-resolvers';
 import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
 import { Kind, parse, printSchema, type DocumentNode, type GraphQLSchema } from 'graphql';
 import { Supergraph } from '@apollo/federation-internals';
-import { clientTypes } from './client-types.ts';
 import {
   readInternalOperations,
   readOperations,
@@ -24,6 +23,22 @@ import {
 import { consoleFiles } from './console-operations.ts';
 import { filesOfStart } from './files-of-start.ts';
 import { rowTypes } from './row-types.ts';
+import { registerHooks } from 'node:module';
+
+/* The types of the SDK, as openapi-typescript makes them of the API's description. */
+
+/** The text of `sdk/src/generated/api.ts`, without a banner. */
+const clientTypes = async (): Promise<string> => {
+  // The generator writes with the compiler's API of TypeScript 5, which the TypeScript of the
+  // project no longer has.
+  const hook = registerHooks({
+    resolve: (name, context, next) => next(name === 'typescript' ? 'typescript-5' : name, context),
+  });
+  const { default: openapiTypescript, astToString } = await import('openapi-typescript');
+  hook.deregister();
+  const description = readFileSync(join(import.meta.dirname, 'openapi.yaml'), 'utf8');
+  return astToString(await openapiTypescript(description));
+};
 
 export { readOperations, readSubgraphSdl, subgraphNames, type SubgraphName };
 

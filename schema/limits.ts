@@ -1,4 +1,4 @@
-/** Limits that the service enforces and that the console states in its forms. */
+/** Limits that the service enforces and that the console states in its forms; the date of the API. */
 
 /** Characters of a reason for a change of policy, an erasure or a resolved alert. */
 export const policyReason_max_chars = 500;
@@ -18,3 +18,5 @@ export const secretOverlap_max_h = 24;
 /** A merchant's own rate limit. */
 export const ratePerSecond_max = 10_000;
 export const rateBurst_max = 100_000;
+/** The date of the API (docs/contract.md#version). */
+export const apiVersion = '2026-05-06';

@@ -2,7 +2,6 @@
  * GraphQL object to public JSON: one map for REST answers and webhook bodies. Every field is always
  * present, null without a value; only fee, fee_rate_bps and net are absent before success.
  */
-import { receiptTermsJson } from './receipt-json.ts';
 import type {
   ApiRequestFieldsFragment,
   CheckoutFieldsFragment,
@@ -17,7 +16,79 @@ import type {
   RefundFieldsFragment,
   SubscriptionFieldsFragment,
   TokenFieldsFragment,
+  ReceiptFieldsFragment,
+  GetLoggedEventQuery,
+  LoggedEventFieldsFragment,
 } from './generated/operations.ts';
+
+/* Events of the log as the public JSON has them (additions, section 4). */
+
+/** An event as its webhook has it. */
+export const loggedEventJson = ({ id, event, createdAt, data }: LoggedEventFieldsFragment) => ({
+  id,
+  event: event.replace('_', '.'),
+  created_at: createdAt,
+  data,
+});
+
+/** An event with what became of its webhooks. */
+export const deliveredEventJson = (event: NonNullable<GetLoggedEventQuery['loggedEvent']>) => ({
+  ...loggedEventJson(event),
+  deliveries: event.deliveries.map(({ url, status, attemptLog }) => ({
+    url,
+    status,
+    attempts: attemptLog.map(({ at, durationMs, status: answered, error }) => ({
+      at,
+      duration_ms: durationMs,
+      status: answered,
+      error,
+    })),
+  })),
+});
+
+/* Receipts as the public JSON and webhooks have them (additions, section 2). */
+
+/** What a receipt is made of. */
+const receiptTermsJson = ({
+  customer,
+  taxSystem,
+  items,
+}: Pick<ReceiptFieldsFragment, 'customer' | 'taxSystem' | 'items'>) => ({
+  customer: {
+    email: customer.email,
+    phone: customer.phone,
+    full_name: customer.fullName,
+    inn: customer.inn,
+  },
+  tax_system: taxSystem,
+  items: items.map((item) => ({
+    description: item.description,
+    quantity: item.quantity,
+    price: item.price,
+    vat_code: item.vatCode,
+    payment_subject: item.paymentSubject,
+    payment_mode: item.paymentMode,
+    measure: item.measure,
+    mark_code: item.markCode,
+  })),
+});
+
+export const receiptJson = (receipt: ReceiptFieldsFragment) => ({
+  id: receipt.id,
+  payment_id: receipt.paymentId,
+  refund_id: receipt.refundId,
+  type: receipt.type,
+  status: receipt.status,
+  amount: receipt.amount,
+  currency: receipt.currency,
+  ...receiptTermsJson(receipt),
+  fiscal_storage_number: receipt.fiscalStorageNumber,
+  fiscal_document_number: receipt.fiscalDocumentNumber,
+  fiscal_attribute: receipt.fiscalAttribute,
+  registered_at: receipt.registeredAt,
+  failure_reason: receipt.failureReason,
+  created_at: receipt.createdAt,
+});
 
 export type {
   CheckoutFieldsFragment,

@@ -11,7 +11,6 @@ import { refuse, type Refusal, isRefusal } from '../../subgraphs/rules/refusal.t
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { scopes, type Scope } from '../../subgraphs/platform/access/principal.ts';
 import { type AddressOf, headerValues } from './caller-address.ts';
-import { dataOf, edgeCall } from './edge-call.ts';
 import {
   type ApiKeyHolder,
   type Authenticated,
@@ -22,6 +21,8 @@ import {
   openKeyHolders,
   type KeyHolders,
   knownKey_ms,
+  dataOf,
+  edgeCall,
 } from './caller.ts';
 import {
   openCheckAddress,

@@ -6,9 +6,10 @@
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { FindApiKeyHolderQuery } from '../../schema/generated/asked-of-merchants.ts';
-import type { Principal } from '../../subgraphs/platform/access/principal.ts';
+import type { Principal, Call } from '../../subgraphs/platform/access/principal.ts';
 import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import type { Refusal } from '../../subgraphs/rules/refusal.ts';
+import { randomUUID } from 'node:crypto';
 
 export const knownKey_ms = 30_000;
 const knownKeys_max = 10_000;
@@ -135,3 +136,24 @@ export const openKeyHolders = ({ find, bus, now_ms = () => performance.now() }: 
   };
 };
 export type KeyHolders = ReturnType<typeof openKeyHolders>;
+
+/* What the edge asks the subgraphs on its own behalf. */
+
+export const edgeCall = (name: string): Call => ({
+  principal: { kind: 'edge', name },
+  requestId: randomUUID(),
+  isInLane: false,
+});
+
+interface Answer<Data> {
+  readonly data?: Data | null;
+  readonly errors?: readonly Error[];
+}
+
+/** The data of an answer without errors; throws the first error otherwise. */
+export const dataOf = <Data>({ data, errors }: Answer<Data>): Data => {
+  const [error] = errors ?? [];
+  if (error) throw error;
+  if (!data) throw new Error('an answer without data');
+  return data;
+};

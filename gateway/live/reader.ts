@@ -12,7 +12,7 @@ import {
 } from '../../subgraphs/rules/event.ts';
 import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { Supergraph } from '../supergraph.ts';
-import { dataOf, edgeCall } from '../callers/edge-call.ts';
+import { dataOf, edgeCall } from '../callers/caller.ts';
 
 /** An event with its position in the stream as a comparable number. */
 interface RecentEvent {

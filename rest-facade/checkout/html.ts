@@ -1,7 +1,10 @@
 /**
- * HTML that is escaped by construction: only the `html` tag makes markup, its literals are written
+ * HTML that is escaped by construction, and the policy of the pages that are made of it. Only the `html` tag makes markup, its literals are written
  * here in the source, and whatever is put between them is escaped unless it is markup itself.
  */
+import { formatDay } from './language.ts';
+import type { Words } from './words/en.ts';
+
 const markup = Symbol('markup');
 
 /** A piece of markup that is safe to send. */
@@ -60,3 +63,37 @@ export const linkable = (address: string | null): string | null => {
   const url = URL.parse(address);
   return url && (url.protocol === 'https:' || url.protocol === 'http:') ? url.href : null;
 };
+
+/**
+ * The content security policy of a page: scripts and everything else come from this service alone.
+ * `changes` are directives that differ.
+ */
+export const contentPolicy = (changes: Readonly<Record<string, string>> = {}): string =>
+  Object.entries({
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': "'self'",
+    'font-src': "'self'",
+    'img-src': "'self'",
+    'connect-src': "'self'",
+    'form-action': "'none'",
+    'base-uri': "'none'",
+    'frame-ancestors': "'none'",
+    ...changes,
+  })
+    .map(([directive, sources]) => `${directive} ${sources}`)
+    .join('; ');
+
+/** A fact by its name; nothing where it is not known. */
+export const fact = (name: string, value: Html | string | null, kind = ''): Html | false =>
+  value !== null &&
+  html`<div class="fact${kind && ` ${kind}`}">
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;
+
+export const time = (instant: string, text: string): Html =>
+  html`<time datetime="${instant}">${text}</time>`;
+
+export const day = (instant: string, words: Words): Html =>
+  time(instant, formatDay(instant, words));

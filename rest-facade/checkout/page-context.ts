@@ -7,12 +7,37 @@ import type { Keys } from '../../subgraphs/platform/access/keys.ts';
 import type { BuyerPrincipal, Call } from '../../subgraphs/platform/access/principal.ts';
 import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import { contentPolicy } from '../content-policy.ts';
+import { contentPolicy, html } from './html.ts';
 import type { Words } from './words/en.ts';
 import type { CheckoutCalls } from './call-checkout.ts';
 import { chooseLanguage, wordsOf } from './language.ts';
 import type { Assets } from './serve-assets.ts';
-import { messagePage } from './views/message.ts';
+import { seals } from './views/icons.ts';
+import { framedView } from './views/page.ts';
+
+/* Pages with a message alone: an unknown address, a fault of ours. */
+
+/**
+ * A message page: the address is not ours (`unknownPage`), the service could not answer
+ * (`brokenPage`), or the page was asked for too often (`busyPage`).
+ */
+const messagePage = (
+  message: 'unknownPage' | 'brokenPage' | 'busyPage',
+  words: Words,
+  assets: Assets,
+): string => {
+  const { title, text } = words[message];
+  const isUnknown = message === 'unknownPage';
+  const main = html`<main class="sheet sheet-message">
+    <div class="outcome">
+      ${isUnknown ? seals.lost : seals.none}
+      <h1 class="panel-title">${title}</h1>
+      <p class="panel-text">${text}</p>
+      ${!isUnknown && html`<a class="primary" href=""><span class="primary-words">${words.tryAgain}</span></a>`}
+    </div>
+  </main>`;
+  return framedView({ words, title, assets, kind: 'message', main });
+};
 
 export interface PageContext {
   readonly calls: CheckoutCalls;

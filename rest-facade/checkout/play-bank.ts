@@ -17,9 +17,8 @@ import {
 } from './page-context.ts';
 import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import type { Words } from './words/en.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html, fact } from './html.ts';
 import type { Assets } from './serve-assets.ts';
-import { fact } from './views/facts.ts';
 import { methodMarks } from './views/icons.ts';
 import { framedView } from './views/page.ts';
 import { payableMethod } from './views/pay-form.ts';

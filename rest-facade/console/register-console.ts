@@ -34,8 +34,7 @@ import {
   type IssuerLogin,
 } from './login.ts';
 import { preferredLanguage } from '../checkout/language.ts';
-import { contentPolicy } from '../content-policy.ts';
-import { html } from '../checkout/html.ts';
+import { html, contentPolicy } from '../checkout/html.ts';
 import { guardPage } from '../checkout/page-context.ts';
 import { prepareAnswer, sendAnswer, withBrotli, type FixedAnswer } from '../fixed-answer.ts';
 

@@ -11,11 +11,10 @@ import { failureCodes, type FailureCode } from '../../subgraphs/rules/failure-co
 import { html, markupText, type Html } from '../checkout/html.ts';
 import { examplesOf, readContract } from '../read-contract.ts';
 import { refusalHttp, type ErrorCode } from '../refusal-http.ts';
-import { verifierSnippets } from '../webhook-guide/verifiers.ts';
 import { english, type CodeTexts } from './errors/en.ts';
 import { russian } from './errors/ru.ts';
 import { guidePath, type GuideLanguage, type GuideName, guideWords } from './pages.ts';
-import { inOtherLanguages, readBlock, tabName, type Block } from './snippets.ts';
+import { inOtherLanguages, readBlock, tabName, type Block, verifierSnippets } from './snippets.ts';
 
 /** A part of a page that search leads to. */
 export interface Section {

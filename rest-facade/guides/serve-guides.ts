@@ -6,9 +6,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { consoleVersion } from '../../gateway/graphql/read-document.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { preferredLanguage } from '../checkout/language.ts';
-import { html, markupText, type Html } from '../checkout/html.ts';
+import { html, markupText, type Html, contentPolicy } from '../checkout/html.ts';
 import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
-import { contentPolicy } from '../content-policy.ts';
 import { prepareAnswer, sendAnswer, serveFiles, serveMade } from '../fixed-answer.ts';
 import { readContract } from '../read-contract.ts';
 import {

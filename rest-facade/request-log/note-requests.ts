@@ -5,12 +5,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter } from 'prom-client';
 import { authorizationOf } from '../../gateway/callers/authenticate.ts';
-import { dataOf, edgeCall } from '../../gateway/callers/edge-call.ts';
+import { dataOf, edgeCall } from '../../gateway/callers/caller.ts';
 import type { Supergraph } from '../../gateway/supergraph.ts';
 import type { ApiRequestNote } from '../../schema/generated/asked-of-merchants.ts';
 import { maskCardNumbers, holdsCardNumber } from '../../subgraphs/rules/card.ts';
 import { metrics, type Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
-import type { Caller } from '../authenticate.ts';
+import type { Caller } from '../call.ts';
 import { openBuffer } from '../../subgraphs/platform/bus/buffer.ts';
 import { erasedTexts } from '../../subgraphs/platform/graph/free-texts.ts';
 import { repeatable } from '../../subgraphs/rules/texts.ts';

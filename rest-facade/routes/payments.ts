@@ -8,8 +8,13 @@ import type {
   ReceiptStatus,
   RefundStatus,
 } from '../../schema/generated/operations.ts';
-import { receiptJson } from '../../schema/receipt-json.ts';
-import { linkJson, paymentJson, refundJson, wholePaymentJson } from '../../schema/wire.ts';
+import {
+  linkJson,
+  paymentJson,
+  refundJson,
+  wholePaymentJson,
+  receiptJson,
+} from '../../schema/wire.ts';
 import { publicIdInAnyCase } from '../../subgraphs/rules/ids.ts';
 import {
   row,

@@ -9,7 +9,7 @@ import { readOperations, readSubgraphSdl, subgraphNames } from '../../schema/sou
 import { streamKinds, webhookEvents } from '../../subgraphs/rules/event.ts';
 import { refusalCodes } from '../../subgraphs/rules/refusal.ts';
 import { access } from '../../subgraphs/platform/access/access.ts';
-import { apiVersion } from '../../schema/api-version.ts';
+import { apiVersion } from '../../schema/limits.ts';
 import { documented } from './documented.ts';
 
 const contract = readContract();

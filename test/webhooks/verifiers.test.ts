@@ -13,7 +13,7 @@ import {
 } from '../../sdk/src/index.ts';
 import { guideLanguages } from '../../rest-facade/guides/pages.ts';
 import { readGuide } from '../../rest-facade/guides/read-guide.ts';
-import { serveVerifiers } from '../../rest-facade/webhook-guide/verifiers.ts';
+import { serveVerifiers } from '../../rest-facade/guides/snippets.ts';
 import type { Relay } from '../../subgraphs/platform/events/relay.ts';
 import { seal } from '../../subgraphs/platform/access/keys.ts';
 import { shownSecret, type SignatureFormat } from '../../subgraphs/merchants/webhooks/rules.ts';

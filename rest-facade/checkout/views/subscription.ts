@@ -4,8 +4,7 @@
  */
 import type { Checkout } from '../call-checkout.ts';
 import { formatAmount, formatDay } from '../language.ts';
-import { html, type Piece } from '../html.ts';
-import { day, fact } from './facts.ts';
+import { html, type Piece, day, fact } from '../html.ts';
 import type { Words } from '../words/en.ts';
 import type { SavableMethod } from '../words/words.ts';
 

@@ -1,9 +1,8 @@
 /** What is paid for (shop, amount, order, time left), and the record of an ended payment. */
 import type { Checkout } from '../call-checkout.ts';
-import { html, type Html, linkable, type Piece } from '../html.ts';
+import { html, type Html, linkable, type Piece, day, fact, time } from '../html.ts';
 import { formatAmount, formatTime } from '../language.ts';
 import type { Words } from '../words/en.ts';
-import { day, fact, time } from './facts.ts';
 import { payableMethod } from './pay-form.ts';
 import {
   verificationView,

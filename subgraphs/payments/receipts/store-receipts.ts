@@ -1,6 +1,6 @@
 /** Reading and moving receipts. They are made with their movements (`made-receipts`). */
 import { raw } from '@mikro-orm/core';
-import { receiptJson } from '../../../schema/receipt-json.ts';
+import { receiptJson } from '../../../schema/wire.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import type { Principal } from '../../platform/access/principal.ts';
 import { dueOn } from '../../platform/clock/due.ts';

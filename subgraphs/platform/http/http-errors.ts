@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import { apiVersion } from '../../../schema/api-version.ts';
+import { apiVersion } from '../../../schema/limits.ts';
 import { errorJson } from '../../../schema/wire.ts';
 import { requestIdOf } from '../tracing/telemetry.ts';
 

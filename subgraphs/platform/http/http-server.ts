@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Gauge } from 'prom-client';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { apiVersion } from '../../../schema/api-version.ts';
+import { apiVersion } from '../../../schema/limits.ts';
 import { errorJson } from '../../../schema/wire.ts';
 import type { Config } from '../config/config.ts';
 import { httpRequests, metrics, requestIdOf, type Logger } from '../tracing/telemetry.ts';
