@@ -20,8 +20,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { useAlertWords, type AlertWords } from '../words/alerts.ts';
-import type { Words } from '../words/en.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { AlertFacts, SubjectLink, ResolveDialog, useAssign } from './alert.tsx';
 
 type Alert = AlertsQuery['alerts']['nodes'][number];

@@ -12,8 +12,7 @@ import { useFollow } from '../parts/use-follow.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { useAlertWords } from '../words/alerts.ts';
 import { useActionName, useActionNames, useSubjectWords } from '../words/audit.ts';
-import type { Words } from '../words/en.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 
 type Row = AuditQuery['auditLog']['nodes'][number];
 

@@ -10,9 +10,8 @@ import { Status, tones, CopyBlock, Id, Moment } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
-import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { eventName, webhookEvents } from '../webhooks/webhook-events.ts';
 import type { DeveloperShop } from './keys.tsx';
 

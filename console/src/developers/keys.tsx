@@ -15,9 +15,8 @@ import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
-import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 
 type Key = ApiKeysQuery['apiKeys']['nodes'][number];
 

@@ -15,10 +15,9 @@ import { methodText, PaymentStanding } from '../payments/shown.tsx';
 import { logOut, useViewer, usePermission } from '../viewer.tsx';
 import { changeSettings, themes, useSettings } from '../settings.ts';
 import { useDraftWords } from '../words/drafts.ts';
-import type { Words } from '../words/en.ts';
 import { usePeopleWords } from '../words/people.ts';
 import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { rememberedFilters, pathOf, useSections, type Section } from './sections.tsx';
 import { setShortcuts } from './shortcuts.tsx';
 

@@ -10,8 +10,7 @@ import { useFollow, type Followed } from '../parts/use-follow.ts';
 import { changeSettings, useSettings } from '../settings.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { usePermission } from '../viewer.tsx';
-import { useDraftWords } from '../words/drafts.ts';
-import { useRefundDraftWords } from '../words/refund-drafts.ts';
+import { useDraftWords, useRefundDraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
 
 /** The sections in their order, each with its second key after g; j and k move between rows. */

@@ -26,13 +26,12 @@ import {
   NoRows,
 } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
-import type { Words } from '../words/en.ts';
 import {
   useLedgerWords,
   type LedgerWords,
   useReconciliationWords,
 } from '../words/reconciliation.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { RecordActs } from './record.tsx';
 import { fromZoneField, startOfDay } from '../format.ts';
 

@@ -16,14 +16,13 @@ import { Empty } from '../parts/states.tsx';
 import { Status, Id, Moment, CopyBlock, PageHead } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { usePermission } from '../viewer.tsx';
-import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { cabinetName_max_chars } from '../../../schema/limits.ts';
 import { Modal } from '../parts/modal.tsx';
 import { useRefusalText } from '../parts/outcome.tsx';
 import { firstPayment } from '../selling/test-payment.tsx';
-import { useProfileWords } from '../words/merchant-profile.ts';
+import { useProfileWords } from '../words/merchant-settings.ts';
 import { givenProfile, noProfile, ProfileFields, type ProfileTexts } from './profile.tsx';
 
 interface Made {

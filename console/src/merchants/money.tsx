@@ -11,7 +11,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { dayBefore, endOfHour, ownZone } from '../reports/spans.ts';
 import { sumOf } from '../reports/use-totals.ts';
-import { useProfileWords } from '../words/merchant-profile.ts';
+import { useProfileWords } from '../words/merchant-settings.ts';
 import { usePolicyWords } from '../words/policies.ts';
 import { useWords } from '../words/words.ts';
 

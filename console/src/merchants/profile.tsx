@@ -5,7 +5,7 @@ import { ActButton, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { useProfileWords } from '../words/merchant-profile.ts';
+import { useProfileWords } from '../words/merchant-settings.ts';
 
 type Profile = NonNullable<MerchantQuery['merchant']>['profile'];
 type Field = Exclude<keyof Profile, '__typename'>;

@@ -23,7 +23,7 @@ import {
 } from '../parts/outcome.tsx';
 import { useViewer } from '../viewer.tsx';
 import { useClosingWords } from '../words/receipts.ts';
-import { useRefundDraftWords } from '../words/refund-drafts.ts';
+import { useRefundDraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
 import type { PaymentDetails } from './shown.tsx';
 

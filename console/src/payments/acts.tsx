@@ -3,7 +3,7 @@ import { later } from '../parts/later.tsx';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { useWords } from '../words/words.ts';
 import { useClosingWords } from '../words/receipts.ts';
-import { useRefundDraftWords } from '../words/refund-drafts.ts';
+import { useRefundDraftWords } from '../words/drafts.ts';
 import { useTimelineWords } from '../words/timeline.ts';
 import { CancelDialog, CaptureDialog, RefundDialog, useMustPropose } from './act-dialogs.tsx';
 import {

@@ -15,8 +15,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { type Column, amountColumn, createdColumn, objectKey } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { firstPayment, TestPaymentButton } from '../selling/test-payment.tsx';
-import type { Words } from '../words/en.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import {
   PaymentDrawer,
   methodText,

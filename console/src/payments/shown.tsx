@@ -7,8 +7,7 @@ import type {
 import { useAddress } from '../address.ts';
 import { later } from '../parts/later.tsx';
 import { Status, tones } from '../parts/texts.tsx';
-import type { Words } from '../words/en.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 
 export type Standing = PaymentStatus | 'partly_refunded';
 

@@ -1,9 +1,9 @@
 /** What happened to a payment as lines in order of time; what belongs together is one line. */
+import type { Words } from '../words/words.ts';
 import { money } from '../amounts.ts';
 import { duration } from '../format.ts';
 import { tones, type Tone } from '../parts/texts.tsx';
 import type { TimelineWords } from '../words/timeline.ts';
-import type { Words } from '../words/en.ts';
 import type { WebhookWords } from '../words/webhooks.ts';
 import type { PaymentDetails } from './shown.tsx';
 

@@ -16,8 +16,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { useBatchWords, type BatchWords } from '../words/batch.ts';
 import { useDraftWords } from '../words/drafts.ts';
-import type { Words } from '../words/en.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { Available } from './available.tsx';
 import {
   columnNames,

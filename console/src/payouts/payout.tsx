@@ -16,10 +16,9 @@ import { Skeleton, type ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
-import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useFailureName } from '../words/failures.tsx';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { useBankName, recipientOf, RevealAct } from './recipient.tsx';
 
 type PayoutDetails = NonNullable<PayoutQuery['payout']>;

@@ -16,9 +16,8 @@ import type { Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
-import type { Words } from '../words/en.ts';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { AddBar, type MerchantDialog, PolicyForm, useOpened } from '../parts/act-form.tsx';
 
 type Shops = ReturnType<typeof useShops>;

@@ -23,10 +23,9 @@ import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import type { Words } from '../words/en.ts';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 
 type Row = RoutesQuery['bankRoutes']['nodes'][number];
 type Shops = readonly { readonly id: string; readonly name: string }[];

@@ -12,8 +12,7 @@ import { NoRows, RangeFilters, rangeOf, StatusChips, useShopFilter } from '../pa
 import { ResendReceiptDialog } from '../payments/resend-dialogs.tsx';
 import { useReceiptWords, type ReceiptWords } from '../words/receipts.ts';
 import { useTimelineWords } from '../words/timeline.ts';
-import type { Words } from '../words/en.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 
 type Row = ReceiptRowFragment;
 const statuses = ['pending', 'registered', 'failed'] as const;

@@ -19,10 +19,9 @@ import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Id, Moment } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import type { Words } from '../words/en.ts';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
 import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 
 type Row = DifferencesQuery['reconciliationDifferences']['nodes'][number];
 

@@ -4,7 +4,7 @@ import { Tabs, useTab } from '../parts/tabs.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
 import { useSharedWords } from '../words/shared.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { DifferencesPart } from './differences.tsx';
 import { Runs, type RunRowFragment } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
@@ -14,7 +14,6 @@ import { Listing, usePage } from '../parts/listing.tsx';
 import { Status, type Tone, Moment, PageHead } from '../parts/texts.tsx';
 import { figure, type Column } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import type { Words } from '../words/en.ts';
 import { UploadDialog } from './upload.tsx';
 
 type Row = RunRowFragment;

@@ -11,7 +11,7 @@ import { ActForm } from '../parts/act-form.tsx';
 import { DecideActs, refusalOfDraft, RejectForm } from '../parts/decide.tsx';
 import { type Outcome, type Refusal, useSend } from '../parts/outcome.tsx';
 import { useViewer } from '../viewer.tsx';
-import { useRefundDraftWords } from '../words/refund-drafts.ts';
+import { useRefundDraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
 
 type Row = RefundDraftRowFragment;

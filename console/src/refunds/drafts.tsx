@@ -9,9 +9,8 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer, type PaymentDetails } from '../payments/shown.tsx';
 import { RangeFilters, rangeOf, StatusChips, NoRows } from '../parts/filters.tsx';
-import type { Words } from '../words/en.ts';
-import { useRefundDraftWords, type RefundDraftWords } from '../words/refund-drafts.ts';
-import { useWords } from '../words/words.ts';
+import { useRefundDraftWords, type RefundDraftWords } from '../words/drafts.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { RefundDraftActs } from './draft-acts.tsx';
 
 type Row = RefundDraftRowFragment;

@@ -10,11 +10,10 @@ import { type Column, createdColumn, objectKey } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import { NoRows, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
-import type { Words } from '../words/en.ts';
-import { useRefundDraftWords } from '../words/refund-drafts.ts';
+import { useRefundDraftWords } from '../words/drafts.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { FailureName } from '../words/failures.tsx';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { RefundDraftsList } from './drafts.tsx';
 
 type Row = RefundRowFragment;

@@ -27,10 +27,9 @@ import { Tabs, useTab } from '../parts/tabs.tsx';
 import { Status, tones, Money, Moment, Id, PageHead } from '../parts/texts.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
-import type { Words } from '../words/en.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useSubscriptionWords, type SubscriptionWords } from '../words/subscriptions.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { SubscriptionDrawer } from './subscription.tsx';
 
 const tabs = ['subscriptions', 'tokens'] as const;

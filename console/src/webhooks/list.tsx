@@ -19,8 +19,7 @@ import { type Column, objectKey, Skeleton, createdColumn } from '../parts/table.
 import { useFollow } from '../parts/use-follow.ts';
 import { RangeFilters, StatusChips } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
-import type { Words } from '../words/en.ts';
-import { useWords } from '../words/words.ts';
+import { useWords, type Words } from '../words/words.ts';
 import { useRefusalText } from '../parts/outcome.tsx';
 import { countText, duration, shortPercent, wholeNumber } from '../format.ts';
 import { ActButton, useOpened } from '../parts/act-form.tsx';

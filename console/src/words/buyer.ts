@@ -4,20 +4,13 @@
  */
 import type { Settings } from '../settings.ts';
 import type { PaymentDetails } from '../payments/shown.tsx';
-import { sectionWords } from './words.ts';
-
-const en = {
-  title: 'For the buyer',
-  language: "Buyer's language",
-};
-
-const ru: typeof en = {
-  title: 'Для покупателя',
-  language: 'Язык покупателя',
-};
+import { sectionWords } from './table.ts';
 
 /** The words around the message. */
-export const useBuyerWords = sectionWords(en, ru);
+export const useBuyerWords = sectionWords({
+  title: ['For the buyer', 'Для покупателя'],
+  language: ["Buyer's language", 'Язык покупателя'],
+});
 
 /** What the sentences are about, written out. */
 interface MessageFacts {

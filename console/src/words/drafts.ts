@@ -1,162 +1,321 @@
-/** The words of payouts that people make. */
-import type { PayoutDraftStatus } from '../../../schema/generated/console.ts';
-import { sectionWords } from './words.ts';
+/** The words of payouts and refunds that people propose and others decide. */
+import type { PayoutDraftStatus, RefundDraftStatus } from '../../../schema/generated/console.ts';
+import { sectionWords, type Pair, plural } from './table.ts';
 
-const en = {
-  one: 'Payout',
-  completed: 'Completed',
-  reference: 'Bank reference',
-  history: 'History',
-  tabs: { payouts: 'Payouts', drafts: 'Drafts', batch: 'From a file' },
+export const useDraftWords = sectionWords({
+  one: ['Payout', 'Выплата'],
+  completed: ['Completed', 'Завершена'],
+  reference: ['Bank reference', 'Номер в банке'],
+  history: ['History', 'История'],
+  tabs: {
+    payouts: ['Payouts', 'Выплаты'],
+    drafts: ['Drafts', 'Черновики'],
+    batch: ['From a file', 'Из файла'],
+  },
   statuses: {
-    pending: 'Awaiting approval',
-    approved: 'Approved',
-    rejected: 'Rejected',
-    expired: 'Expired',
-  } satisfies Readonly<Record<PayoutDraftStatus, string>>,
-  toApprove: 'Payouts to approve',
-  recipient: 'Recipient',
-  reveal: 'Show in full',
-  revealHint: 'The audit log records it',
-  proposed: 'Proposed',
-  by: (who: string) => `by ${who}`,
-  mine: 'by you',
-  until: 'until',
-  acts: 'Actions',
-  empty: 'No drafts yet',
-  emptyText:
+    pending: ['Awaiting approval', 'Ждёт одобрения'],
+    approved: ['Approved', 'Одобрена'],
+    rejected: ['Rejected', 'Отклонена'],
+    expired: ['Expired', 'Истекла'],
+  } satisfies Readonly<Record<PayoutDraftStatus, Pair<string>>>,
+  toApprove: ['Payouts to approve', 'Выплаты на одобрение'],
+  recipient: ['Recipient', 'Получатель'],
+  reveal: ['Show in full', 'Показать полностью'],
+  revealHint: ['The audit log records it', 'Просмотр попадёт в журнал'],
+  proposed: ['Proposed', 'Предложена'],
+  by: [(who: string) => `by ${who}`, (who: string) => `кем: ${who}`],
+  mine: ['by you', 'вами'],
+  until: ['until', 'до'],
+  acts: ['Actions', 'Действия'],
+  empty: ['No drafts yet', 'Черновиков ещё нет'],
+  emptyText: [
     'One person proposes a payout with “New payout”, another one approves it. Drafts wait 72 hours.',
-  chooseMerchant: 'Choose a merchant at the top left to propose a payout.',
-  make: 'New payout',
-  propose: 'Propose the payout',
-  proposeText: (amount: string) =>
-    `Nothing moves yet: another person must approve ${amount} within 72 hours.`,
-  proposeFirst: 'Nothing moves yet: another person must approve it within 72 hours.',
-  proposedNow: 'The draft waits for another person.',
-  phoneWrong: 'A Russian number in any form: 8 916 123-45-67',
-  bankWrong: 'Type a part of the name: “Sber”, “T-Bank”',
-  available: 'Available now:',
-  allAvailable: 'Nothing is set aside: all of the balance is available.',
-  withheld: 'Will be withheld',
-  remaining: 'Will remain available',
-  missing: (amount: string) => `${amount} is missing: approve once the balance covers it.`,
-  again: 'Paid before',
-  againHint: 'Optional: a recipient of an earlier payout; the phone stays hidden',
-  noReason: 'not said',
-  fullName: 'Name of the recipient',
-  fullNameHint: 'Optional, up to 255 characters',
-  card: 'Card number',
-  cardWrong: '16 to 18 digits of a valid card',
-  account: 'Account',
-  accountWrong: '20 digits',
-  bik: 'BIK',
-  bikWrong: '9 digits',
-  inn: 'INN',
-  innWrong: '10 or 12 digits, or nothing',
-  amountWrong: 'An amount from 0.01',
-  reason: 'What it is for',
-  reasonHint: 'For the approver and the audit log',
-  approve: 'Approve',
-  approveText: (amount: string, to: string) => `${amount} goes to ${to}. It cannot be undone.`,
-  cardAgain: (mask: string) => `The number of the card that ends in ${mask}`,
-  cardAgainHint: 'It is not stored: the approver types it again',
-  approvedNow: (status: string) => `Approved. The payout: ${status}.`,
-  reject: 'Reject',
-  rejectText: 'This draft will never become a payout. Propose it again if you need it.',
-  rejectReason: 'Why',
-  rejectReasonHint: 'Required: the audit log and the draft show it',
-  rejectedNow: 'The draft is rejected.',
-  own: 'You proposed it: another person approves it',
-  refusals: {
-    scope_required: 'You proposed this payout: another person must approve it.',
-    insufficient_balance:
-      'The balance does not cover the payout and its fee. The draft waits: top up and approve it again, or reject it.',
-    aml_blocked: 'The recipient is on a block list. The draft waits: it can be rejected.',
-    route_not_configured: 'No bank is configured for this kind of payout. The draft waits.',
-    method_unsupported: 'The bank of this shop does not pay out so. The draft waits.',
-    live_not_enabled: 'Live mode is off for this merchant.',
-    card: 'This is not the number of the card of this draft.',
-  },
-  now: (status: string) => `It was decided meanwhile: ${status}.`,
-};
-
-const ru: typeof en = {
-  one: 'Выплата',
-  completed: 'Завершена',
-  reference: 'Номер в банке',
-  history: 'История',
-  tabs: { payouts: 'Выплаты', drafts: 'Черновики', batch: 'Из файла' },
-  statuses: {
-    pending: 'Ждёт одобрения',
-    approved: 'Одобрена',
-    rejected: 'Отклонена',
-    expired: 'Истекла',
-  },
-  toApprove: 'Выплаты на одобрение',
-  recipient: 'Получатель',
-  reveal: 'Показать полностью',
-  revealHint: 'Просмотр попадёт в журнал',
-  proposed: 'Предложена',
-  by: (who) => `кем: ${who}`,
-  mine: 'вами',
-  until: 'до',
-  acts: 'Действия',
-  empty: 'Черновиков ещё нет',
-  emptyText:
     'Один человек предлагает выплату кнопкой «Новая выплата», другой её одобряет. Черновик ждёт 72 часа.',
-  chooseMerchant: 'Чтобы предложить выплату, выберите мерчанта слева вверху.',
-  make: 'Новая выплата',
-  propose: 'Предложить выплату',
-  proposeText: (amount) =>
-    `Деньги пока не движутся: ${amount} должен одобрить другой человек за 72 часа.`,
-  proposeFirst: 'Деньги пока не движутся: выплату должен одобрить другой человек за 72 часа.',
-  proposedNow: 'Черновик ждёт другого человека.',
-  phoneWrong: 'Российский номер в любом виде: 8 916 123-45-67',
-  bankWrong: 'Введите часть названия: «Сбер», «Т-Банк»',
-  available: 'Сейчас доступно:',
-  allAvailable: 'Ничего не отложено: доступен весь баланс.',
-  withheld: 'Будет списано',
-  remaining: 'Останется доступно',
-  missing: (amount) => `Не хватает ${amount}: одобрить можно, когда баланса хватит.`,
-  again: 'Уже получали выплаты',
-  againHint: 'Необязательно: получатель прошлой выплаты, его телефон остаётся скрытым',
-  noReason: 'не указано',
-  fullName: 'Имя получателя',
-  fullNameHint: 'Необязательно, до 255 символов',
-  card: 'Номер карты',
-  cardWrong: '16–18 цифр действительной карты',
-  account: 'Счёт',
-  accountWrong: '20 цифр',
-  bik: 'БИК',
-  bikWrong: '9 цифр',
-  inn: 'ИНН',
-  innWrong: '10 или 12 цифр либо пусто',
-  amountWrong: 'Сумма от 0,01',
-  reason: 'Назначение',
-  reasonHint: 'Для того, кто одобряет, и для журнала',
-  approve: 'Одобрить',
-  approveText: (amount, to) => `Получателю ${to} уйдут ${amount}. Отменить нельзя.`,
-  cardAgain: (mask) => `Номер карты, которая кончается на ${mask}`,
-  cardAgainHint: 'Он нигде не хранится: одобряющий вводит его заново',
-  approvedNow: (status) => `Одобрено. Выплата: ${status}.`,
-  reject: 'Отклонить',
-  rejectText: 'Выплаты по этому черновику не будет. Если она нужна, предложите её заново.',
-  rejectReason: 'Почему',
-  rejectReasonHint: 'Обязательно: останется в журнале и в черновике',
-  rejectedNow: 'Черновик отклонён.',
-  own: 'Вы сами её предложили: одобряет другой человек',
+  ],
+  chooseMerchant: [
+    'Choose a merchant at the top left to propose a payout.',
+    'Чтобы предложить выплату, выберите мерчанта слева вверху.',
+  ],
+  make: ['New payout', 'Новая выплата'],
+  propose: ['Propose the payout', 'Предложить выплату'],
+  proposeText: [
+    (amount: string) => `Nothing moves yet: another person must approve ${amount} within 72 hours.`,
+    (amount: string) =>
+      `Деньги пока не движутся: ${amount} должен одобрить другой человек за 72 часа.`,
+  ],
+  proposeFirst: [
+    'Nothing moves yet: another person must approve it within 72 hours.',
+    'Деньги пока не движутся: выплату должен одобрить другой человек за 72 часа.',
+  ],
+  proposedNow: ['The draft waits for another person.', 'Черновик ждёт другого человека.'],
+  phoneWrong: [
+    'A Russian number in any form: 8 916 123-45-67',
+    'Российский номер в любом виде: 8 916 123-45-67',
+  ],
+  bankWrong: [
+    'Type a part of the name: “Sber”, “T-Bank”',
+    'Введите часть названия: «Сбер», «Т-Банк»',
+  ],
+  available: ['Available now:', 'Сейчас доступно:'],
+  allAvailable: [
+    'Nothing is set aside: all of the balance is available.',
+    'Ничего не отложено: доступен весь баланс.',
+  ],
+  withheld: ['Will be withheld', 'Будет списано'],
+  remaining: ['Will remain available', 'Останется доступно'],
+  missing: [
+    (amount: string) => `${amount} is missing: approve once the balance covers it.`,
+    (amount: string) => `Не хватает ${amount}: одобрить можно, когда баланса хватит.`,
+  ],
+  again: ['Paid before', 'Уже получали выплаты'],
+  againHint: [
+    'Optional: a recipient of an earlier payout; the phone stays hidden',
+    'Необязательно: получатель прошлой выплаты, его телефон остаётся скрытым',
+  ],
+  noReason: ['not said', 'не указано'],
+  fullName: ['Name of the recipient', 'Имя получателя'],
+  fullNameHint: ['Optional, up to 255 characters', 'Необязательно, до 255 символов'],
+  card: ['Card number', 'Номер карты'],
+  cardWrong: ['16 to 18 digits of a valid card', '16–18 цифр действительной карты'],
+  account: ['Account', 'Счёт'],
+  accountWrong: ['20 digits', '20 цифр'],
+  bik: ['BIK', 'БИК'],
+  bikWrong: ['9 digits', '9 цифр'],
+  inn: ['INN', 'ИНН'],
+  innWrong: ['10 or 12 digits, or nothing', '10 или 12 цифр либо пусто'],
+  amountWrong: ['An amount from 0.01', 'Сумма от 0,01'],
+  reason: ['What it is for', 'Назначение'],
+  reasonHint: ['For the approver and the audit log', 'Для того, кто одобряет, и для журнала'],
+  approve: ['Approve', 'Одобрить'],
+  approveText: [
+    (amount: string, to: string) => `${amount} goes to ${to}. It cannot be undone.`,
+    (amount: string, to: string) => `Получателю ${to} уйдут ${amount}. Отменить нельзя.`,
+  ],
+  cardAgain: [
+    (mask: string) => `The number of the card that ends in ${mask}`,
+    (mask: string) => `Номер карты, которая кончается на ${mask}`,
+  ],
+  cardAgainHint: [
+    'It is not stored: the approver types it again',
+    'Он нигде не хранится: одобряющий вводит его заново',
+  ],
+  approvedNow: [
+    (status: string) => `Approved. The payout: ${status}.`,
+    (status: string) => `Одобрено. Выплата: ${status}.`,
+  ],
+  reject: ['Reject', 'Отклонить'],
+  rejectText: [
+    'This draft will never become a payout. Propose it again if you need it.',
+    'Выплаты по этому черновику не будет. Если она нужна, предложите её заново.',
+  ],
+  rejectReason: ['Why', 'Почему'],
+  rejectReasonHint: [
+    'Required: the audit log and the draft show it',
+    'Обязательно: останется в журнале и в черновике',
+  ],
+  rejectedNow: ['The draft is rejected.', 'Черновик отклонён.'],
+  own: [
+    'You proposed it: another person approves it',
+    'Вы сами её предложили: одобряет другой человек',
+  ],
   refusals: {
-    scope_required: 'Вы сами предложили эту выплату: одобрить её должен другой человек.',
-    insufficient_balance:
+    scope_required: [
+      'You proposed this payout: another person must approve it.',
+      'Вы сами предложили эту выплату: одобрить её должен другой человек.',
+    ],
+    insufficient_balance: [
+      'The balance does not cover the payout and its fee. The draft waits: top up and approve it again, or reject it.',
       'Баланса не хватает на выплату с комиссией. Черновик ждёт: пополните и одобрите снова или отклоните.',
-    aml_blocked: 'Получатель в списке блокировок. Черновик ждёт: его можно отклонить.',
-    route_not_configured: 'Для таких выплат не настроен банк. Черновик ждёт.',
-    method_unsupported: 'Банк этого магазина так не выплачивает. Черновик ждёт.',
-    live_not_enabled: 'Боевой режим для этого мерчанта выключен.',
-    card: 'Это не номер карты из черновика.',
+    ],
+    aml_blocked: [
+      'The recipient is on a block list. The draft waits: it can be rejected.',
+      'Получатель в списке блокировок. Черновик ждёт: его можно отклонить.',
+    ],
+    route_not_configured: [
+      'No bank is configured for this kind of payout. The draft waits.',
+      'Для таких выплат не настроен банк. Черновик ждёт.',
+    ],
+    method_unsupported: [
+      'The bank of this shop does not pay out so. The draft waits.',
+      'Банк этого магазина так не выплачивает. Черновик ждёт.',
+    ],
+    live_not_enabled: [
+      'Live mode is off for this merchant.',
+      'Боевой режим для этого мерчанта выключен.',
+    ],
+    card: ['This is not the number of the card of this draft.', 'Это не номер карты из черновика.'],
   },
-  now: (status) => `Решение уже принято: ${status}.`,
-};
+  now: [
+    (status: string) => `It was decided meanwhile: ${status}.`,
+    (status: string) => `Решение уже принято: ${status}.`,
+  ],
+});
+export type DraftWords = ReturnType<typeof useDraftWords>;
 
-export const useDraftWords = sectionWords(en, ru);
-export type DraftWords = typeof en;
+/* The words of proposed refunds. */
+
+export const useRefundDraftWords = sectionWords({
+  tabs: {
+    refunds: ['Refunds', 'Возвраты'],
+    drafts: ['Proposed', 'Предложенные'],
+  },
+  statuses: {
+    pending: ['Awaiting approval', 'Ждёт одобрения'],
+    approved: ['Approved', 'Одобрен'],
+    rejected: ['Declined', 'Отклонён'],
+    expired: ['Expired', 'Истёк'],
+  } satisfies Readonly<Record<RefundDraftStatus, Pair<string>>>,
+  toApprove: ['Refunds to approve', 'Возвраты на одобрение'],
+  proposed: ['Proposed', 'Предложен'],
+  by: [(who: string) => `by ${who}`, (who: string) => `кем: ${who}`],
+  mine: ['by you', 'вами'],
+  until: ['until', 'до'],
+  acts: ['Actions', 'Действия'],
+  empty: ['No proposed refunds', 'Предложенных возвратов нет'],
+  emptyText: [
+    'Support proposes a refund on the page of a payment. A proposal waits 72 hours.',
+    'Поддержка предлагает возврат на странице платежа. Предложение ждёт 72 часа.',
+  ],
+  title: ['Proposed refunds', 'Предложенные возвраты'],
+  propose: ['Propose a refund', 'Предложить возврат'],
+  proposeText: [
+    (amount: string, to: string) =>
+      `Nothing moves yet: another person must approve within 72 hours that ${amount} go back to ${to}.`,
+    (amount: string, to: string) =>
+      `Деньги пока не движутся: возврат ${amount} получателю ${to} должен одобрить другой человек за 72 часа.`,
+  ],
+  proposeReason: [
+    'Required: for the approver, the audit log and the buyer',
+    'Обязательно: для того, кто одобряет, для журнала и покупателя',
+  ],
+  proposedNow: ['The refund waits for another person.', 'Возврат ждёт другого человека.'],
+  approve: ['Approve', 'Одобрить'],
+  approveText: [
+    (amount: string, to: string) =>
+      `${amount} goes back to ${to}. The balance falls by ${amount}; the fee is not returned. It cannot be undone.`,
+    (amount: string, to: string) =>
+      `${amount} вернутся получателю ${to}. Баланс уменьшится на ${amount}, комиссия не возвращается. Отменить нельзя.`,
+  ],
+  approvedNow: [
+    (status: string) => `Approved. The refund: ${status}.`,
+    (status: string) => `Одобрено. Возврат: ${status}.`,
+  ],
+  reject: ['Decline', 'Отклонить'],
+  rejectText: [
+    'This proposal will never become a refund. Propose it again if it is needed.',
+    'Возврата по этому предложению не будет. Если он нужен, предложите его заново.',
+  ],
+  rejectReason: ['Why', 'Почему'],
+  rejectReasonHint: [
+    'Required: the audit log and the proposal show it',
+    'Обязательно: останется в журнале и в предложении',
+  ],
+  rejectedNow: ['The refund is declined.', 'Возврат отклонён.'],
+  own: [
+    'You proposed it: another person approves it',
+    'Вы сами его предложили: одобряет другой человек',
+  ],
+  notOwn: [
+    'Support withdraws its own proposals; finance declines others',
+    'Поддержка отзывает свои предложения, чужие отклоняют финансы',
+  ],
+  refusals: {
+    already_refunded: [
+      'The payment is already refunded in full. The proposal can be declined.',
+      'Платёж уже возвращён целиком. Предложение можно отклонить.',
+    ],
+    amount_exceeds_remainder: [
+      'Less than this is left of the payment. The proposal can be declined.',
+      'От платежа осталось меньше. Предложение можно отклонить.',
+    ],
+    payment_not_succeeded: [
+      'The payment can no longer be refunded. The proposal can be declined.',
+      'Этот платёж больше нельзя вернуть. Предложение можно отклонить.',
+    ],
+    scope_required: [
+      'So much of a payment only an administrator refunds. The proposal waits.',
+      'Столько от одного платежа возвращает только администратор. Предложение ждёт.',
+    ],
+    route_not_configured: [
+      'The bank of this payment is not configured. The proposal waits.',
+      'Банк этого платежа не настроен. Предложение ждёт.',
+    ],
+  },
+  now: [
+    (status: string) => `It was decided meanwhile: ${status}.`,
+    (status: string) => `Решение уже принято: ${status}.`,
+  ],
+});
+export type RefundDraftWords = ReturnType<typeof useRefundDraftWords>;
+
+/* The words of deciding several payout drafts at once. */
+
+const payouts = (count: number): string => (count === 1 ? '1 payout' : `${count} payouts`);
+
+const payoutsRu = (count: number): string =>
+  `${count} ${plural(count, 'выплату', 'выплаты', 'выплат')}`;
+
+export const useManyDraftsWords = sectionWords({
+  label: ['Chosen drafts', 'Выбранные черновики'],
+  choose: [(to: string) => `Choose: ${to}`, (to: string) => `Выбрать: ${to}`],
+  chooseAll: ['Choose all that wait', 'Выбрать все ожидающие'],
+  chooseNone: ['Choose none', 'Снять выбор'],
+  chosen: [
+    (count: number, sum: string) => `Chosen: ${count} for ${sum}`,
+    (count: number, sum: string) => `Выбрано: ${count} на ${sum}`,
+  ],
+  approveChosen: ['Approve the chosen', 'Одобрить выбранные'],
+  rejectChosen: ['Reject the chosen', 'Отклонить выбранные'],
+  oneFile: ['From one file', 'Из одного файла'],
+  title: {
+    approve: [
+      (count: number) => `Approve ${payouts(count)}`,
+      (count: number) => `Одобрить ${payoutsRu(count)}`,
+    ],
+    reject: [
+      (count: number) => `Reject ${payouts(count)}`,
+      (count: number) => `Отклонить ${payoutsRu(count)}`,
+    ],
+  },
+  consequence: {
+    approve: [
+      (count: number, sum: string) =>
+        `Drafts: ${count}, ${sum} together. The money goes to the recipients; it cannot be undone.`,
+      (count: number, sum: string) =>
+        `Черновиков: ${count}, всего ${sum}. Деньги уйдут получателям, отменить нельзя.`,
+    ],
+    reject: [
+      (count: number, sum: string) =>
+        `Drafts: ${count}, ${sum} together. They will never become payouts.`,
+      (count: number, sum: string) => `Черновиков: ${count}, всего ${sum}. Выплат по ним не будет.`,
+    ],
+  },
+  left: [
+    (count: number) =>
+      `Left out: ${count}. Your own drafts need another person, and those to cards are approved one by one, with the number.`,
+    (count: number) =>
+      `Пропущено: ${count}. Свои черновики одобряет другой человек, а выплаты на карты одобряют по одной, с номером карты.`,
+  ],
+  waits: ['Waits', 'Ждёт'],
+  refused: ['Refused', 'Отказ'],
+  decided: {
+    approve: ['Approved', 'Одобрена'],
+    reject: ['Rejected', 'Отклонена'],
+  },
+  done: {
+    approve: [(count: number) => `Approved: ${count}.`, (count: number) => `Одобрено: ${count}.`],
+    reject: [(count: number) => `Rejected: ${count}.`, (count: number) => `Отклонено: ${count}.`],
+  },
+  partly: {
+    approve: [
+      (done: number, refused: number) => `Approved: ${done}, refused: ${refused}: see the lines.`,
+      (done: number, refused: number) =>
+        `Одобрено: ${done}, отказано: ${refused}, причины в строках.`,
+    ],
+    reject: [
+      (done: number, refused: number) => `Rejected: ${done}, refused: ${refused}: see the lines.`,
+      (done: number, refused: number) =>
+        `Отклонено: ${done}, отказано: ${refused}, причины в строках.`,
+    ],
+  },
+});

@@ -1,72 +1,51 @@
 /** The words of payment links. */
 import type { PaymentLinkStatus } from '../../../schema/generated/console.ts';
-import { sectionWords } from './words.ts';
+import { sectionWords, type Pair } from './table.ts';
 
-const en = {
-  one: 'Payment link',
-  anyMethod: 'Any',
+export const useLinkWords = sectionWords({
+  one: ['Payment link', 'Платёжная ссылка'],
+  anyMethod: ['Any', 'Любой'],
   statuses: {
-    active: 'Open',
-    paid: 'Used up',
-    expired: 'Expired',
-    deactivated: 'Ended',
-  } satisfies Readonly<Record<PaymentLinkStatus, string>>,
-  amountAny: 'Any amount',
-  amountFrom: (least: string) => `from ${least}`,
-  amountTo: (most: string) => `up to ${most}`,
-  amountBetween: (least: string, most: string) => `${least} to ${most}`,
-  uses: 'Uses left',
-  usesOf: (left: number, all: number) => `${left} of ${all}`,
-  endless: 'without a limit',
-  noPayments: 'None yet',
-  allPayments: 'All of them, with filters',
-  paid: 'Paid',
-  ends: 'Open until',
-  ended: 'Ended',
-  returnUrl: 'Returns to',
-  capture: 'Capture',
-  captures: { automatic: 'automatic', manual: 'manual: held first' },
-  empty: 'No payment links yet',
-  emptyText: 'Make one above, or by POST /v1/public/links. It can be paid once or many times.',
-  open: 'Open its page',
-  end: 'End the link',
-  endText:
-    'No new payment can begin through it, for good. Payments that were begun can still be paid.',
-  endDone: 'The link has ended.',
-};
-
-const ru: typeof en = {
-  one: 'Платёжная ссылка',
-  anyMethod: 'Любой',
-  statuses: {
-    active: 'Открыта',
-    paid: 'Исчерпана',
-    expired: 'Истекла',
-    deactivated: 'Закрыта',
+    active: ['Open', 'Открыта'],
+    paid: ['Used up', 'Исчерпана'],
+    expired: ['Expired', 'Истекла'],
+    deactivated: ['Ended', 'Закрыта'],
+  } satisfies Readonly<Record<PaymentLinkStatus, Pair<string>>>,
+  amountAny: ['Any amount', 'Любая сумма'],
+  amountFrom: [(least: string) => `from ${least}`, (least: string) => `от ${least}`],
+  amountTo: [(most: string) => `up to ${most}`, (most: string) => `до ${most}`],
+  amountBetween: [
+    (least: string, most: string) => `${least} to ${most}`,
+    (least: string, most: string) => `${least} – ${most}`,
+  ],
+  uses: ['Uses left', 'Осталось оплат'],
+  usesOf: [
+    (left: number, all: number) => `${left} of ${all}`,
+    (left: number, all: number) => `${left} из ${all}`,
+  ],
+  endless: ['without a limit', 'без ограничения'],
+  noPayments: ['None yet', 'Пока нет'],
+  allPayments: ['All of them, with filters', 'Все, с фильтрами'],
+  paid: ['Paid', 'Оплачено по ней'],
+  ends: ['Open until', 'Открыта до'],
+  ended: ['Ended', 'Завершена'],
+  returnUrl: ['Returns to', 'Возврат на'],
+  capture: ['Capture', 'Списание'],
+  captures: {
+    automatic: ['automatic', 'сразу'],
+    manual: ['manual: held first', 'сначала удержание'],
   },
-  amountAny: 'Любая сумма',
-  amountFrom: (least) => `от ${least}`,
-  amountTo: (most) => `до ${most}`,
-  amountBetween: (least, most) => `${least} – ${most}`,
-  uses: 'Осталось оплат',
-  usesOf: (left, all) => `${left} из ${all}`,
-  endless: 'без ограничения',
-  noPayments: 'Пока нет',
-  allPayments: 'Все, с фильтрами',
-  paid: 'Оплачено по ней',
-  ends: 'Открыта до',
-  ended: 'Завершена',
-  returnUrl: 'Возврат на',
-  capture: 'Списание',
-  captures: { automatic: 'сразу', manual: 'сначала удержание' },
-  empty: 'Платёжных ссылок ещё нет',
-  emptyText:
+  empty: ['No payment links yet', 'Платёжных ссылок ещё нет'],
+  emptyText: [
+    'Make one above, or by POST /v1/public/links. It can be paid once or many times.',
     'Создайте её выше или через POST /v1/public/links. По ссылке платят один раз или много раз.',
-  open: 'Открыть страницу',
-  end: 'Закрыть ссылку',
-  endText: 'Начать оплату по ней больше будет нельзя. Уже начатое ещё можно оплатить.',
-  endDone: 'Ссылка закрыта.',
-};
-
-export const useLinkWords = sectionWords(en, ru);
-export type LinkWords = typeof en;
+  ],
+  open: ['Open its page', 'Открыть страницу'],
+  end: ['End the link', 'Закрыть ссылку'],
+  endText: [
+    'No new payment can begin through it, for good. Payments that were begun can still be paid.',
+    'Начать оплату по ней больше будет нельзя. Уже начатое ещё можно оплатить.',
+  ],
+  endDone: ['The link has ended.', 'Ссылка закрыта.'],
+});
+export type LinkWords = ReturnType<typeof useLinkWords>;

@@ -1,24 +1,11 @@
 /** The words of what came of an act, and of why it was refused. */
-import { sectionWords } from './words.ts';
+import { sectionWords } from './table.ts';
 
 interface Refusal {
   readonly code: string;
   readonly message: string;
   readonly fields?: readonly { readonly path: string; readonly message: string }[];
 }
-
-const en = {
-  unknown: 'No answer came: it is not known whether it was done.',
-  once: 'Press again to find out: it is not done twice.',
-  twice: 'Look at what is there first: pressing again may do it twice.',
-  pending: 'The answer to this was lost. Press to find out: it is not done twice.',
-  discard: 'Close without keeping what was typed?',
-  stay: 'Keep editing',
-  leave: 'Discard',
-  /** The graph's own texts are English. */
-  refusal: ({ message, fields = [] }: Refusal): string =>
-    fields.length > 1 ? fields.map((one) => `${one.path}: ${one.message}`).join('; ') : message,
-};
 
 /** The codes of the graph's refusals. The text behind them says which argument or object it is. */
 const inRussian: Readonly<Record<string, string>> = {
@@ -83,18 +70,33 @@ const wrongInRussian = ({ message, fields = [] }: Refusal): string => {
   return `${badRequest}: ${known.length > 0 ? known.join('; ') : message}`;
 };
 
-const ru: typeof en = {
-  unknown: 'Ответ не пришёл: неизвестно, выполнено ли это.',
-  once: 'Нажмите ещё раз, чтобы узнать: дважды это не выполнится.',
-  twice: 'Сначала проверьте, что получилось: повторное нажатие может выполнить это дважды.',
-  pending: 'Ответ не получен. Нажмите, чтобы узнать: дважды это не выполнится.',
-  discard: 'Закрыть, не сохраняя введённое?',
-  stay: 'Вернуться к вводу',
-  leave: 'Не сохранять',
-  refusal: (refusal) =>
-    refusal.code === 'bad_request'
-      ? wrongInRussian(refusal)
-      : (inRussian[refusal.code] ?? 'Сервис отказал.'),
-};
-
-export const useOutcomeWords = sectionWords(en, ru);
+export const useOutcomeWords = sectionWords({
+  unknown: [
+    'No answer came: it is not known whether it was done.',
+    'Ответ не пришёл: неизвестно, выполнено ли это.',
+  ],
+  once: [
+    'Press again to find out: it is not done twice.',
+    'Нажмите ещё раз, чтобы узнать: дважды это не выполнится.',
+  ],
+  twice: [
+    'Look at what is there first: pressing again may do it twice.',
+    'Сначала проверьте, что получилось: повторное нажатие может выполнить это дважды.',
+  ],
+  pending: [
+    'The answer to this was lost. Press to find out: it is not done twice.',
+    'Ответ не получен. Нажмите, чтобы узнать: дважды это не выполнится.',
+  ],
+  discard: ['Close without keeping what was typed?', 'Закрыть, не сохраняя введённое?'],
+  stay: ['Keep editing', 'Вернуться к вводу'],
+  leave: ['Discard', 'Не сохранять'],
+  /** The graph's own texts are English. */
+  refusal: [
+    ({ message, fields = [] }: Refusal): string =>
+      fields.length > 1 ? fields.map((one) => `${one.path}: ${one.message}`).join('; ') : message,
+    (refusal: Refusal) =>
+      refusal.code === 'bad_request'
+        ? wrongInRussian(refusal)
+        : (inRussian[refusal.code] ?? 'Сервис отказал.'),
+  ],
+});

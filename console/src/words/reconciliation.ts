@@ -6,257 +6,233 @@ import type {
 } from '../../../schema/generated/console.ts';
 import type { Mistake } from '../reconciliation/read-registry.ts';
 import type { ChosenField } from '../reconciliation/registry-layouts.ts';
-import { plural } from './ru.ts';
-import { sectionWords } from './words.ts';
+import { plural, sectionWords, type Pair } from './table.ts';
 
-const en = {
-  tabs: { differences: 'Differences', runs: 'Registries' },
-  upload: 'Upload a registry',
-  uploadText:
+export const useReconciliationWords = sectionWords({
+  tabs: {
+    differences: ['Differences', 'Расхождения'],
+    runs: ['Registries', 'Реестры'],
+  },
+  upload: ['Upload a registry', 'Загрузить реестр'],
+  uploadText: [
     'The acquirer’s registry is compared with our operations. Nothing moves: differences are listed for a person.',
-  file: 'File',
-  fileHint: 'CSV or XLSX as it came, up to 20 MB.',
-  tooLarge: (mb: number) => `The file is larger than ${mb} MB: take the registries of single days.`,
-  noTable: 'this is no table of CSV or XLSX',
-  read: (kind: string, count: string, sum: string) => `${kind}: ${count} for ${sum}`,
-  readNone: 'The registry has no operations: ours are searched for in it.',
-  mistaken: (count: number) => `Nothing was uploaded. Not understood: ${count}.`,
-  mistake: (line: number, column: string, what: string) => `Line ${line}, “${column}”: ${what}`,
-  mistakeOfLine: (line: number, what: string) => `Line ${line}: ${what}`,
-  mistakes: {
-    reference: 'no number of an operation',
-    operation: 'no id of ours',
-    kind: 'neither a payment, a refund nor a payout',
-    amount: 'no amount, such as 1 234.56',
-    currency: 'no currency, such as RUB',
-    status: 'an unknown status',
-    at: 'no date, such as 22.08.2026 10:00:00',
-    fee: 'no amount of a fee',
-    cells: 'not as many cells as the heading has',
-    above: 'a row above the heading looks like a line',
-    count: 'the file names another number of operations than it has',
-  } satisfies Readonly<Record<Mistake['wrong'], string>>,
-  unknownHead: (line: number) =>
-    `The heading of the table is not known. Say what the columns of line ${line} are; dates are in Moscow time.`,
-  fields: {
-    reference: 'Number at the acquirer',
-    order: 'Order number (our payment id)',
-    kind: 'Payment or refund',
-    amount: 'Amount',
-    currency: 'Currency, else RUB',
-    at: 'Date, with or without time',
-    time: 'Time, if in its own column',
-    fee: 'Fee',
-  } satisfies Readonly<Record<ChosenField, string>>,
-  allAre: { payment: 'All are payments', refund: 'All are refunds' },
-  connector: 'Acquirer',
-  connectors: { yookassa: 'YooKassa', tbank: 'T-Bank', simulator: 'Simulated bank' },
-  since: 'Operations from',
-  until: 'Before',
-  progress: (done: number, all: number) => `Part ${done} of ${all}`,
-  uploaded: (lines: string) => `${lines} lines are compared; the result is in the list in seconds.`,
-  stopped: 'The same file continues where it stopped.',
-  runStatuses: {
-    open: 'Being uploaded',
-    ready: 'Being compared',
-    matched: 'Agrees',
-  } satisfies Readonly<Record<ReconciliationStatus, string>>,
-  differs: 'Differs',
-  young: (until: string, from: string) =>
-    `Our operations since ${until} are too young to be missed; a registry matched after ${from} covers them.`,
-  sides: {
-    atBank: (what: string) => `at the bank: ${what}`,
-    here: (what: string) => `here: ${what}`,
-  },
-  absent: 'none',
-  sideStatuses: { succeeded: 'succeeded', failed: 'failed', pending: 'pending' },
-  lines: 'Lines',
-  matched: 'Agree',
-  differences: 'Differ',
-  openOf: (open: string, all: string) => `${open} open of ${all}`,
-  by: 'By',
-  period: 'Period',
-  runsEmpty: 'No registries yet',
-  runsEmptyText: 'Upload the file that an acquirer gives for a day.',
-  kinds: {
-    amount_differs: 'Amount differs',
-    currency_differs: 'Currency differs',
-    status_differs: 'Status differs',
-    missing_here: 'Unknown here',
-    missing_at_bank: 'Not in the registry',
-    duplicate: 'Duplicate in the registry',
-  } satisfies Readonly<Record<ReconciliationDifferenceKind, string>>,
-  operations: {
-    payment: 'payment',
-    refund: 'refund',
-    payout: 'payout',
-  } satisfies Readonly<Record<RegistryOperation, string>>,
-  operation: 'Operation',
-  found: 'Found',
-  detail: 'What differs',
-  choose: 'Choose',
-  chooseAll: 'Choose all on this page',
-  chooseNone: 'Choose none',
-  resolve: (count: number) => (count === 1 ? 'Resolve 1' : `Resolve ${count}`),
-  resolveText: (count: number) =>
-    `${count === 1 ? 'This difference' : `These ${count} differences`} no longer count. Nothing moves by it.`,
-  resolved: (count: number) => (count === 1 ? '1 is resolved.' : `${count} are resolved.`),
-  partly: (done: number, all: number, why: string) =>
-    `${done} of ${all} are resolved; then: ${why}`,
-  empty: 'Nothing differs',
-  emptyText: 'Differences between a report and our operations are listed here.',
-  ofRun: 'One registry',
-  atMoment: 'Balance at a moment',
-  atMomentText: 'From what had been booked until then, that moment included.',
-  show: 'Show',
-  settle: 'Record a settlement',
-  settleText:
-    'It books a settlement with the merchant: the balance falls by the amount. The same reference books once.',
-  adjust: 'Record an adjustment',
-  adjustText:
-    'It corrects the balance, below zero if need be. The merchant sees the reason in the ledger. The same reference books once.',
-  reference: 'Reference',
-  referenceHint: 'Such as the number of the payment order',
-  amount: 'Amount, RUB',
-  amountSigned: 'In favour of the merchant, or with a minus to its debit',
-  recorded: 'It is booked.',
-  repeated: 'This reference was booked before: nothing is booked again.',
-};
-
-const ru: typeof en = {
-  tabs: { differences: 'Расхождения', runs: 'Реестры' },
-  upload: 'Загрузить реестр',
-  uploadText:
     'Реестр эквайера сверяется с нашими операциями. Деньги не двигаются: расхождения увидит человек.',
-  file: 'Файл',
-  fileHint: 'CSV или XLSX как пришёл, до 20 МБ.',
-  tooLarge: (mb) => `Файл больше ${mb} МБ: загрузите реестры по дням.`,
-  noTable: 'это не таблица CSV или XLSX',
-  read: (kind, count, sum) => `${kind}: ${count} на ${sum}`,
-  readNone: 'В реестре нет операций: будем искать в нём наши.',
-  mistaken: (count) => `Ничего не загружено. Не разобрали: ${count}.`,
-  mistake: (line, column, what) => `Строка ${line}, «${column}»: ${what}`,
-  mistakeOfLine: (line, what) => `Строка ${line}: ${what}`,
+  ],
+  file: ['File', 'Файл'],
+  fileHint: ['CSV or XLSX as it came, up to 20 MB.', 'CSV или XLSX как пришёл, до 20 МБ.'],
+  tooLarge: [
+    (mb: number) => `The file is larger than ${mb} MB: take the registries of single days.`,
+    (mb: number) => `Файл больше ${mb} МБ: загрузите реестры по дням.`,
+  ],
+  noTable: ['this is no table of CSV or XLSX', 'это не таблица CSV или XLSX'],
+  read: [
+    (kind: string, count: string, sum: string) => `${kind}: ${count} for ${sum}`,
+    (kind: string, count: string, sum: string) => `${kind}: ${count} на ${sum}`,
+  ],
+  readNone: [
+    'The registry has no operations: ours are searched for in it.',
+    'В реестре нет операций: будем искать в нём наши.',
+  ],
+  mistaken: [
+    (count: number) => `Nothing was uploaded. Not understood: ${count}.`,
+    (count: number) => `Ничего не загружено. Не разобрали: ${count}.`,
+  ],
+  mistake: [
+    (line: number, column: string, what: string) => `Line ${line}, “${column}”: ${what}`,
+    (line: number, column: string, what: string) => `Строка ${line}, «${column}»: ${what}`,
+  ],
+  mistakeOfLine: [
+    (line: number, what: string) => `Line ${line}: ${what}`,
+    (line: number, what: string) => `Строка ${line}: ${what}`,
+  ],
   mistakes: {
-    reference: 'нет номера операции',
-    operation: 'это не наш идентификатор',
-    kind: 'не платёж, не возврат и не выплата',
-    amount: 'не сумма вида 1 234,56',
-    currency: 'не валюта вида RUB',
-    status: 'неизвестный статус',
-    at: 'не дата вида 22.08.2026 10:00:00',
-    fee: 'не сумма комиссии',
-    cells: 'ячеек не столько, сколько в заголовке',
-    above: 'строка над заголовком похожа на операцию',
-    count: 'в файле указано другое число операций',
-  },
-  unknownHead: (line) =>
-    `Заголовок таблицы незнаком. Укажите, что в столбцах строки ${line}; даты — по Москве.`,
+    reference: ['no number of an operation', 'нет номера операции'],
+    operation: ['no id of ours', 'это не наш идентификатор'],
+    kind: ['neither a payment, a refund nor a payout', 'не платёж, не возврат и не выплата'],
+    amount: ['no amount, such as 1 234.56', 'не сумма вида 1 234,56'],
+    currency: ['no currency, such as RUB', 'не валюта вида RUB'],
+    status: ['an unknown status', 'неизвестный статус'],
+    at: ['no date, such as 22.08.2026 10:00:00', 'не дата вида 22.08.2026 10:00:00'],
+    fee: ['no amount of a fee', 'не сумма комиссии'],
+    cells: ['not as many cells as the heading has', 'ячеек не столько, сколько в заголовке'],
+    above: [
+      'a row above the heading looks like a line',
+      'строка над заголовком похожа на операцию',
+    ],
+    count: [
+      'the file names another number of operations than it has',
+      'в файле указано другое число операций',
+    ],
+  } satisfies Readonly<Record<Mistake['wrong'], Pair<string>>>,
+  unknownHead: [
+    (line: number) =>
+      `The heading of the table is not known. Say what the columns of line ${line} are; dates are in Moscow time.`,
+    (line: number) =>
+      `Заголовок таблицы незнаком. Укажите, что в столбцах строки ${line}; даты — по Москве.`,
+  ],
   fields: {
-    reference: 'Номер у эквайера',
-    order: 'Номер заказа (id нашего платежа)',
-    kind: 'Платёж или возврат',
-    amount: 'Сумма',
-    currency: 'Валюта, иначе RUB',
-    at: 'Дата, со временем или без',
-    time: 'Время, если отдельно',
-    fee: 'Комиссия',
+    reference: ['Number at the acquirer', 'Номер у эквайера'],
+    order: ['Order number (our payment id)', 'Номер заказа (id нашего платежа)'],
+    kind: ['Payment or refund', 'Платёж или возврат'],
+    amount: ['Amount', 'Сумма'],
+    currency: ['Currency, else RUB', 'Валюта, иначе RUB'],
+    at: ['Date, with or without time', 'Дата, со временем или без'],
+    time: ['Time, if in its own column', 'Время, если отдельно'],
+    fee: ['Fee', 'Комиссия'],
+  } satisfies Readonly<Record<ChosenField, Pair<string>>>,
+  allAre: {
+    payment: ['All are payments', 'Всё — платежи'],
+    refund: ['All are refunds', 'Всё — возвраты'],
   },
-  allAre: { payment: 'Всё — платежи', refund: 'Всё — возвраты' },
-  connector: 'Эквайер',
-  connectors: { yookassa: 'ЮKassa', tbank: 'Т-Банк', simulator: 'Учебный банк' },
-  since: 'Операции с',
-  until: 'До',
-  progress: (done, all) => `Часть ${done} из ${all}`,
-  uploaded: (lines) => `Сверяем строки: ${lines}. Результат появится в списке через секунды.`,
-  stopped: 'Тот же файл продолжит с места остановки.',
-  runStatuses: { open: 'Загружается', ready: 'Сверяется', matched: 'Сошёлся' },
-  differs: 'Расходится',
-  young: (until, from) =>
-    `Наши операции с ${until} ещё слишком свежи, чтобы искать их в реестрах: их проверит реестр, сверенный после ${from}.`,
-  sides: { atBank: (what) => `в банке: ${what}`, here: (what) => `у нас: ${what}` },
-  absent: 'нет',
-  sideStatuses: { succeeded: 'прошло', failed: 'не прошло', pending: 'в пути' },
-  lines: 'Строк',
-  matched: 'Совпало',
-  differences: 'Разошлось',
-  openOf: (open, all) => `${open} открыто из ${all}`,
-  by: 'Кто',
-  period: 'Период',
-  runsEmpty: 'Реестров ещё нет',
-  runsEmptyText: 'Загрузите файл, который эквайер отдаёт за день.',
+  connector: ['Acquirer', 'Эквайер'],
+  connectors: {
+    yookassa: ['YooKassa', 'ЮKassa'],
+    tbank: ['T-Bank', 'Т-Банк'],
+    simulator: ['Simulated bank', 'Учебный банк'],
+  },
+  since: ['Operations from', 'Операции с'],
+  until: ['Before', 'До'],
+  progress: [
+    (done: number, all: number) => `Part ${done} of ${all}`,
+    (done: number, all: number) => `Часть ${done} из ${all}`,
+  ],
+  uploaded: [
+    (lines: string) => `${lines} lines are compared; the result is in the list in seconds.`,
+    (lines: string) => `Сверяем строки: ${lines}. Результат появится в списке через секунды.`,
+  ],
+  stopped: [
+    'The same file continues where it stopped.',
+    'Тот же файл продолжит с места остановки.',
+  ],
+  runStatuses: {
+    open: ['Being uploaded', 'Загружается'],
+    ready: ['Being compared', 'Сверяется'],
+    matched: ['Agrees', 'Сошёлся'],
+  } satisfies Readonly<Record<ReconciliationStatus, Pair<string>>>,
+  differs: ['Differs', 'Расходится'],
+  young: [
+    (until: string, from: string) =>
+      `Our operations since ${until} are too young to be missed; a registry matched after ${from} covers them.`,
+    (until: string, from: string) =>
+      `Наши операции с ${until} ещё слишком свежи, чтобы искать их в реестрах: их проверит реестр, сверенный после ${from}.`,
+  ],
+  sides: {
+    atBank: [(what: string) => `at the bank: ${what}`, (what: string) => `в банке: ${what}`],
+    here: [(what: string) => `here: ${what}`, (what: string) => `у нас: ${what}`],
+  },
+  absent: ['none', 'нет'],
+  sideStatuses: {
+    succeeded: ['succeeded', 'прошло'],
+    failed: ['failed', 'не прошло'],
+    pending: ['pending', 'в пути'],
+  },
+  lines: ['Lines', 'Строк'],
+  matched: ['Agree', 'Совпало'],
+  differences: ['Differ', 'Разошлось'],
+  openOf: [
+    (open: string, all: string) => `${open} open of ${all}`,
+    (open: string, all: string) => `${open} открыто из ${all}`,
+  ],
+  by: ['By', 'Кто'],
+  period: ['Period', 'Период'],
+  runsEmpty: ['No registries yet', 'Реестров ещё нет'],
+  runsEmptyText: [
+    'Upload the file that an acquirer gives for a day.',
+    'Загрузите файл, который эквайер отдаёт за день.',
+  ],
   kinds: {
-    amount_differs: 'Другая сумма',
-    currency_differs: 'Другая валюта',
-    status_differs: 'Другой статус',
-    missing_here: 'У нас такого нет',
-    missing_at_bank: 'Нет в реестре',
-    duplicate: 'В реестре дважды',
-  },
-  operations: { payment: 'платёж', refund: 'возврат', payout: 'выплата' },
-  operation: 'Операция',
-  found: 'Найдено',
-  detail: 'Что расходится',
-  choose: 'Выбрать',
-  chooseAll: 'Выбрать всё на странице',
-  chooseNone: 'Снять выбор',
-  resolve: (count) => `Решить: ${count}`,
-  resolveText: (count) =>
-    `${count} ${plural(count, 'расхождение', 'расхождения', 'расхождений')} больше не ${plural(count, 'считается', 'считаются', 'считаются')}. Деньги от этого не двигаются.`,
-  resolved: (count) => `Решено: ${count}.`,
-  partly: (done, all, why) => `Решено ${done} из ${all}, дальше: ${why}`,
-  empty: 'Расхождений нет',
-  emptyText: 'Здесь будет то, в чём реестр и наши операции не сошлись.',
-  ofRun: 'Один реестр',
-  atMoment: 'Баланс на момент',
-  atMomentText: 'По всему, что учтено до этого момента включительно.',
-  show: 'Показать',
-  settle: 'Записать расчёт',
-  settleText:
+    amount_differs: ['Amount differs', 'Другая сумма'],
+    currency_differs: ['Currency differs', 'Другая валюта'],
+    status_differs: ['Status differs', 'Другой статус'],
+    missing_here: ['Unknown here', 'У нас такого нет'],
+    missing_at_bank: ['Not in the registry', 'Нет в реестре'],
+    duplicate: ['Duplicate in the registry', 'В реестре дважды'],
+  } satisfies Readonly<Record<ReconciliationDifferenceKind, Pair<string>>>,
+  operations: {
+    payment: ['payment', 'платёж'],
+    refund: ['refund', 'возврат'],
+    payout: ['payout', 'выплата'],
+  } satisfies Readonly<Record<RegistryOperation, Pair<string>>>,
+  operation: ['Operation', 'Операция'],
+  found: ['Found', 'Найдено'],
+  detail: ['What differs', 'Что расходится'],
+  choose: ['Choose', 'Выбрать'],
+  chooseAll: ['Choose all on this page', 'Выбрать всё на странице'],
+  chooseNone: ['Choose none', 'Снять выбор'],
+  resolve: [
+    (count: number) => (count === 1 ? 'Resolve 1' : `Resolve ${count}`),
+    (count: number) => `Решить: ${count}`,
+  ],
+  resolveText: [
+    (count: number) =>
+      `${count === 1 ? 'This difference' : `These ${count} differences`} no longer count. Nothing moves by it.`,
+    (count: number) =>
+      `${count} ${plural(count, 'расхождение', 'расхождения', 'расхождений')} больше не ${plural(count, 'считается', 'считаются', 'считаются')}. Деньги от этого не двигаются.`,
+  ],
+  resolved: [
+    (count: number) => (count === 1 ? '1 is resolved.' : `${count} are resolved.`),
+    (count: number) => `Решено: ${count}.`,
+  ],
+  partly: [
+    (done: number, all: number, why: string) => `${done} of ${all} are resolved; then: ${why}`,
+    (done: number, all: number, why: string) => `Решено ${done} из ${all}, дальше: ${why}`,
+  ],
+  empty: ['Nothing differs', 'Расхождений нет'],
+  emptyText: [
+    'Differences between a report and our operations are listed here.',
+    'Здесь будет то, в чём реестр и наши операции не сошлись.',
+  ],
+  ofRun: ['One registry', 'Один реестр'],
+  atMoment: ['Balance at a moment', 'Баланс на момент'],
+  atMomentText: [
+    'From what had been booked until then, that moment included.',
+    'По всему, что учтено до этого момента включительно.',
+  ],
+  show: ['Show', 'Показать'],
+  settle: ['Record a settlement', 'Записать расчёт'],
+  settleText: [
+    'It books a settlement with the merchant: the balance falls by the amount. The same reference books once.',
     'Будет учтено, что мерчанту перечислили причитающееся: баланс уменьшится на сумму. С одним номером учитывается один раз.',
-  adjust: 'Записать корректировку',
-  adjustText:
+  ],
+  adjust: ['Record an adjustment', 'Записать корректировку'],
+  adjustText: [
+    'It corrects the balance, below zero if need be. The merchant sees the reason in the ledger. The same reference books once.',
     'Баланс исправится, при необходимости ниже нуля. Причина останется в движениях, мерчант её увидит. С одним номером учитывается один раз.',
-  reference: 'Номер',
-  referenceHint: 'Например, номер платёжного поручения',
-  amount: 'Сумма, RUB',
-  amountSigned: 'В пользу мерчанта; с минусом — списать с него',
-  recorded: 'Учтено.',
-  repeated: 'С этим номером уже учтено: ещё раз не учитываем.',
-};
+  ],
+  reference: ['Reference', 'Номер'],
+  referenceHint: [
+    'Such as the number of the payment order',
+    'Например, номер платёжного поручения',
+  ],
+  amount: ['Amount, RUB', 'Сумма, RUB'],
+  amountSigned: [
+    'In favour of the merchant, or with a minus to its debit',
+    'В пользу мерчанта; с минусом — списать с него',
+  ],
+  recorded: ['It is booked.', 'Учтено.'],
+  repeated: [
+    'This reference was booked before: nothing is booked again.',
+    'С этим номером уже учтено: ещё раз не учитываем.',
+  ],
+});
+export type ReconciliationWords = ReturnType<typeof useReconciliationWords>;
 
-export const useReconciliationWords = sectionWords(en, ru);
-export type ReconciliationWords = typeof en;
-
-const ledgerEn = {
-  after: 'Balance after',
-  afterOfShop: 'Balance of the shop after',
-  reserved: (amount: string) =>
-    `${amount} less is available than the balance: it is set aside for refunds and payouts under way, until they succeed or fail.`,
-  pendingRefunds: 'Refunds under way',
-  pendingPayouts: 'payouts under way',
-  movement: 'Movements of',
-  payment: 'Payment: number or id',
-  payout: 'Payout: id',
-  opening: 'At the beginning of the range',
-  closing: 'At its end',
-  none: 'No movements with these filters',
-};
-
-const ledgerRu: typeof ledgerEn = {
-  after: 'Баланс после',
-  afterOfShop: 'Баланс магазина после',
-  reserved: (amount) =>
-    `Доступно меньше баланса на ${amount}: столько отложено под возвраты и выплаты, которые ещё идут. Пройдут — уйдут с баланса, не пройдут — снова станут доступны.`,
-  pendingRefunds: 'Возвраты в пути',
-  pendingPayouts: 'выплаты в пути',
-  movement: 'Движения по',
-  payment: 'Платёж: номер или id',
-  payout: 'Выплата: id',
-  opening: 'На начало периода',
-  closing: 'На конец периода',
-  none: 'С такими фильтрами движений нет',
-};
-
-export const useLedgerWords = sectionWords(ledgerEn, ledgerRu);
-export type LedgerWords = typeof ledgerEn;
+export const useLedgerWords = sectionWords({
+  after: ['Balance after', 'Баланс после'],
+  afterOfShop: ['Balance of the shop after', 'Баланс магазина после'],
+  reserved: [
+    (amount: string) =>
+      `${amount} less is available than the balance: it is set aside for refunds and payouts under way, until they succeed or fail.`,
+    (amount: string) =>
+      `Доступно меньше баланса на ${amount}: столько отложено под возвраты и выплаты, которые ещё идут. Пройдут — уйдут с баланса, не пройдут — снова станут доступны.`,
+  ],
+  pendingRefunds: ['Refunds under way', 'Возвраты в пути'],
+  pendingPayouts: ['payouts under way', 'выплаты в пути'],
+  movement: ['Movements of', 'Движения по'],
+  payment: ['Payment: number or id', 'Платёж: номер или id'],
+  payout: ['Payout: id', 'Выплата: id'],
+  opening: ['At the beginning of the range', 'На начало периода'],
+  closing: ['At its end', 'На конец периода'],
+  none: ['No movements with these filters', 'С такими фильтрами движений нет'],
+});
+export type LedgerWords = ReturnType<typeof useLedgerWords>;

@@ -1,16 +1,222 @@
-/** The words of the language that the person has chosen. */
-import { useSettings, type Settings } from '../settings.ts';
-import { en, type Words } from './en.ts';
-import { ru } from './ru.ts';
-
-/** The words of one section, which are loaded with its screens. */
-export const sectionWords = <SectionWords>(
-  english: SectionWords,
-  russian: SectionWords,
-): (() => SectionWords) => {
-  const both: Readonly<Record<Settings['language'], SectionWords>> = { en: english, ru: russian };
-  return () => both[useSettings().language];
-};
+/** The words of every screen, in the language that the person has chosen. */
+import { objectWords } from './objects.ts';
+import { plural, sectionWords } from './table.ts';
 
 /** The words of every screen. */
-export const useWords = sectionWords<Words>(en, ru);
+export const useWords = sectionWords({
+  ...objectWords,
+  language: ['en', 'ru'],
+  locale: ['en-GB', 'ru-RU'],
+  title: ['Console', 'Консоль'],
+  skip: ['To the content', 'К содержанию'],
+  sections: {
+    home: ['Home', 'Главная'],
+    payments: ['Payments', 'Платежи'],
+    refunds: ['Refunds', 'Возвраты'],
+    receipts: ['Receipts', 'Чеки'],
+    paylinks: ['Payment links', 'Ссылки'],
+    subscriptions: ['Subscriptions', 'Подписки'],
+    payouts: ['Payouts', 'Выплаты'],
+    balance: ['Balance', 'Баланс'],
+    reports: ['Reports', 'Отчёты'],
+    reconciliation: ['Reconciliation', 'Сверка'],
+    banks: ['Banks', 'Банки'],
+    webhooks: ['Webhooks', 'Вебхуки'],
+    developers: ['Developers', 'Разработчикам'],
+    alerts: ['Alerts', 'Оповещения'],
+    audit: ['Audit', 'Журнал'],
+    merchants: ['Merchants', 'Мерчанты'],
+    policies: ['Routes and fees', 'Условия'],
+  },
+  sectionsLabel: ['Sections', 'Разделы'],
+  narrow: ['Show icons only', 'Только значки'],
+  widen: ['Show names', 'Показать названия'],
+  mode: {
+    test: ['Test', 'Тест'],
+    live: ['Live', 'Боевой'],
+    label: ['Mode', 'Режим'],
+  },
+  testBar: [
+    'Test mode: a simulated bank, no real money.',
+    'Тестовый режим: банк ненастоящий, денег нет.',
+  ],
+  testTitle: ['[Test] ', '[Тест] '],
+  allMerchants: ['All merchants', 'Все мерчанты'],
+  merchant: ['Merchant', 'Мерчант'],
+  search: ['Search', 'Поиск'],
+  searchHint: [
+    'Order, amount, card or phone, e-mail, date, number, RRN, id',
+    'Заказ, сумма, карта или телефон, почта, дата, номер, RRN, id',
+  ],
+  searchEmpty: ['Nothing is found.', 'Ничего не нашлось.'],
+  searchWays: [
+    'Several at once narrow it down, in any order: “48812 3490 *3673”. Of an order number its beginning is enough; the rest is found whole.',
+    'Можно указать несколько признаков в любом порядке: «48812 3490 *3673». У заказа хватит начала номера, остальное ищем целиком.',
+  ],
+  goTo: ['Go to', 'Перейти'],
+  live: {
+    open: ['Connected', 'На связи'],
+    since: [
+      (at: string) => `Reconnecting since ${at}`,
+      (at: string) => `Нет связи с ${at}, подключаемся`,
+    ],
+    stale: [
+      (at: string) => `Out of date since ${at}`,
+      (at: string) => `Данные не обновляются с ${at}`,
+    ],
+    fresh: [
+      (count: number) => `${count} new`,
+      (count: number) => `${count} ${plural(count, 'новый', 'новых', 'новых')}`,
+    ],
+  },
+  person: {
+    label: ['Person', 'Пользователь'],
+    theme: ['Theme', 'Тема'],
+    themes: {
+      system: ['System', 'Как в системе'],
+      light: ['Light', 'Светлая'],
+      dark: ['Dark', 'Тёмная'],
+    },
+    language: ['Language', 'Язык'],
+    rows: ['Rows', 'Строки'],
+    density: {
+      usual: ['Standard', 'Обычные'],
+      compact: ['Compact', 'Плотные'],
+    },
+    logOut: ['Log out', 'Выйти'],
+    roles: {
+      viewer: ['Viewer', 'Наблюдатель'],
+      support: ['Support', 'Поддержка'],
+      finance: ['Finance', 'Финансы'],
+      admin: ['Administrator', 'Администратор'],
+    },
+  },
+  shortcuts: {
+    title: ['Keyboard', 'Клавиатура'],
+    rows: [
+      [
+        ['/ or Ctrl K', 'search'],
+        ['j and k', 'next and previous row'],
+        ['Enter', 'open the row'],
+        ['Esc', 'close'],
+        ['?', 'this list'],
+      ] as readonly (readonly [string, string])[],
+      [
+        ['/ или Ctrl K', 'поиск'],
+        ['j и k', 'следующая и предыдущая строка'],
+        ['Enter', 'открыть строку'],
+        ['Esc', 'закрыть'],
+        ['?', 'этот список'],
+      ],
+    ],
+  },
+  close: ['Close', 'Закрыть'],
+  cancel: ['Back', 'Назад'],
+  copy: ['Copy', 'Скопировать'],
+  copied: ['Copied', 'Скопировано'],
+  retry: ['Try again', 'Ещё раз'],
+  next: ['Older', 'Раньше'],
+  previous: ['Newer', 'Позже'],
+  first: ['Newest', 'К новым'],
+  pages: ['Pages', 'Страницы'],
+  columns: {
+    status: ['Status', 'Статус'],
+    amount: ['Amount', 'Сумма'],
+    order: ['Order', 'Заказ'],
+    method: ['Method', 'Способ'],
+    shop: ['Shop', 'Магазин'],
+    created: ['Created', 'Создан'],
+    /** Of a payout, a subscription, a link: Russian has a form of its own. */
+    createdHer: ['Created', 'Создана'],
+    payment: ['Payment', 'Платёж'],
+    reason: ['Reason', 'Причина'],
+    recipient: ['Recipient', 'Получатель'],
+    event: ['Event', 'Событие'],
+    address: ['Address', 'Адрес'],
+    attempts: ['Attempts', 'Попытки'],
+    next: ['Next attempt', 'Следующая'],
+    at: ['When', 'Когда'],
+    actor: ['Who', 'Кто'],
+    action: ['Action', 'Действие'],
+    subject: ['Subject', 'Предмет'],
+    name: ['Name', 'Название'],
+    shops: ['Shops', 'Магазины'],
+    mode: ['Live mode', 'Боевой режим'],
+    type: ['Type', 'Вид'],
+    description: ['Description', 'Описание'],
+  },
+  filters: {
+    label: ['Filters', 'Фильтры'],
+    add: ['Filter', 'Фильтр'],
+    all: ['All', 'Все'],
+    status: ['Status', 'Статус'],
+    amountFrom: ['From', 'От'],
+    amountTo: ['To', 'До'],
+    amount: ['Amount', 'Сумма'],
+    dates: ['Dates', 'Даты'],
+    since: ['From', 'С'],
+    until: ['Before', 'До'],
+    today: ['Today', 'Сегодня'],
+    yesterday: ['Yesterday', 'Вчера'],
+    week: ['7 days', '7 дней'],
+    month: ['30 days', '30 дней'],
+    apply: ['Apply', 'Применить'],
+    clear: ['Clear all', 'Сбросить'],
+    remove: [
+      (what: string) => `Remove the filter ${what}`,
+      (what: string) => `Убрать фильтр: ${what}`,
+    ],
+    count: [(count: string) => `${count} in all`, (count: string) => `Всего ${count}`],
+    countMore: [(count: string) => `more than ${count}`, (count: string) => `больше ${count}`],
+  },
+  exports: {
+    start: ['CSV', 'CSV'],
+    startLabel: [
+      'Save the whole list as CSV, with these filters',
+      'Сохранить весь список в CSV с этими фильтрами',
+    ],
+    rows: [(count: string) => `${count} rows`, (count: string) => `строк: ${count}`],
+    stop: ['Stop', 'Остановить'],
+    done: [
+      (count: string) => `${count} rows saved`,
+      (count: string) => `сохранено строк: ${count}`,
+    ],
+    failed: ['The list was not saved', 'Список не сохранён'],
+  },
+  views: {
+    label: ['Saved views', 'Сохранённые виды'],
+    save: ['Save as view', 'Сохранить вид'],
+    name: ['Name of the view', 'Название вида'],
+    keep: ['Save', 'Сохранить'],
+    remove: [
+      (name: string) => `Remove the view ${name}`,
+      (name: string) => `Удалить вид «${name}»`,
+    ],
+  },
+  failure: {
+    title: ['This could not be loaded', 'Не удалось загрузить'],
+    offline: [
+      'The service does not answer. What is on the screen may be old.',
+      'Сервис не отвечает. То, что на экране, могло устареть.',
+    ],
+    code: [(code: string) => `Refused: ${code}`, (code: string) => `Отказ: ${code}`],
+    broken: ['The console broke here', 'Здесь консоль сломалась'],
+    brokenText: [
+      'The rest of it still works. Load the page again, and report what you did.',
+      'Остальное работает. Загрузите страницу заново и сообщите, что вы делали.',
+    ],
+    reload: ['Load again', 'Загрузить заново'],
+    noPage: ['There is nothing at this address.', 'По этому адресу ничего нет.'],
+    outdated: ['A new version of the console is out.', 'Вышла новая версия консоли.'],
+  },
+  login: {
+    ended: ['Your session has ended', 'Сеанс закончился'],
+    text: [
+      'Log in again; you come back to this page.',
+      'Войдите снова: вы вернётесь на эту страницу.',
+    ],
+    go: ['Log in', 'Войти'],
+  },
+});
+
+export type Words = ReturnType<typeof useWords>;
