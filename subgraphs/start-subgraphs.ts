@@ -4,22 +4,20 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from '../schema/sources.ts';
-import { openEveryBank } from './acquirers/open-every-bank.ts';
 import { openTestClocks } from './platform/clock/test-clocks.ts';
 import { announceListChanges } from './platform/database/list-changes.ts';
-import { openKeptKeys, type KeptKeys } from './platform/database/kept-keys.ts';
+import { openKeptKeys, type KeptKeys, type CustomerVault } from './platform/database/kept-keys.ts';
 import { migrateAll, openRecord, type RecordStore, type Start } from './open-record.ts';
-import { isMigrated } from './platform/database/orm.ts';
-import { watchWorker } from './watch-worker.ts';
+import { isMigrated, type Database } from './platform/database/orm.ts';
 import { openPolicies } from './platform/policies/policies.ts';
-import { openQueues } from './platform/queue/queues.ts';
+import { openQueues, type Queues } from './platform/queue/queues.ts';
 import { startRelay } from './platform/events/relay.ts';
 import type { Bus, WebhookLane } from './platform/bus/bus.ts';
 import type { SettledConfig } from './platform/config/config.ts';
 import { makeConsoleLink } from './platform/access/link-person.ts';
 import type { ServiceKeys } from './platform/access/principal.ts';
 import type { SubgraphExecutor } from './platform/graph/subgraph.ts';
-import type { Logger } from './platform/tracing/telemetry.ts';
+import { type Logger, metrics } from './platform/tracing/telemetry.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';
 import { makeLink } from './merchants/sessions/sessions.ts';
 import { openDevelopmentTargets } from './merchants/webhooks/webhook-target.ts';
@@ -30,6 +28,92 @@ import { entities } from './entities.ts';
 import { openSubgraph, type SubgraphsDeps } from './open-subgraphs.ts';
 import { openPageOpenings } from './payments/checkout/shown-payments.ts';
 import type { ProcessConfig } from './read-config.ts';
+import { Gauge } from 'prom-client';
+import { watchBooks } from './ledger/books/check-books.ts';
+import { queueNames } from './platform/queue/run-job.ts';
+import { watchUnsettledMoney } from './ledger/unsettled-money.ts';
+import type { Keys } from './platform/access/keys.ts';
+import type { Bank } from './acquirers/bank.ts';
+import { openCallRecorder } from './acquirers/calls/count-calls.ts';
+import type { Connector } from './acquirers/connector.ts';
+import { openReadTerms } from './acquirers/receipt-terms.ts';
+import { openBanks, type Banks } from './acquirers/route.ts';
+import { openSimulator } from './acquirers/simulator/simulator.ts';
+
+/*
+ * The banks of this process: the simulator for test mode, and for live mode the acquirers that this
+ * installation can reach.
+ */
+
+/**
+ * Opens them; `stack` closes their connections. The accounts are the merchants' own, else those of
+ * the configuration; `vaultKey` opens the former, `customers` the receipts of orders.
+ */
+const openEveryBank = async (
+  connectors: readonly Connector[],
+  {
+    database,
+    vaultKey,
+    customers,
+    publicUrl,
+  }: {
+    readonly database: Database;
+    readonly vaultKey: Keys;
+    readonly customers: CustomerVault;
+    readonly publicUrl: string;
+  },
+  stack: AsyncDisposableStack,
+): Promise<Banks> => {
+  const { pool } = database;
+  const banks: Bank[] = [];
+  for (const connector of connectors) {
+    const bank = await connector.open({ pool, vaultKey, publicUrl });
+    stack.defer(() => bank.close());
+    banks.push(bank);
+  }
+  const recorder = openCallRecorder(pool);
+  stack.defer(() => recorder.close());
+  const readTerms = openReadTerms(pool, customers);
+  return openBanks(openSimulator(database), pool, banks, readTerms, recorder);
+};
+
+/*
+ * A worker's metrics of the whole service in addition to its own work: the books, money that waits,
+ * the queues.
+ */
+
+interface WatchedWorker {
+  readonly database: Pick<Database, 'pool' | 'fork'>;
+  readonly queues: Pick<Queues, 'depths'>;
+}
+
+/**
+ * Adds the gauge `queue_jobs_waiting`, by queue: jobs that wait for a free worker. While the store
+ * is away it keeps its last value.
+ */
+const watchQueues = (queues: Pick<Queues, 'depths'>): (() => void) => {
+  const gauge = new Gauge({
+    name: 'queue_jobs_waiting',
+    help: 'Jobs waiting for a free worker, by queue.',
+    labelNames: ['queue'],
+    registers: [],
+    async collect() {
+      const depths = await queues.depths().catch(() => null);
+      for (const queue of depths ? queueNames : []) this.set({ queue }, depths?.[queue] ?? 0);
+    },
+  });
+  metrics.registerMetric(gauge);
+  return () => metrics.removeSingleMetric('queue_jobs_waiting');
+};
+
+/**
+ * Adds the gauges of the books, of alerts, of unsettled money and of the queues to the metrics of
+ * this process. Gives what takes them off again.
+ */
+const watchWorker = ({ database, queues }: WatchedWorker): (() => void) => {
+  const forgotten = [watchBooks(database), watchUnsettledMoney(database.pool), watchQueues(queues)];
+  return () => forgotten.forEach((forget) => forget());
+};
 
 /** The subgraphs of a process, and what runs beside them. */
 export interface Subgraphs {

@@ -15,8 +15,7 @@ import { wholeNumber } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { useRefusalText, useSend } from '../parts/outcome.tsx';
 import { Facts, type Fact, Id, Moment } from '../parts/texts.tsx';
-import { useAlertFactWords } from '../words/alert-facts.ts';
-import { useAlertWords } from '../words/alerts.ts';
+import { useAlertWords, useAlertFactWords } from '../words/alerts.ts';
 import { useFailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 

@@ -4,9 +4,8 @@ import { BankHealthOf, type BankHealthOfQuery } from '../../../schema/generated/
 import { listOf, useAddress } from '../address.ts';
 import { shortPercent, wholeNumber } from '../format.ts';
 import { PickField } from '../parts/fields.tsx';
-import { Sparkline } from '../parts/sparkline.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, type Tone, Moment, PageHead } from '../parts/texts.tsx';
+import { Status, type Tone, Moment, PageHead, Sparkline } from '../parts/texts.tsx';
 import { figure, Skeleton, Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { usePermission } from '../viewer.tsx';

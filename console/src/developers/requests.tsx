@@ -18,7 +18,7 @@ import { type Column, Skeleton } from '../parts/table.tsx';
 import { Status, Moment, Facts, CopyBlock, Id, type Tone } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
-import { useRequestWords, type RequestWords } from '../words/requests.ts';
+import { useRequestWords, type RequestWords } from '../words/developers.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import type { DeveloperShop } from './keys.tsx';

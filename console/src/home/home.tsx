@@ -10,7 +10,7 @@ import {
 import { kept, useAddress, type Search } from '../address.ts';
 import { Failure } from '../parts/states.tsx';
 import { figure, objectKey, Skeleton, Table, type Column } from '../parts/table.tsx';
-import { PageHead } from '../parts/texts.tsx';
+import { PageHead, Sparkline } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useLiveRows } from '../parts/use-live-rows.tsx';
 import { PaymentDrawer } from '../payments/shown.tsx';
@@ -21,7 +21,6 @@ import { shortPercent, wholeNumber } from '../format.ts';
 import { useReportWords } from '../words/reports.ts';
 import { FailureName } from '../words/failures.tsx';
 import { money, shortMoney } from '../amounts.ts';
-import { Sparkline } from '../parts/sparkline.tsx';
 import { type Sums, sumUpTo } from '../reports/chart-numbers.ts';
 import { dayBefore, ownZone, spanUpToNow, endOfHour, hoursBefore } from '../reports/spans.ts';
 import { sumOf } from '../reports/use-totals.ts';

@@ -16,7 +16,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
 import { StatusChips, NoRows } from '../parts/filters.tsx';
 import { NewLinkButton } from '../selling/new-link.tsx';
-import { useLinkWords, type LinkWords } from '../words/links.ts';
+import { useLinkWords, type LinkWords } from '../words/selling.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords, type Words } from '../words/words.ts';
 import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';

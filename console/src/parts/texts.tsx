@@ -5,6 +5,8 @@ import { exactMoment, shortId, shortMoment, utcMoment } from '../format.ts';
 import { openStore } from '../store.ts';
 import { useWords } from '../words/words.ts';
 import { Icon } from './icon.tsx';
+import { Link } from '@tanstack/react-router';
+import { kept, useAddress } from '../address.ts';
 
 /** The head of a screen: its name, and what stands beside it. */
 export const PageHead = ({
@@ -170,3 +172,46 @@ export const Status = ({ tone, children }: { readonly tone: Tone; readonly child
     {children}
   </span>
 );
+
+/* The way to everything of one customer. */
+
+export interface OfCustomer {
+  readonly merchantId: string;
+  readonly customer: string;
+}
+
+export const CustomerLink = ({ merchantId, customer }: OfCustomer) => {
+  const { search } = useAddress();
+  return (
+    <Link
+      to="/customer"
+      search={{ ...kept(search), merchant: merchantId, customer }}
+      onClick={(event) => event.stopPropagation()}
+    >
+      {customer}
+    </Link>
+  );
+};
+
+/** A sparkline next to its numbers. */
+const width = 120;
+const height = 28;
+
+/** The line: it repeats numbers on the page, so it is hidden from screen readers. */
+export const Sparkline = ({ values }: { readonly values: readonly number[] }) => {
+  const most = Math.max(...values, 1);
+  const points = values.map(
+    (value, place) =>
+      `${((place / Math.max(values.length - 1, 1)) * width).toFixed(1)},${(height - 2 - (value / most) * (height - 4)).toFixed(1)}`,
+  );
+  return (
+    <svg
+      className="sparkline"
+      viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      <polyline points={points.join(' ')} />
+    </svg>
+  );
+};

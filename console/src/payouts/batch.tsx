@@ -14,8 +14,7 @@ import { readTable, type Rows } from '../parts/table-file.ts';
 import { Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
-import { useBatchWords, type BatchWords } from '../words/batch.ts';
-import { useDraftWords } from '../words/drafts.ts';
+import { useDraftWords, useBatchWords, type BatchWords } from '../words/drafts.ts';
 import { useWords, type Words } from '../words/words.ts';
 import { Available } from './available.tsx';
 import {

@@ -1,20 +1,310 @@
 /** Payout drafts, and the decisions of a second person. */
-import { Drafts, type DraftRowFragment } from '../../../schema/generated/console.ts';
+import {
+  Drafts,
+  type DraftRowFragment,
+  ApproveDrafts,
+  RejectDrafts,
+  type DraftDecisionsFragment,
+  type DraftsQuery,
+  type DraftsQueryVariables,
+} from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { DraftState } from '../parts/decide.tsx';
+import { DraftState, refusalOutcome } from '../parts/decide.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
-import { amountColumn, type Column, objectKey } from '../parts/table.tsx';
-import { Moment } from '../parts/texts.tsx';
+import { amountColumn, type Column, objectKey, Table } from '../parts/table.tsx';
+import { Moment, Status } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { RangeFilters, rangeOf, StatusChips, NoRows } from '../parts/filters.tsx';
 import { useDraftWords, type DraftWords, useManyDraftsWords } from '../words/drafts.ts';
 import { useWords, type Words } from '../words/words.ts';
-import { ChooseDraft, ChosenDrafts, useChosenDrafts, type Chosen } from './chosen-drafts.tsx';
 import { DraftActs } from './draft-acts.tsx';
 import { recipientText } from './recipient.tsx';
+import { useState, type ReactNode } from 'react';
+import { useClient, type OperationResult } from 'urql';
+import { reason_max_chars } from '../../../schema/limits.ts';
+import { money } from '../amounts.ts';
+import { ActForm, ActButton } from '../parts/act-form.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { refusalOf, refusedBy, type Outcome, useRefusalText } from '../parts/outcome.tsx';
+import { Available } from './available.tsx';
+
+/*
+ * The dialog that decides several drafts of a merchant: their number and sum, what they take, and
+ * what became of each. A second press decides only what is left; the service pays no draft twice.
+ */
 
 type Row = DraftRowFragment;
+type Decision = 'approve' | 'reject';
+
+type End = { readonly refused: string } | 'decided';
+type Ends = ReadonlyMap<string, End>;
+
+/** Drafts of one call. */
+const call_rows = 50;
+
+const sumOf = (drafts: readonly Row[]): number =>
+  drafts.reduce((sum, { amount }) => sum + amount, 0);
+
+/** Whether a draft can be approved with others: by another person, and without a card's number. */
+const fits = (decision: Decision, { isMine, method }: Row): boolean =>
+  decision === 'reject' || (!isMine && method !== 'payouts_card');
+
+const useEnds = () => {
+  const drafts = useDraftWords();
+  const textOf = useRefusalText();
+  return (
+    decisions: DraftDecisionsFragment['decisions'],
+  ): readonly (readonly [id: string, end: End])[] =>
+    decisions.map(({ id, draft, refusal }) => {
+      if (!refusal) return [id, 'decided'];
+      if (refusal.code === 'not_pending' && draft)
+        return [id, { refused: drafts.now(drafts.statuses[draft.status]) }];
+      const outcome = refusalOutcome(drafts, refusal);
+      return [id, { refused: 'refused' in outcome ? outcome.refused : textOf(refusal, undefined) }];
+    });
+};
+
+/** Decides drafts in calls of a few, in their order, until one has no answer. */
+const useDeciding = (decision: Decision, merchantId: string) => {
+  const client = useClient();
+  const own = useManyDraftsWords();
+  const endsOf = useEnds();
+  const send = async (ids: string[], reason: string) => {
+    const asked = { merchantId, ids };
+    if (decision === 'reject') {
+      const { data, error } = await client.mutation(RejectDrafts, { ...asked, reason }).toPromise();
+      return { data: data?.payoutDraftsReject, error };
+    }
+    const { data, error } = await client.mutation(ApproveDrafts, asked).toPromise();
+    return { data: data?.payoutDraftsApprove, error };
+  };
+  return async (
+    left: readonly Row[],
+    reason: string,
+    end: (ends: ReturnType<typeof endsOf>) => void,
+  ): Promise<Outcome> => {
+    let refused = 0;
+    for (let from = 0; from < left.length; from += call_rows) {
+      const ids = left.slice(from, from + call_rows).map(({ id }) => id);
+      const answer = await send(ids, reason);
+      if (answer.data?.__typename !== 'PayoutDraftsDecided')
+        return refusedBy(answer.data ?? refusalOf(answer.error));
+      const ends = endsOf(answer.data.decisions);
+      refused += ends.filter(([, one]) => one !== 'decided').length;
+      end(ends);
+    }
+    const done = left.length - refused;
+    // What was decided stays so: only where nothing was, the form stands again.
+    if (refused === 0) return { done: own.done[decision](done) };
+    const text = own.partly[decision](done, refused);
+    return done === 0 ? { refused: text } : { done: text };
+  };
+};
+
+const useColumns = (decision: Decision, ends: Ends): readonly Column<Row>[] => {
+  const words = useWords();
+  const own = useManyDraftsWords();
+  const { recipient } = useDraftWords();
+  return [
+    amountColumn(words.columns.amount),
+    { name: recipient, cell: (draft) => <span className="wrap">{recipientText(draft)}</span> },
+    {
+      name: words.columns.status,
+      cell: ({ id }) => {
+        const end = ends.get(id);
+        if (end === undefined) return <Status tone="waiting">{own.waits}</Status>;
+        if (end === 'decided') return <Status tone="good">{own.decided[decision]}</Status>;
+        return (
+          <span className="stack">
+            <Status tone="bad">{own.refused}</Status>
+            <span className="wrap">{end.refused}</span>
+          </span>
+        );
+      },
+    },
+  ];
+};
+
+const DecideDraftsDialog = ({
+  decision,
+  chosen,
+  close,
+}: {
+  readonly decision: Decision;
+  readonly chosen: readonly Row[];
+  readonly close: () => void;
+}) => {
+  const { locale } = useWords();
+  const own = useManyDraftsWords();
+  const drafts = useDraftWords();
+  const [ends, setEnds] = useState<Ends>(new Map());
+  const [reason, setReason] = useState('');
+  // The oldest first, as the lines of a file: they are paid where the balance does not cover all.
+  const able = chosen
+    .filter((draft) => fits(decision, draft))
+    .toSorted((one, other) => Date.parse(one.createdAt) - Date.parse(other.createdAt));
+  const left = able.filter(({ id }) => ends.get(id) !== 'decided');
+  const [first] = able;
+  const decide = useDeciding(decision, first?.merchantId ?? '');
+  const columns = useColumns(decision, ends);
+  const lines = (
+    <div className="dialog-rows">
+      <Table label={own.label} columns={columns} rows={able} keyOf={({ id }) => id} />
+    </div>
+  );
+  const items = left.map(({ shopId, method, amount }) => ({ shopId, method, amount }));
+  const sum = money(sumOf(able), 'RUB', locale);
+  return (
+    <ActForm
+      title={own.title[decision](able.length)}
+      consequence={own.consequence[decision](able.length, sum)}
+      isReady={left.length > 0 && (decision === 'approve' || reason.trim() !== '')}
+      close={close}
+      result={left.length > 0 && lines}
+      act={() =>
+        decide(left, reason.trim(), (some) => setEnds((before) => new Map([...before, ...some])))
+      }
+    >
+      {able.length < chosen.length && (
+        <p className="note">{own.left(chosen.length - able.length)}</p>
+      )}
+      {decision === 'approve' && first && (
+        <Available merchantId={first.merchantId} mode={first.mode} items={items} />
+      )}
+      {decision === 'reject' && (
+        <TextField
+          label={drafts.rejectReason}
+          value={reason}
+          set={setReason}
+          hint={drafts.rejectReasonHint}
+          maxLength={reason_max_chars}
+        />
+      )}
+      {lines}
+    </ActForm>
+  );
+};
+
+type Asked = Pick<DraftsQueryVariables, 'merchantId' | 'filter'>;
+
+/** Rows of one page while all are loaded; a merchant has at most 1,000 pending drafts. */
+const page_rows = 200;
+const pages_max = 5;
+
+/** Loads the pending drafts of the list, whatever page it shows; null: there is no answer. */
+const usePending = (asked: Asked) => {
+  const client = useClient();
+  return async (): Promise<readonly Row[] | null> => {
+    const rows: Row[] = [];
+    let after: string | null = null;
+    for (let page = 0; page < pages_max; page += 1) {
+      const variables: DraftsQueryVariables = {
+        ...asked,
+        status: ['pending'],
+        first: page_rows,
+        after,
+      };
+      const { data }: OperationResult<DraftsQuery> = await client
+        .query(Drafts, variables, { requestPolicy: 'network-only' })
+        .toPromise();
+      if (!data) return null;
+      const { nodes, pageInfo } = data.payoutDrafts;
+      rows.push(...nodes);
+      if (!pageInfo.hasNextPage) return rows;
+      after = pageInfo.endCursor;
+    }
+    return rows;
+  };
+};
+
+const useChosenDrafts = () => {
+  const [chosen, setChosen] = useState<ReadonlyMap<string, Row>>(new Map());
+  const choose = (rows: readonly Row[]): void =>
+    setChosen(new Map(rows.map((row) => [row.id, row])));
+  const toggle = (row: Row): void => {
+    const rows = [...chosen.values()];
+    choose(chosen.has(row.id) ? rows.filter(({ id }) => id !== row.id) : [...rows, row]);
+  };
+  return { chosen, choose, toggle };
+};
+type Chosen = ReturnType<typeof useChosenDrafts>;
+
+const ChooseDraft = ({
+  draft,
+  chosen: { chosen, toggle },
+  children,
+}: {
+  readonly draft: Row;
+  readonly chosen: Chosen;
+  readonly children: ReactNode;
+}) => {
+  const own = useManyDraftsWords();
+  if (draft.status !== 'pending') return children;
+  return (
+    <span className="chosen">
+      <input
+        type="checkbox"
+        aria-label={own.choose(recipientText(draft))}
+        checked={chosen.has(draft.id)}
+        onChange={() => toggle(draft)}
+      />
+      {children}
+    </span>
+  );
+};
+
+const ChosenDrafts = ({
+  chosen,
+  choose,
+  asked,
+  again,
+}: Chosen & { readonly asked: Asked; readonly again: () => void }) => {
+  const own = useManyDraftsWords();
+  const { locale, failure } = useWords();
+  const load = usePending(asked);
+  const [open, setOpen] = useState<Decision | null>(null);
+  const [isLost, setLost] = useState(false);
+  const rows = [...chosen.values()];
+  const chooseAll = async (): Promise<void> => {
+    const all = await load();
+    setLost(all === null);
+    if (all) choose(all);
+  };
+  const close = (): void => {
+    setOpen(null);
+    choose([]);
+    again();
+  };
+  return (
+    <div className="acts" role="group" aria-label={own.label}>
+      <button type="button" className="button" onClick={() => void chooseAll()}>
+        {own.chooseAll}
+      </button>
+      {rows.length > 0 && (
+        <>
+          <span role="status">{own.chosen(rows.length, money(sumOf(rows), 'RUB', locale))}</span>
+          <ActButton permission="payoutDraftsApprove" isMain onPress={() => setOpen('approve')}>
+            {own.approveChosen}
+          </ActButton>
+          <ActButton permission="payoutDraftsReject" onPress={() => setOpen('reject')}>
+            {own.rejectChosen}
+          </ActButton>
+          <button type="button" className="button" onClick={() => choose([])}>
+            {own.chooseNone}
+          </button>
+        </>
+      )}
+      {isLost && (
+        <span className="bad" role="alert">
+          {failure.offline}
+        </span>
+      )}
+      {open && <DecideDraftsDialog decision={open} chosen={rows} close={close} />}
+    </div>
+  );
+};
+
 const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
 
 /** The file that a draft was proposed with: a press shows all of its drafts. */

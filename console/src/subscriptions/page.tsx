@@ -8,7 +8,6 @@ import {
   type TokensQuery,
 } from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { CustomerLink } from '../customers/link.tsx';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { ReasonForm } from '../parts/decide.tsx';
 import {
@@ -24,7 +23,7 @@ import { useSend } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, objectKey } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { Status, tones, Money, Moment, Id, PageHead } from '../parts/texts.tsx';
+import { Status, tones, Money, Moment, Id, PageHead, CustomerLink } from '../parts/texts.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
 import { useSharedWords } from '../words/shared.ts';

@@ -8,8 +8,7 @@ import {
   type SubscriptionQuery,
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
-import { Facts, Id, Money, Moment, Status, tones } from '../parts/texts.tsx';
-import { CustomerLink } from '../customers/link.tsx';
+import { Facts, Id, Money, Moment, Status, tones, CustomerLink } from '../parts/texts.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, type ObjectId } from '../parts/table.tsx';

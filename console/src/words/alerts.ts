@@ -1,5 +1,6 @@
 /** The words of alerts beyond their kinds, and of the audit log's filters. */
-import { sectionWords } from './table.ts';
+import { sectionWords, type Pair } from './table.ts';
+import type { AlertFieldName } from '../../../schema/generated/console.ts';
 
 export type AlertWords = ReturnType<typeof useAlertWords>;
 
@@ -101,4 +102,77 @@ export const useAlertWords = sectionWords({
   notAssigned: ['Not assigned', 'Не назначено'],
   subject: ['Id of what was changed', 'Id объекта'],
   actor: ['Who', 'Кто'],
+});
+
+/* The words of what an alert found. */
+
+export const useAlertFactWords = sectionWords({
+  details: ['Details', 'Подробности'],
+  subject: ['Id', 'ID'],
+  names: {
+    bank: ['Bank', 'Банк'],
+    payment: ['Payment', 'Платёж'],
+    refund: ['Refund', 'Возврат'],
+    receipt: ['Receipt', 'Чек'],
+    status: ['Status here', 'Статус у нас'],
+    reason: ['Reason', 'Причина'],
+    code: ['Code of the bank', 'Код банка'],
+    amount: ['Amount here', 'Сумма у нас'],
+    currency: ['Currency', 'Валюта'],
+    bank_operation: ['Operation at the bank', 'Операция в банке'],
+    bank_status: ['Status at the bank', 'Статус в банке'],
+    bank_amount: ['Amount at the bank', 'Сумма в банке'],
+    registry: ['Registry', 'Реестр'],
+    count: ['In all', 'Всего'],
+    failed: ['Failed', 'Не удалось'],
+    minutes: ['Minutes', 'За минут'],
+    hours: ['Hours', 'За часов'],
+    share: ['Succeeded lately, %', 'Успешных сейчас, %'],
+    share_before: ['Succeeded before, %', 'Успешных раньше, %'],
+    url: ['Address', 'Адрес'],
+    key: ['Key', 'Ключ'],
+    ends_at: ['Ends', 'Действует до'],
+    task: ['Task', 'Задача'],
+    row: ['Row', 'Запись'],
+    error: ['Error', 'Ошибка'],
+    check: ['Check', 'Проверка'],
+    account: ['Account', 'Счёт'],
+    expected: ['It should be', 'Должно быть'],
+    found: ['It is', 'Сейчас'],
+    lacking: ['Missing', 'Не хватает'],
+    unexpected: ['Unexpected', 'Лишнее'],
+    event: ['Event', 'Событие'],
+  } satisfies Record<AlertFieldName, Pair<string>>,
+  values: {
+    payment_booked: ['postings of payments', 'проводки платежей'],
+    refund_booked: ['postings of refunds', 'проводки возвратов'],
+    payout_booked: ['postings of payouts', 'проводки выплат'],
+    payment_refunded: ['refunded amounts of payments', 'возвращённые суммы платежей'],
+    posting_sourced: ['sources of postings', 'основания проводок'],
+    balance_adds_up: ['balances against postings', 'балансы против проводок'],
+    ledger_hours_add_up: ['balances against hours', 'балансы против почасовых сумм'],
+    reserve_covers: [
+      'reserve against pending refunds and payouts',
+      'резерв против ожидающих возвратов и выплат',
+    ],
+    event_delivered: ['webhooks of events', 'вебхуки событий'],
+    event_relayed: ['events that have not left', 'неотправленные события'],
+    payment_counted: ['payments in reports', 'платежи в отчётах'],
+    refund_counted: ['refunds in reports', 'возвраты в отчётах'],
+    payout_counted: ['payouts in reports', 'выплаты в отчётах'],
+    hour_adds_up: ['hourly totals of shops', 'почасовые итоги магазинов'],
+    hours_together: ['hourly totals of the merchant', 'почасовые итоги мерчанта'],
+    merchant: ['available money', 'доступные деньги'],
+    merchant_reserved: ['reserved money', 'деньги в резерве'],
+    approved: ['approved', 'одобрено'],
+    declined: ['declined', 'отклонено'],
+    misrouted: ['unknown to the bank', 'банку неизвестна'],
+    simulator: ['Simulated bank', 'Учебный банк'],
+    yookassa: ['YooKassa', 'ЮKassa'],
+    tbank: ['T-Bank', 'Т-Банк'],
+    shop: ['shop', 'магазин'],
+    payment: ['payment', 'платёж'],
+    refund: ['refund', 'возврат'],
+    payout: ['payout', 'выплата'],
+  },
 });

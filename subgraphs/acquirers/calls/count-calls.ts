@@ -9,7 +9,7 @@ import { hostname } from 'node:os';
 import { Counter } from 'prom-client';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { outsideOfLane } from '../../platform/access/lane.ts';
-import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
+import { run, type Runner, type Statement, asRow } from '../../platform/database/statement.ts';
 import { metrics } from '../../platform/tracing/telemetry.ts';
 import {
   durationsKept,
@@ -19,6 +19,9 @@ import {
 } from '../../rules/banks.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { breakerOf } from '../bank-http.ts';
+import { bufferInto } from '../../platform/database/batch-calls.ts';
+import { newRowId } from '../../platform/database/new-id.ts';
+import type { BankCall } from '../entities.ts';
 
 const flush_ms = 10_000;
 const bucket_ms = healthBucket_min * 60_000;
@@ -51,7 +54,7 @@ interface CountedCall {
   readonly duration_ms: number;
 }
 
-export interface CallCounter {
+interface CallCounter {
   /** Counts a call; it never waits and never fails. */
   readonly count: (call: CountedCall) => void;
   /** Writes what has been counted. */
@@ -162,6 +165,42 @@ export const openCallCounter = (
     close: async () => {
       if (timer) clearTimeout(timer);
       await write();
+    },
+  };
+};
+
+/*
+ * Records calls to banks outside the payment's path: they wait in this process and are written in
+ * batches, so that no call waits for its row. Rows batched by a killed process are lost: the
+ * record is for people, and no money depends on it.
+ */
+
+const dropped = new Counter({
+  name: 'bank_calls_unrecorded_total',
+  help: 'Bank calls that were not recorded, because the database did not accept them in time.',
+  registers: [metrics],
+});
+
+const bufferCalls = bufferInto('bank_call');
+
+type NewCall = Omit<BankCall, 'id'>;
+
+export interface CallRecorder extends Pick<CallCounter, 'count'> {
+  /** Takes a call; it never waits and never fails. */
+  readonly note: (call: NewCall) => void;
+  /** Writes what has batched, rows and counts. */
+  readonly close: () => Promise<void>;
+}
+
+/** A recorder of this process. */
+export const openCallRecorder = (runner: Runner): CallRecorder => {
+  const counter = openCallCounter(runner);
+  const rows = bufferCalls(runner, (lost) => dropped.inc(lost));
+  return {
+    count: counter.count,
+    note: (call) => rows.add(asRow({ ...call, id: newRowId() })),
+    close: async () => {
+      await Promise.all([rows.close(), counter.close()]);
     },
   };
 };

@@ -8,7 +8,7 @@ import { spanned } from '../../platform/tracing/tracing.ts';
 import { methodsOf, type BankOperation, type RouteMethod } from '../../rules/banks.ts';
 import type { Mode } from '../../rules/mode.ts';
 import type { Bank } from '../bank.ts';
-import type { CallRecorder } from './record-calls.ts';
+import type { CallRecorder } from './count-calls.ts';
 
 /** The calls that go to the bank, and what they are about. */
 const operations = {

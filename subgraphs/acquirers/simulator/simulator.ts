@@ -19,11 +19,14 @@ import type {
   ReceiptAnswer,
   ReceiptBank,
   ReceiptOrder,
+  ChargeAnswer,
+  ChargeOrder,
+  TokenBank,
 } from '../bank.ts';
 import type { SimulatorOperation } from '../entities.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
 import { brandOf, holderOf } from '../../rules/card.ts';
-import { lateAnswer_ms, type TimedPlan } from '../../rules/banks.ts';
+import { lateAnswer_ms, type TimedPlan, decidesAloneAt } from '../../rules/banks.ts';
 import { decidesAt, planCallbacks, silentUntil, type PlannedCallback } from './callbacks.ts';
 import {
   simulatorConnector,
@@ -35,9 +38,87 @@ import {
   takeOrder,
 } from './operations.ts';
 import { heldUntil, simulatorHolds } from './holds.ts';
-import { simulatorSaved, simulatorTokens } from './tokens.ts';
 import { simulatorPayouts } from './payouts.ts';
 import { receiptDelay_ms } from '../../rules/receipt.ts';
+import { batched } from '../../platform/database/batch-calls.ts';
+import { runRows, sqlFile } from '../../platform/database/sql-file.ts';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
+
+/*
+ * Saved methods at the simulated bank. A method is its binding's own operation: it can be charged
+ * once that has succeeded. The amount of a charge decides its outcome; no buyer is present, so a
+ * charge that requires an action stays pending.
+ */
+
+const prefix = 'sim_saved_';
+
+/** The simulated bank's reference of the method that an operation was paid with. */
+const simulatorSaved = (operationId: string): string => `${prefix}${operationId}`;
+
+type Ordered = Omit<Found, 'silentUntil' | 'holds'>;
+
+const chargeMethods = sqlFile(import.meta.dirname, 'charge-methods.sql');
+
+const answered = (
+  { cardBrand, cardMask, cardHolder, ...ordered }: Ordered,
+  { operationId, now }: ChargeOrder,
+): ChargeAnswer => {
+  if (ordered.answerAt === null || Temporal.Instant.compare(ordered.answerAt, now) > 0)
+    return { kind: 'pending', askAt: ordered.answerAt };
+  if (ordered.outcome === 'failed') {
+    const failureCode = ordered.failureCode ?? 'do_not_honor';
+    return { kind: 'declined', failureCode, bankCode: failureCode };
+  }
+  const rrn = String(BigInt(`0x${operationId.slice(-8)}`)).padStart(12, '0');
+  return {
+    kind: 'approved',
+    reference: ordered.reference,
+    rrn,
+    traits: { cardBrand, cardMask, cardHolder, phoneMask: null, payerBank: null },
+  };
+};
+
+const sentRow = ({ merchantId, operationId, savedReference, planned, now }: ChargeOrder) => {
+  const decidedAt = decidesAloneAt(planned, now);
+  return {
+    merchant_id: merchantId,
+    operation_id: operationId,
+    bound_id: savedReference.startsWith(prefix) ? savedReference.slice(prefix.length) : null,
+    planned: planned?.outcome ?? 'succeeded',
+    planned_code: planned?.failureCode ?? null,
+    decided_at: decidedAt && rfc3339(decidedAt),
+    ordered_at: rfc3339(now),
+  };
+};
+
+/** Writes orders, those of one moment in one statement; null for one that is not new. */
+const orderGathered = batched<ChargeOrder, Ordered | null>({
+  name: chargeMethods.name,
+  callerOf: ({ merchantId }) => merchantId,
+  run: async (pool, charges) => {
+    const merchantId = charges[0]?.merchantId ?? '';
+    const rows = charges.map(sentRow);
+    type Row = Ordered & { readonly operationId: string };
+    const taken = await runRows<Row>(pool, chargeMethods, merchantId, rows, charges.length === 1);
+    const found = new Map(taken.map((ordered) => [ordered.operationId, ordered]));
+    return charges.map(({ operationId }) => found.get(operationId) ?? null);
+  },
+});
+
+/** The saved methods of the simulator on our own database. */
+const simulatorTokens = ({ pool }: Pick<Database, 'pool'>): TokenBank => ({
+  savable: ['cards', 'sbp', 'tpay'],
+  charge: async (charge) => {
+    const ordered = (await orderGathered(pool, charge)) ?? (await findOperation(pool, charge));
+    return ordered
+      ? answered(ordered, charge)
+      : {
+          kind: 'declined',
+          failureCode: 'authorization_revoked',
+          bankCode: 'authorization_revoked',
+        };
+  },
+});
 
 /* The simulated bank's refunds. The amount's last two digits decide. */
 

@@ -1,7 +1,12 @@
 /** What an assistant may do: each tool with what it takes; reads, and what changes something. */
 import type { PaymentClient } from '../../client.ts';
 import type { Schemas } from '../../schemas.ts';
-import type { Sum } from './allowance.ts';
+
+/** Money of one currency, in minor units. */
+export interface Sum {
+  readonly amount: number;
+  readonly currency: string;
+}
 
 /** What a tool was called with, as its schema has let it through. */
 export type Arguments = Readonly<Record<string, unknown>>;
