@@ -5,6 +5,7 @@ import type {
   MutationResolvers,
   QueryResolvers,
   Resolvers,
+  WebhookEndpointHealth,
 } from '../../schema/generated/merchants.ts';
 import type { Shop } from '../platform/database/entities.ts';
 import { isUuid, platformMerchantId } from '../rules/ids.ts';
@@ -35,7 +36,7 @@ import { createShop, renameShop, rotateShopSecret } from './shops/change-shop.ts
 import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './entities.ts';
 import { loadShops, loadWebhookDeliveries } from './find-merchants.ts';
 import { findAttempts, findEndpoints, listDeliveries, listMerchants } from './list-cabinet.ts';
-import { findHealth, type EndpointHealth } from './webhooks/endpoint-health.ts';
+import { findHealth } from './webhooks/endpoint-health.ts';
 import { findRequests, maskedRequest, type WebhookRequest } from './webhooks/requests.ts';
 import { testEndpoint } from './webhooks/test-endpoint.ts';
 import {
@@ -137,7 +138,7 @@ export const cabinetFields = ({ database }: Pick<CabinetDeps, 'database'>) => {
   const requestsOf = perCall<WebhookDelivery, WebhookRequest | null>((deliveries) =>
     findRequests(database.pool, deliveries),
   );
-  const healthOf = perCall<WebhookEndpoint, EndpointHealth>((endpoints, { now }) =>
+  const healthOf = perCall<WebhookEndpoint, WebhookEndpointHealth>((endpoints, { now }) =>
     findHealth(database.pool, endpoints, now()),
   );
   const attemptsOf = perCall<WebhookDelivery, WebhookAttempt[]>((deliveries) =>

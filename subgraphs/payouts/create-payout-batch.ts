@@ -3,6 +3,7 @@
  * own idempotency key. The batch is written in pages, each in one transaction of a few statements.
  * If a page fails, the earlier ones stay, and sending the batch again completes it.
  */
+import type { PayoutBatchItem } from '../../schema/generated/payouts.ts';
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { isBeyondBound } from '../ledger/balance.ts';
@@ -127,19 +128,8 @@ const batch_max_items = 1_000;
 const page_items = 100;
 /** A page of cards is no larger than the concurrency of bank calls: no card number is queued. */
 const cardPage_items = 20;
-/** The result of one item, for `results[]`. */
-export interface ItemResult {
-  readonly index: number;
-  readonly status: 'created' | 'failed' | 'duplicate';
-  readonly method: PayoutMethod;
-  readonly amount: bigint;
-  readonly payoutId: string | null;
-  readonly code: string | null;
-  readonly error: string | null;
-}
-
 export interface CreatedBatch {
-  readonly results: readonly ItemResult[];
+  readonly results: readonly PayoutBatchItem[];
   /** Whether an earlier call used the same key. */
   readonly replayed: boolean;
 }
@@ -276,7 +266,7 @@ const resultOf = (
   method: PayoutMethod,
   { index, amount }: Item,
   made: Made | undefined,
-): ItemResult => {
+): PayoutBatchItem => {
   const base = { index, method, amount, payoutId: null, code: null, error: null };
   if (!made) throw new Error(`item ${index} came to nothing`);
   if ('payout' in made) return { ...base, status: 'created', payoutId: made.payout.id };
@@ -318,7 +308,7 @@ export const createPayoutBatch = async (
     batchId: randomUUID(),
   };
   const size = method === 'payouts_card' ? cardPage_items : page_items;
-  const results: ItemResult[] = [];
+  const results: PayoutBatchItem[] = [];
   let replayed = false;
   for (let from = 0; from < inputs.length; from += size) {
     const items = await readItems(batch, inputs.slice(from, from + size), from);

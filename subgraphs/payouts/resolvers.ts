@@ -5,6 +5,7 @@ import type {
   MutationResolvers,
   QueryResolvers,
   Resolvers,
+  PayoutBatchItem,
 } from '../../schema/generated/payouts.ts';
 import { openSbpDirectory, type SbpDirectory } from '../acquirers/sbp-banks.ts';
 import { isOfAll, keyOf, merchantOf, orThrow } from '../platform/access/access.ts';
@@ -24,7 +25,7 @@ import { isUuid } from '../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { draftFields, draftMutations, draftQueries, type DraftsDeps } from './drafts/resolvers.ts';
 import { payoutDrafts } from './drafts/create-draft.ts';
-import { createPayoutBatch, type ItemResult } from './create-payout-batch.ts';
+import { createPayoutBatch } from './create-payout-batch.ts';
 import { createPayout, type CreatedPayout } from './create-payout.ts';
 import { PayoutEntity, type Payout } from './entities.ts';
 import {
@@ -191,7 +192,7 @@ const mutations = (deps: PayoutsDeps, directory: SbpDirectory): MutationResolver
     deps.wakeSenders();
     if (isRefusal(batch)) return batch;
     const { results, replayed } = batch;
-    const count = (status: ItemResult['status']): number =>
+    const count = (status: PayoutBatchItem['status']): number =>
       results.filter((result) => result.status === status).length;
     return {
       __typename: 'PayoutBatchCreated',

@@ -1,5 +1,6 @@
 /** Totals of amounts whose sum no bigint holds: exact, and the counting of others continues. */
 import assert from 'node:assert/strict';
+import type { TotalsRow } from '../../schema/generated/merchants.ts';
 import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
@@ -9,11 +10,7 @@ import { followEvents } from '../../subgraphs/ledger/totals/keep-totals.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { largestAmount } from '../../subgraphs/rules/money.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import {
-  readTotals,
-  type Group,
-  type TotalsRow,
-} from '../../subgraphs/merchants/totals/resolvers.ts';
+import { readTotals, type Group } from '../../subgraphs/merchants/totals/resolvers.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { granted } from '../support/granted.ts';

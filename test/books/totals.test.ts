@@ -1,5 +1,6 @@
 /** Totals by the hour: equal to the ledger after crashes, repetitions and floods. */
 import assert from 'node:assert/strict';
+import type { TotalsRow } from '../../schema/generated/merchants.ts';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type pg from 'pg';
@@ -8,12 +9,7 @@ import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import { countFacts } from '../../subgraphs/ledger/totals/count-facts.ts';
 import { followEvents, walkOlder } from '../../subgraphs/ledger/totals/keep-totals.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import {
-  isComplete,
-  readTotals,
-  type Group,
-  type TotalsRow,
-} from '../../subgraphs/merchants/totals/resolvers.ts';
+import { isComplete, readTotals, type Group } from '../../subgraphs/merchants/totals/resolvers.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { size } from '../support/size.ts';
 import { openHistory, start, type History } from './history.ts';

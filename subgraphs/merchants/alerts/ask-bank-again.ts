@@ -4,7 +4,7 @@
  * This file changes no state. The sweeps query the bank within a second and apply its answer as
  * usual.
  */
-import type { BankSubject } from '../../../schema/generated/merchants.ts';
+import type { BankSubject, BankAskedAgain } from '../../../schema/generated/merchants.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../../rules/ids.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
@@ -60,14 +60,6 @@ const statements = subjects.map((subject) => ({
   lock: lockOf(subject),
   askNow: askNowOf(subject),
 }));
-
-/** When to query the bank, and about what. */
-export interface BankAskedAgain {
-  readonly merchantId: string;
-  readonly id: string;
-  readonly subject: BankSubject;
-  readonly askAt: Temporal.Instant;
-}
 
 /** Why the bank is not queried; null when it may know more. */
 const obstacle = (subject: BankSubject, { mode, status, isOpen }: Asked): Refusal | null => {

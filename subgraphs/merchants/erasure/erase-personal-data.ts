@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import type {
   MutationResolvers,
   MutationpersonalDataEraseArgs,
+  PersonalDataErased,
 } from '../../../schema/generated/merchants.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
@@ -25,19 +26,6 @@ import { reasonMistake } from '../policies/change-policy.ts';
 const erased_max_rows = 1_000;
 
 export type ErasedSubject = 'customer' | 'payment' | 'payout';
-
-/**
- * How many rows were erased, how many were left because they are not final, and whether there are
- * more.
- */
-export interface Erased {
-  readonly payments: number;
-  readonly payouts: number;
-  readonly tokens: number;
-  readonly subscriptions: number;
-  readonly left: number;
-  readonly hasMore: boolean;
-}
 
 const final = `status = any (array['succeeded', 'failed', 'expired', 'cancelled', 'refunded'])`;
 const oldest = `order by id limit ${erased_max_rows} for update`;
@@ -188,9 +176,9 @@ const erase = async (
   merchantId: string,
   { subject, id }: { readonly subject: ErasedSubject; readonly id: string },
   at: Temporal.Instant,
-): Promise<Erased> => {
+): Promise<PersonalDataErased> => {
   const values = [merchantId, id, ...(subject === 'payout' ? [] : [rfc3339(at)])];
-  const [row] = await run<Omit<Erased, 'hasMore'>>(client, statements[subject], values);
+  const [row] = await run<Omit<PersonalDataErased, 'hasMore'>>(client, statements[subject], values);
   if (!row) throw new Error('a count has one row');
   return { ...row, hasMore: row.payments === erased_max_rows };
 };
@@ -213,7 +201,7 @@ export const erasePersonalData = async (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
   { merchantId, subject, id, reason }: MutationpersonalDataEraseArgs,
-): Promise<Erased | Refusal> => {
+): Promise<PersonalDataErased | Refusal> => {
   const mistake = reasonMistake(reason);
   if (mistake) return mistake;
   const none = refuse('not_found', `there is no such ${subject}`);
@@ -224,7 +212,7 @@ export const erasePersonalData = async (
     id: inLog(subject, id),
     kind: subject,
   };
-  return changeEntities<Erased>(database, acting, action, async (em, notes) => {
+  return changeEntities<PersonalDataErased>(database, acting, action, async (em, notes) => {
     const erased = await erase(await clientOf(em), merchantId, { subject, id }, acting.now());
     const { hasMore, ...counts } = erased;
     if (Object.values(counts).every((count) => count === 0)) return none;

@@ -3,7 +3,11 @@
  * all merchants.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { QueryResolvers, QuerytotalsArgs } from '../../../schema/generated/merchants.ts';
+import type {
+  QueryResolvers,
+  QuerytotalsArgs,
+  TotalsRow,
+} from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { shopIdsOf } from '../../platform/database/registry.ts';
 import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
@@ -39,18 +43,6 @@ interface TotalsQuestion {
   readonly starts: readonly Temporal.Instant[];
   readonly to: Temporal.Instant;
   readonly groupBy: Group | null;
-}
-
-/** Totals of a group in an interval. */
-export interface TotalsRow {
-  readonly group: string | null;
-  readonly count: number;
-  readonly amount: bigint;
-  readonly succeeded: number;
-  readonly failed: number;
-  /** Null where money is not counted by the group. */
-  readonly moved: bigint | null;
-  readonly fee: bigint | null;
 }
 
 /** What a statement gives of an interval, by its place from 1. */

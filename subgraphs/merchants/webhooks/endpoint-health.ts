@@ -1,16 +1,8 @@
 /** Reads the health of deliveries to endpoints. */
+import type { WebhookEndpointHealth } from '../../../schema/generated/merchants.ts';
 import { runByMerchant } from '../../platform/database/sharding.ts';
 import type { Runner, Statement } from '../../platform/database/statement.ts';
 import type { WebhookEndpoint } from '../entities.ts';
-
-export interface EndpointHealth {
-  readonly delivered: number;
-  readonly failed: number;
-  readonly pending: number;
-  readonly failing: number;
-  readonly oldestPendingAt: Temporal.Instant | null;
-  readonly nextAttemptAt: Temporal.Instant | null;
-}
 
 /** Deliveries of a merchant that are examined. */
 const newest_max = 1_000;
@@ -41,7 +33,7 @@ const health: Statement = {
     ) as waiting`,
 };
 
-const nothing: EndpointHealth = {
+const nothing: WebhookEndpointHealth = {
   delivered: 0,
   failed: 0,
   pending: 0,
@@ -55,8 +47,8 @@ export const findHealth = async (
   runner: Runner,
   endpoints: readonly WebhookEndpoint[],
   now: Temporal.Instant,
-): Promise<EndpointHealth[]> => {
-  type Row = EndpointHealth & { readonly id: string };
+): Promise<WebhookEndpointHealth[]> => {
+  type Row = WebhookEndpointHealth & { readonly id: string };
   const rows = await runByMerchant<Row, WebhookEndpoint>(runner, health, endpoints, (own) => [
     own.map(({ id }) => id),
     now,

@@ -2,6 +2,7 @@
  * Sends a sample event to an endpoint, for setting up a receiver. It is signed like real events,
  * and has a mark and an event type of its own, so that no receiver takes it for money.
  */
+import type { WebhookEndpointTested } from '../../../schema/generated/merchants.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
@@ -15,8 +16,7 @@ import {
   type WebhookEndpoint,
 } from '../entities.ts';
 import type { EndpointDeps } from './change-endpoint.ts';
-import type { WebhookFault } from './faults.ts';
-import { listHeaders, signedHeaders, type WebhookRequest } from './requests.ts';
+import { listHeaders, signedHeaders } from './requests.ts';
 import { postWebhook } from './post-webhook.ts';
 import { openTargets } from './webhook-target.ts';
 import type { RowKey } from '../../platform/database/batch-calls.ts';
@@ -27,15 +27,6 @@ import type { RowKey } from '../../platform/database/batch-calls.ts';
 const samplesPerMinute_max = 5;
 /** Shorter than a real attempt's deadline: a person waits for it. */
 const deadline_ms = 10_000;
-
-interface EndpointTested {
-  readonly request: WebhookRequest;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly fault: WebhookFault | null;
-  readonly responseHead: string | null;
-  readonly durationMs: number;
-}
 
 /** Takes one of the merchant's samples; they are counted in the audit log. */
 const takeSample = (
@@ -79,7 +70,7 @@ export const testEndpoint = async (
   deps: EndpointDeps,
   acting: Acting,
   key: RowKey,
-): Promise<EndpointTested | Refusal> => {
+): Promise<WebhookEndpointTested | Refusal> => {
   if (!isUuid(key.id)) return refuse('not_found', 'there is no such webhook endpoint');
   const taken = await takeSample(deps, acting, key);
   if (isRefusal(taken)) return taken;
