@@ -11,19 +11,7 @@ import {
   type ExecutionResult,
 } from 'graphql';
 import { Pool, type Dispatcher } from 'undici';
-import {
-  array,
-  check,
-  fallback,
-  nullish,
-  number,
-  object,
-  optional,
-  pipe,
-  string,
-  transform,
-  union,
-} from 'valibot';
+import * as v from 'valibot';
 import {
   type Call,
   principalHeader,
@@ -331,18 +319,18 @@ const headersOf = (operation: SharedOperation): Record<string, string> => ({
   ...(operation.traceparent === undefined ? {} : { traceparent: operation.traceparent }),
 });
 
-const errorSchema = pipe(
-  object({
-    message: fallback(string(), 'the subgraph failed'),
-    path: fallback(optional(array(union([string(), number()]))), undefined),
-    extensions: fallback(optional(fields), undefined),
+const errorSchema = v.pipe(
+  v.object({
+    message: v.fallback(v.string(), 'the subgraph failed'),
+    path: v.fallback(v.optional(v.array(v.union([v.string(), v.number()]))), undefined),
+    extensions: v.fallback(v.optional(fields), undefined),
   }),
-  transform(({ message, ...rest }) => new GraphQLError(message, rest)),
+  v.transform(({ message, ...rest }) => new GraphQLError(message, rest)),
 );
 
 /** A result. Its data has been shaped by the subgraph's own schema. */
-const resultSchema = pipe(
-  object({ data: nullish(fields), errors: optional(array(errorSchema)) }),
-  check(({ data, errors }) => data !== undefined || errors !== undefined),
-  transform(({ data = null, errors }) => (errors ? { data, errors } : { data })),
+const resultSchema = v.pipe(
+  v.object({ data: v.nullish(fields), errors: v.optional(v.array(errorSchema)) }),
+  v.check(({ data, errors }) => data !== undefined || errors !== undefined),
+  v.transform(({ data = null, errors }) => (errors ? { data, errors } : { data })),
 );

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { isUtf8 } from 'node:buffer';
 import type { FastifyRequest } from 'fastify';
-import { is, object, string } from 'valibot';
+import * as v from 'valibot';
 import type { Idempotency } from '../schema/generated/operations.ts';
 import type { KeyPrincipal, Scope } from '../subgraphs/platform/access/principal.ts';
 import { headerValues } from '../gateway/callers/caller-address.ts';
@@ -258,9 +258,9 @@ const readIdempotency = (
   return { key, fingerprint: fingerprint(asked, body), request: `${asked} ${request.id}` };
 };
 
-const withId = object({ id: string() });
+const withId = v.object({ id: v.string() });
 /** The name of an object in a request's path; '' without one. */
-export const idOf = ({ params }: FastifyRequest): string => (is(withId, params) ? params.id : '');
+export const idOf = ({ params }: FastifyRequest): string => (v.is(withId, params) ? params.id : '');
 
 /**
  * The id of one of the route's objects: a UUID after the prefix, or the other name of such an

@@ -12,7 +12,7 @@ import {
   type JWTPayload,
   type JWTVerifyGetKey,
 } from 'jose';
-import { object, pipe, string, url as isUrl } from 'valibot';
+import * as v from 'valibot';
 import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import { readAs } from '../../subgraphs/platform/graph/process-messages.ts';
 import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
@@ -84,7 +84,7 @@ const openKeys = async (
   });
 };
 
-const discoveryDocument = object({ issuer: string(), jwks_uri: pipe(string(), isUrl()) });
+const discoveryDocument = v.object({ issuer: v.string(), jwks_uri: v.pipe(v.string(), v.url()) });
 
 /**
  * OpenID Connect Discovery 1.0, section 4: the address of the issuer's keys. The document must name

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
-import { number, tuple } from 'valibot';
+import * as v from 'valibot';
 import type { RefusalCode } from '../../subgraphs/rules/refusal.ts';
 import { type Logger, metrics } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { networkOf, type AddressOf } from './caller-address.ts';
@@ -148,7 +148,7 @@ export const openBucketsInRedis = async ({
 };
 
 /** Whether the tokens were granted, and the debt in microseconds. */
-const scriptAnswer = tuple([number(), number()]);
+const scriptAnswer = v.tuple([v.number(), v.number()]);
 
 interface Price {
   /** What a token is worth, in microseconds. */

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, GraphQLError, type DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { object, parse as parseBy, record, string } from 'valibot';
+import * as v from 'valibot';
 import type { Principal } from '../../subgraphs/platform/access/principal.ts';
 import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
 import { rateOwner } from '../callers/limits.ts';
@@ -64,10 +64,10 @@ interface NamedRequest {
   readonly extensions?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-const manifest = object({ version: string(), operations: record(string(), string()) });
+const manifest = v.object({ version: v.string(), operations: v.record(v.string(), v.string()) });
 
 const readManifest = lazily(() =>
-  parseBy(
+  v.parse(
     manifest,
     JSON.parse(
       readFileSync(

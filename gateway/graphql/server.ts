@@ -1,7 +1,7 @@
 /** The graph over HTTP: Apollo Server on `/graphql`, GraphiQL for browsers, and WebSockets. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyError } from 'fastify';
 import { GraphQLError } from 'graphql';
-import { is, nullish, object, record, string, unknown } from 'valibot';
+import * as v from 'valibot';
 import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
 import { requestIdOf, type Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { RefusalCode } from '../../subgraphs/rules/refusal.ts';
@@ -223,22 +223,22 @@ export const registerGateway = async (app: FastifyInstance, deps: GatewayDeps): 
   app.addHook('onClose', async () => opened?.stop());
 };
 
-const named = object({
-  operationName: nullish(string()),
-  variables: nullish(record(string(), unknown())),
-  extensions: nullish(record(string(), unknown())),
+const named = v.object({
+  operationName: v.nullish(v.string()),
+  variables: v.nullish(v.record(v.string(), v.unknown())),
+  extensions: v.nullish(v.record(v.string(), v.unknown())),
 });
 
 /** The body that a session's request stands for: its operation is one of the console's. */
 const namedBody = ({ method }: FastifyRequest, sent: unknown): object | GraphQLError => {
-  if (method !== 'POST' || !is(named, sent))
+  if (method !== 'POST' || !v.is(named, sent))
     return codedError('bad_request', 'A session sends its operations by POST.');
   const query = consoleDocument(sent);
   if (typeof query !== 'string') return query;
   return { query, operationName: sent.operationName, variables: sent.variables ?? {} };
 };
 
-const withQuery = object({ query: string() });
+const withQuery = v.object({ query: v.string() });
 
 const parametersOf = ({ url }: FastifyRequest): URLSearchParams =>
   new URLSearchParams(url.slice(url.indexOf('?') + 1));
@@ -256,7 +256,7 @@ const writtenMistake = (request: FastifyRequest): GraphQLError | null => {
 /** The text of a request's document; null when there is none, or it cannot be read. */
 const textOf = (request: FastifyRequest, body: unknown): string | null => {
   if (request.method === 'GET') return parametersOf(request).get('query');
-  return is(withQuery, body) ? body.query : null;
+  return v.is(withQuery, body) ? body.query : null;
 };
 
 const mistakesIn = async (

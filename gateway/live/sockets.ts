@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { CloseCode, handleProtocols, type Server } from 'graphql-ws';
-import { is, literal, object, string } from 'valibot';
+import * as v from 'valibot';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { endWithEnvelope } from '../../subgraphs/platform/http/http-errors.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
@@ -85,7 +85,7 @@ const goAway = (socket: WebSocket): Promise<void> =>
     socket.close(goingAway, 'Going away');
   });
 
-const subscribing = object({ type: literal('subscribe'), id: string() });
+const subscribing = v.object({ type: v.literal('subscribe'), id: v.string() });
 
 /** Notes what is wrong with the numbers of an operation: the protocol's own parser loses it. */
 const noteMistake = ({ mistakes }: Connection, text: string): void => {
@@ -93,7 +93,7 @@ const noteMistake = ({ mistakes }: Connection, text: string): void => {
   if (mistake === null) return;
   try {
     const message: unknown = JSON.parse(text);
-    if (is(subscribing, message)) mistakes.set(message.id, mistake.replace(/^payload\./, ''));
+    if (v.is(subscribing, message)) mistakes.set(message.id, mistake.replace(/^payload\./, ''));
   } catch {
     // The protocol closes the socket of a client that sends invalid JSON.
   }

@@ -5,19 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import {
-  maxLength,
-  minLength,
-  nullish,
-  optional,
-  picklist,
-  pipe,
-  safeParse,
-  strictObject,
-  string,
-  type GenericSchema,
-  type InferOutput,
-} from 'valibot';
+import * as v from 'valibot';
 import { errorJson } from '../../schema/wire.ts';
 import { refusalHttp } from '../refusal-http.ts';
 import { isRefusal, type CheckoutAnswer, type Checkout } from './call-checkout.ts';
@@ -83,19 +71,19 @@ const sendState = (
 ): FastifyReply =>
   reply.header('etag', `"${tag}"`).type('application/json; charset=utf-8').send(json());
 
-const word = (longest: number) => pipe(string(), minLength(1), maxLength(longest));
+const word = (longest: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(longest));
 
-const card = strictObject({
+const card = v.strictObject({
   number: word(19),
   expiry: word(5),
   cvc: word(4),
-  holder: pipe(string(), maxLength(64)),
+  holder: v.pipe(v.string(), v.maxLength(64)),
 });
-const methodBody = strictObject({ method: picklist(['sbp', 'cards', 'tpay', 'sberpay']) });
-const payBody = strictObject({ card: optional(card) });
-const planBody = strictObject({
-  outcome: picklist(['succeeded', 'failed', 'requires_action', 'pending']),
-  failureCode: nullish(word(64)),
+const methodBody = v.strictObject({ method: v.picklist(['sbp', 'cards', 'tpay', 'sberpay']) });
+const payBody = v.strictObject({ card: v.optional(card) });
+const planBody = v.strictObject({
+  outcome: v.picklist(['succeeded', 'failed', 'requires_action', 'pending']),
+  failureCode: v.nullish(word(64)),
 });
 
 /** Adds the routes. Another content type is 415, a large body 413. */
@@ -116,10 +104,10 @@ export const answerJson = (app: FastifyInstance, context: PageContext): void => 
    * Adds what the buyer or the tester does. A body that does not match is 400; what did not come
    * from the page itself as JSON is refused; else it answers with the new state or the refusal.
    */
-  const act = <Schema extends GenericSchema>(
+  const act = <Schema extends v.GenericSchema>(
     what: string,
     schema: Schema,
-    does: (call: BuyerCall, body: InferOutput<Schema>) => Promise<CheckoutAnswer>,
+    does: (call: BuyerCall, body: v.InferOutput<Schema>) => Promise<CheckoutAnswer>,
   ): void => {
     app.post<TokenRoute>(
       `/:token/${what}`,
@@ -127,7 +115,7 @@ export const answerJson = (app: FastifyInstance, context: PageContext): void => 
       async (request, reply) => {
         guardPage(reply);
         const { words, call } = visitOf(context, request);
-        const read = safeParse(schema, request.body);
+        const read = v.safeParse(schema, request.body);
         if (!read.success || Array.isArray(request.body))
           return sendError(reply, 400, 'bad_request', words);
         if (!isSameOrigin(request)) return sendError(reply, 403, 'cross_origin', words);

@@ -1,11 +1,11 @@
 /** `npm run console:link`: asks the service that runs here for a one-time link into its console. */
 import { parseArgs } from 'node:util';
 import { request } from 'undici';
-import { is, nullish, object, string } from 'valibot';
+import * as v from 'valibot';
 import type { LinkWords } from '../../subgraphs/platform/access/link-person.ts';
 
-const made = object({ url: string(), expires_at: string(), person: nullish(string()) });
-const refusal = object({ error: object({ message: string() }) });
+const made = v.object({ url: v.string(), expires_at: v.string(), person: v.nullish(v.string()) });
+const refusal = v.object({ error: v.object({ message: v.string() }) });
 /** A busy machine takes its time; that nothing listens is known at once. */
 const patience_ms = 30_000;
 
@@ -51,8 +51,8 @@ export const askLink = async (
   }).catch(() => null);
   if (!answer) throw new Error(`nothing answers at ${address}: is the service running?`);
   const body: unknown = await answer.body.json().catch(() => null);
-  if (is(refusal, body)) throw new Error(body.error.message);
-  if (answer.statusCode !== 201 || !is(made, body))
+  if (v.is(refusal, body)) throw new Error(body.error.message);
+  if (answer.statusCode !== 201 || !v.is(made, body))
     throw new Error(`${address} answered ${answer.statusCode}`);
   if ((body.person ?? undefined) !== words.person)
     throw new Error('the running service is older and cannot make links for people');

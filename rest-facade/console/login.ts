@@ -4,7 +4,7 @@
  * answer counts once, in the browser that asked.
  */
 import type * as Openid from 'openid-client';
-import { object, parse, string } from 'valibot';
+import * as v from 'valibot';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticated, BearerReader } from '../../gateway/callers/caller.ts';
 import { clockTolerance_s, operatorOf } from '../../gateway/callers/oidc.ts';
@@ -30,7 +30,7 @@ interface IssuerLoginDeps {
   readonly readToken: BearerReader;
 }
 
-const waiting = object({ verifier: string(), state: string(), nonce: string() });
+const waiting = v.object({ verifier: v.string(), state: v.string(), nonce: v.string() });
 
 type Package = typeof Openid;
 type Configuration = Openid.Configuration;
@@ -88,7 +88,7 @@ export const openIssuerLogin = (deps: IssuerLoginDeps) => {
      */
     finish: async (url: URL, sealed: string): Promise<Authenticated | Refusal> => {
       const client = await loadClient();
-      const { verifier, state, nonce } = parse(waiting, JSON.parse(unseal(keys, sealed)));
+      const { verifier, state, nonce } = v.parse(waiting, JSON.parse(unseal(keys, sealed)));
       const tokens = await client.authorizationCodeGrant(await issuer(), url, {
         pkceCodeVerifier: verifier,
         expectedState: state,

@@ -8,7 +8,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { boolean, is, nullish, object, optional, pipe, regex, safeParse, string } from 'valibot';
+import * as v from 'valibot';
 import { authorizationOf, type Authenticator } from '../../gateway/callers/authenticate.ts';
 import type { Origins } from '../../gateway/callers/caller-address.ts';
 import { blockedMessage, type RateLimiter } from '../../gateway/callers/rate-limit.ts';
@@ -207,13 +207,17 @@ const waitingLogins_max = 5;
 /** Logins that have come back and are remembered, so that each is good once. */
 const spentLogins_max = 10_000;
 
-const withLink = object({
-  link: pipe(string(), regex(/^[A-Za-z0-9_-]{43}$/)),
-  replace: optional(boolean()),
+const withLink = v.object({
+  link: v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/)),
+  replace: v.optional(v.boolean()),
 });
 
-const forPerson = nullish(
-  object({ person: optional(string()), role: optional(string()), merchant: optional(string()) }),
+const forPerson = v.nullish(
+  v.object({
+    person: v.optional(v.string()),
+    role: v.optional(v.string()),
+    merchant: v.optional(v.string()),
+  }),
 );
 
 const sessionJson = ({ subject, role, merchantId, until, endsAt }: Session) => ({
@@ -265,7 +269,7 @@ const addSession = (app: FastifyInstance, deps: ConsoleDeps): void => {
     if (!isOwnPage(request.raw, origins)) return sendForeign(reply);
     // Opening a link that someone sent must not end the visitor's session unasked.
     const before = await liveSession(request.raw, deps);
-    if (before && !(is(withLink, request.body) && request.body.replace === true))
+    if (before && !(v.is(withLink, request.body) && request.body.replace === true))
       return reply.code(409).send({
         ...errorJson(
           'session_exists',
@@ -275,7 +279,9 @@ const addSession = (app: FastifyInstance, deps: ConsoleDeps): void => {
       });
     // A good link is good although others have tried bad ones from the same address.
     const opened =
-      deps.hasLinks && is(withLink, request.body) ? await sessions.enter(request.body.link) : null;
+      deps.hasLinks && v.is(withLink, request.body)
+        ? await sessions.enter(request.body.link)
+        : null;
     if (!opened) {
       const blocked_s = limiter.blocked_s(request.raw, linkEntry);
       limiter.countFailure(request.raw, linkEntry);
@@ -319,7 +325,7 @@ const addLinks = (
     const { principal } = caller;
     if (principal.kind !== 'operator' || principal.role !== 'admin' || principal.merchantId)
       return send(reply, 403, 'scope_required', "links are for the platform's administrators");
-    const words = safeParse(forPerson, body);
+    const words = v.safeParse(forPerson, body);
     if (!words.success)
       return send(reply, 400, 'bad_request', 'person, role, merchant: expected strings');
     const person = readLinkPerson(words.output ?? {});
@@ -353,7 +359,7 @@ const finishLogin = async (
 };
 
 /** The other parameters of an issuer's answer: OpenID Connect Core 3.1.2.5 and 3.1.2.6. */
-const loginAnswer = object({ state: optional(string()), error: optional(string()) });
+const loginAnswer = v.object({ state: v.optional(v.string()), error: v.optional(v.string()) });
 
 /** `/console/login`: to the issuer, and back. */
 const addLogin = (app: FastifyInstance, issuer: IssuerLogin, deps: ConsoleDeps): void => {
@@ -365,7 +371,7 @@ const addLogin = (app: FastifyInstance, issuer: IssuerLogin, deps: ConsoleDeps):
     request: FastifyRequest,
     sealed: string | null,
   ): Promise<OpenedSession | LoginFault> => {
-    if (is(loginAnswer, request.query) && request.query.error === 'access_denied')
+    if (v.is(loginAnswer, request.query) && request.query.error === 'access_denied')
       return 'cancelled';
     if (sealed === null || spent.has(sealed)) return 'over';
     if (limiter.blocked_s(request.raw, loginEntry) > 0) return 'failed';
@@ -383,7 +389,7 @@ const addLogin = (app: FastifyInstance, issuer: IssuerLogin, deps: ConsoleDeps):
     return reply.header('set-cookie', [...dropped, cookie].flat()).redirect(begun.url, 303);
   });
   app.get('/console/login/return', async (request, reply) => {
-    const state = is(loginAnswer, request.query) ? request.query.state : undefined;
+    const state = v.is(loginAnswer, request.query) ? request.query.state : undefined;
     const cookie = state === undefined ? null : waiting.of(state);
     const sealed = cookie?.read(request.raw) ?? null;
     if (cookie && sealed !== null) void reply.header('set-cookie', cookie.write('', 0));

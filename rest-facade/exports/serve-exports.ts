@@ -7,7 +7,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ExecutionResult } from 'graphql';
-import { is, object, optional, picklist, record, string, unknown } from 'valibot';
+import * as v from 'valibot';
 import {
   admitCaller,
   shownBy,
@@ -91,11 +91,11 @@ interface ExportDeps extends Omit<AdmissionDeps, 'authenticator'> {
   readonly authenticator: Pick<Authenticator, 'ofHeader' | 'isKnown' | 'checkRequest' | 'watch'>;
 }
 
-const asked = object({
-  operation: string(),
-  variables: record(string(), unknown()),
+const asked = v.object({
+  operation: v.string(),
+  variables: v.record(v.string(), v.unknown()),
   /** In which language the file is read; English when it is absent. */
-  language: optional(picklist(['en', 'ru'])),
+  language: v.optional(v.picklist(['en', 'ru'])),
 });
 
 interface Page {
@@ -293,8 +293,8 @@ export const serveExports = (app: FastifyInstance, deps: ExportDeps): void => {
       const caller = await admit(request, deps);
       if ('code' in caller) return sendRefusal(reply, caller);
       const { body } = request;
-      const plan = is(asked, body) ? planOf(body.operation) : null;
-      if (!plan || !is(asked, body))
+      const plan = v.is(asked, body) ? planOf(body.operation) : null;
+      if (!plan || !v.is(asked, body))
         return sendRefusal(
           reply,
           refuse(

@@ -1,5 +1,5 @@
 /** Payouts, and the money that they are paid from. */
-import { nullish, object, picklist, safeParse } from 'valibot';
+import * as v from 'valibot';
 import type { OperationMap } from '../../schema/generated/operation-map.ts';
 import type {
   LedgerEntryType,
@@ -34,12 +34,12 @@ import {
   type Narrowed,
 } from './route.ts';
 
-const ofPayoutMethod = object({
-  method: nullish(picklist(['payouts_sbp', 'payouts_card', 'payouts_account']), 'payouts_sbp'),
+const ofPayoutMethod = v.object({
+  method: v.nullish(v.picklist(['payouts_sbp', 'payouts_card', 'payouts_account']), 'payouts_sbp'),
 });
 /** The scope of the payout's method; null when the method is not one, which validation reports. */
 const payoutScope = (body: unknown): Scope | null => {
-  const { success, output } = safeParse(ofPayoutMethod, Object(body));
+  const { success, output } = v.safeParse(ofPayoutMethod, Object(body));
   return success ? payoutScopes[output.method] : null;
 };
 

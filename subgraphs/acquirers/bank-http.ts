@@ -1,16 +1,6 @@
 /** What calls to acquirers over HTTP have in common. */
 import { Pool } from 'undici';
-import {
-  fallback,
-  nonEmpty,
-  nullable,
-  object,
-  parse,
-  pipe,
-  string,
-  type GenericSchema,
-  type ObjectEntries,
-} from 'valibot';
+import * as v from 'valibot';
 import { Gauge } from 'prom-client';
 import { errorCode } from '../platform/tracing/error-code.ts';
 import { metrics } from '../platform/tracing/telemetry.ts';
@@ -22,16 +12,16 @@ import type { BreakerState } from '../rules/banks.ts';
  */
 
 /** A text that is not empty. */
-export const text = pipe(string(), nonEmpty());
+export const text = v.pipe(v.string(), v.nonEmpty());
 
 /** A field that is null when it is absent or is no `schema`. */
-export const orNull = <Schema extends GenericSchema>(schema: Schema) =>
-  fallback(nullable(schema), null);
+export const orNull = <Schema extends v.GenericSchema>(schema: Schema) =>
+  v.fallback(v.nullable(schema), null);
 
 /** An object whose fields all have a fallback: an absent object counts as empty. */
-export const part = <Entries extends ObjectEntries>(entries: Entries) => {
-  const schema = object(entries);
-  return fallback(schema, parse(schema, {}));
+export const part = <Entries extends v.ObjectEntries>(entries: Entries) => {
+  const schema = v.object(entries);
+  return v.fallback(schema, v.parse(schema, {}));
 };
 
 const connect_ms = 3_000;

@@ -2,7 +2,7 @@
  * Reads the terms of receipts for the orders of banks: the customer is sealed at rest, and unsealed
  * only while an order is in progress.
  */
-import { nullable, object, parse, string } from 'valibot';
+import * as v from 'valibot';
 import type { CustomerVault } from '../platform/database/kept-keys.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
 import { runByMerchant } from '../platform/database/sharding.ts';
@@ -49,11 +49,11 @@ const read: Statement = {
     from receipt_terms where merchant_id = $1 and subject_id = any ($2)`,
 };
 
-const customerSchema = object({
-  email: nullable(string()),
-  phone: nullable(string()),
-  fullName: nullable(string()),
-  inn: nullable(string()),
+const customerSchema = v.object({
+  email: v.nullable(v.string()),
+  phone: v.nullable(v.string()),
+  fullName: v.nullable(v.string()),
+  inn: v.nullable(v.string()),
 });
 
 const sealedCustomer = (
@@ -79,7 +79,7 @@ export const openReadTerms =
         customer:
           customer === null
             ? nobody
-            : parse(customerSchema, JSON.parse(await customers.open(customer))),
+            : v.parse(customerSchema, JSON.parse(await customers.open(customer))),
       };
     });
     return Promise.all(terms);

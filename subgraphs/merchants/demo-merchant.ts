@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fallback, object, parse, string } from 'valibot';
+import * as v from 'valibot';
 import type { Database } from '../platform/database/orm.ts';
 import { isRefusal } from '../rules/refusal.ts';
 import { unseal, type Keys } from '../platform/access/keys.ts';
@@ -26,8 +26,8 @@ export interface DemoMerchant {
   readonly webhookSecret: string;
 }
 
-const textOrNone = fallback(string(), '');
-const keptMerchant = object({
+const textOrNone = v.fallback(v.string(), '');
+const keptMerchant = v.object({
   merchantId: textOrNone,
   shopId: textOrNone,
   key: textOrNone,
@@ -36,7 +36,7 @@ const keptMerchant = object({
 
 const read = (path: string): DemoMerchant | null => {
   if (!existsSync(path)) return null;
-  return parse(keptMerchant, JSON.parse(readFileSync(path, 'utf8')));
+  return v.parse(keptMerchant, JSON.parse(readFileSync(path, 'utf8')));
 };
 
 /**

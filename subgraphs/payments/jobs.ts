@@ -2,7 +2,7 @@
  * What the payments subgraph does in the background. The sweeps find everything by themselves; the
  * wake-ups only make it prompt.
  */
-import { object, pipe, string, uuid } from 'valibot';
+import * as v from 'valibot';
 import type { Banks } from '../acquirers/route.ts';
 import {
   markReceived,
@@ -156,9 +156,9 @@ export const paymentClockParticipant = ({
 // What refunds need in the background: the sweep finds every one that is due, the wake-up only
 // makes it prompt.
 
-const refundKey = object({
-  merchantId: pipe(string(), uuid()),
-  refundId: pipe(string(), uuid()),
+const refundKey = v.object({
+  merchantId: v.pipe(v.string(), v.uuid()),
+  refundId: v.pipe(v.string(), v.uuid()),
 });
 
 /**

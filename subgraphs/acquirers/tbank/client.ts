@@ -5,7 +5,7 @@
  * and answers are not logged.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { boolean, fallback, number, object, safeParse, string, union } from 'valibot';
+import * as v from 'valibot';
 import { integer, oneOf, text, url, type Reader } from '../../platform/config/read-variables.ts';
 import { openBankAddress, parsed, unsentBecause, type Breaker } from '../bank-http.ts';
 
@@ -42,16 +42,16 @@ const headers = { 'content-type': 'application/json' };
 const aboutUs: ReadonlySet<string> = new Set(['202', '204', '205', '501']);
 
 /** The fields of every answer; `ErrorCode` is the reason why it did not execute the request. */
-const outcome = object({
-  Success: boolean(),
-  ErrorCode: fallback(union([string(), number()]), 'unknown'),
+const outcome = v.object({
+  Success: v.boolean(),
+  ErrorCode: v.fallback(v.union([v.string(), v.number()]), 'unknown'),
 });
 
 const read = (status: number, body: unknown): ApiAnswer => {
   if (status === 401 || status === 403) return { kind: 'unaccepted', code: String(status) };
   // A list is the answer of GetCardList.
   if (status === 200 && Array.isArray(body)) return { kind: 'answered', body };
-  const { success, output } = safeParse(outcome, body);
+  const { success, output } = v.safeParse(outcome, body);
   if (status !== 200 || !success) return { kind: 'unknown' };
   if (output.Success) return { kind: 'answered', body };
   const code = String(output.ErrorCode);

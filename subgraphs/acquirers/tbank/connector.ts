@@ -2,20 +2,20 @@
  * T-Bank among the acquirers. It notifies us at an address that each order names, with the
  * merchant in its path; the message carries the same token as every other of the terminal.
  */
-import { looseObject, safeParse, string } from 'valibot';
+import * as v from 'valibot';
 import type { Reader } from '../../platform/config/read-variables.ts';
 import type { Connector } from '../connector.ts';
 import { readTBank, type TBankConfig, hasToken } from './client.ts';
 import { receiptIn } from './receipt-notification.ts';
 
-const message = looseObject({ TerminalKey: string(), OrderId: string() });
+const message = v.looseObject({ TerminalKey: v.string(), OrderId: v.string() });
 
 /** Our operation's id in a message that our own terminal signed; null in any other. */
 const operationIn = (
   { terminal, password }: Pick<TBankConfig, 'terminal' | 'password'>,
   body: unknown,
 ): string | null => {
-  const { success, output } = safeParse(message, body);
+  const { success, output } = v.safeParse(message, body);
   return success && output.TerminalKey === terminal && hasToken(output, password)
     ? output.OrderId
     : null;

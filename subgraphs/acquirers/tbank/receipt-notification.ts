@@ -2,39 +2,26 @@
  * T-Bank's notification of a receipt's result: `Status` RECEIPT, signed as every message is. Its
  * numbers show whether a cash register is connected: without one the bank only repeats its input.
  */
-import {
-  array,
-  boolean,
-  literal,
-  number,
-  object,
-  pipe,
-  safeInteger,
-  safeParse,
-  string,
-  transform,
-  union,
-  type InferOutput,
-} from 'valibot';
+import * as v from 'valibot';
 import type { NotifiedReceipt } from '../../platform/http/bank-notifications.ts';
 import { orNull, part, text } from '../bank-http.ts';
 
 /** Numbers come as numbers or as texts. */
-const numeral = union([text, pipe(number(), safeInteger(), transform(String))]);
+const numeral = v.union([text, v.pipe(v.number(), v.safeInteger(), v.transform(String))]);
 
-const message = object({
-  Status: literal('RECEIPT'),
+const message = v.object({
+  Status: v.literal('RECEIPT'),
   OrderId: text,
-  Success: boolean(),
-  Amount: pipe(number(), safeInteger()),
-  Type: string(),
+  Success: v.boolean(),
+  Amount: v.pipe(v.number(), v.safeInteger()),
+  Type: v.string(),
   ErrorCode: orNull(numeral),
   ErrorMessage: orNull(text),
   FnNumber: orNull(numeral),
   FiscalDocumentNumber: orNull(numeral),
   FiscalDocumentAttribute: orNull(numeral),
   ReceiptDatetime: orNull(text),
-  Receipt: part({ Items: orNull(array(part({ PaymentMethod: orNull(text) }))) }),
+  Receipt: part({ Items: orNull(v.array(part({ PaymentMethod: orNull(text) }))) }),
 });
 
 const reason_max = 200;
@@ -62,7 +49,7 @@ const prepaid: ReadonlySet<string> = new Set(['full_prepayment', 'prepayment', '
  * The identity of the receipt. A closing one follows a prepayment, and has none itself; callers
  * that know that there is no closing one read it as the payment's.
  */
-const typeOf = ({ Type: type, Receipt: { Items: items } }: InferOutput<typeof message>) => {
+const typeOf = ({ Type: type, Receipt: { Items: items } }: v.InferOutput<typeof message>) => {
   if (/return/i.test(type)) return 'refund';
   const isPrepaid = (items ?? []).some(({ PaymentMethod }) => prepaid.has(PaymentMethod ?? ''));
   return isPrepaid || !items ? 'payment' : 'closing';
@@ -73,14 +60,14 @@ const fiscalOf = ({
   FiscalDocumentNumber: documentNumber,
   FiscalDocumentAttribute: attribute,
   ReceiptDatetime: written,
-}: InferOutput<typeof message>): NotifiedReceipt['fiscal'] =>
+}: v.InferOutput<typeof message>): NotifiedReceipt['fiscal'] =>
   storageNumber !== null && documentNumber !== null && attribute !== null
     ? { storageNumber, documentNumber, attribute, registeredAt: momentIn(written) }
     : null;
 
 /** What a verified message states of a receipt; null when it is about something else. */
 export const receiptIn = (merchantId: string, body: unknown): NotifiedReceipt | null => {
-  const { success, output } = safeParse(message, body);
+  const { success, output } = v.safeParse(message, body);
   if (!success) return null;
   const isDone = output.Success && (output.ErrorCode ?? '0') === '0';
   const fiscal = isDone ? fiscalOf(output) : null;

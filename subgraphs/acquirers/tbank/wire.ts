@@ -2,22 +2,7 @@
  * T-Bank's objects as they arrive: parsed here once, trusted afterwards. An unreadable object is
  * null, and counts as no answer.
  */
-import {
-  array,
-  custom,
-  fallback,
-  literal,
-  number,
-  object,
-  parse,
-  pipe,
-  safeInteger,
-  safeParse,
-  string,
-  transform,
-  union,
-  type InferOutput,
-} from 'valibot';
+import * as v from 'valibot';
 import { isFailureCode, type FailureCode } from '../../rules/failure-code.ts';
 import type { MinorUnits } from '../../rules/money.ts';
 import { orNull, part, text } from '../bank-http.ts';
@@ -88,22 +73,22 @@ export const isSameAmount = (
   currency === 'RUB';
 
 /** Ids and codes come as texts or as numbers. */
-const code = union([text, pipe(number(), safeInteger(), transform(String))]);
+const code = v.union([text, v.pipe(v.number(), v.safeInteger(), v.transform(String))]);
 
-const wireStatus = custom<WireStatus>(
+const wireStatus = v.custom<WireStatus>(
   (value) => typeof value === 'string' && Object.hasOwn(meanings, value),
 );
 
-const listedPayment = object({
+const listedPayment = v.object({
   PaymentId: code,
   Status: wireStatus,
-  Amount: orNull(number()),
-  ErrorCode: fallback(code, '0'),
+  Amount: orNull(v.number()),
+  ErrorCode: v.fallback(code, '0'),
   RRN: orNull(code),
   SbpPaymentId: orNull(code),
 });
 
-const paymentOf = (given: InferOutput<typeof listedPayment>, orderId: string): WirePayment => ({
+const paymentOf = (given: v.InferOutput<typeof listedPayment>, orderId: string): WirePayment => ({
   id: given.PaymentId,
   orderId,
   status: given.Status,
@@ -113,22 +98,22 @@ const paymentOf = (given: InferOutput<typeof listedPayment>, orderId: string): W
   sbpId: given.SbpPaymentId,
 });
 
-const payment = object({ ...listedPayment.entries, OrderId: code });
+const payment = v.object({ ...listedPayment.entries, OrderId: code });
 
 /** A payment as Init, GetState, Charge and Cancel answer it. */
 export const readPayment = (body: unknown): WirePayment | null => {
-  const { success, output } = safeParse(payment, body);
+  const { success, output } = v.safeParse(payment, body);
   return success ? paymentOf(output, output.OrderId) : null;
 };
 
-const order = object({ OrderId: orNull(code), Payments: array(listedPayment) });
+const order = v.object({ OrderId: orNull(code), Payments: v.array(listedPayment) });
 
 /**
  * The payments of an order as CheckOrder lists them, the first ordered first. Null: the answer
  * cannot be read.
  */
 export const readOrder = (body: unknown): readonly WirePayment[] | null => {
-  const { success, output } = safeParse(order, body);
+  const { success, output } = v.safeParse(order, body);
   if (!success) return null;
   const { OrderId: orderId, Payments: listed } = output;
   if (orderId === null) return listed.length === 0 ? [] : null;
@@ -137,20 +122,23 @@ export const readOrder = (body: unknown): readonly WirePayment[] | null => {
     .toSorted((one, other) => Number(one.id) - Number(other.id));
 };
 
-const address = orNull(custom<string>((value) => typeof value === 'string' && URL.canParse(value)));
+const address = orNull(
+  v.custom<string>((value) => typeof value === 'string' && URL.canParse(value)),
+);
 const initAnswer = part({ PaymentURL: address });
 const qrAnswer = part({ Data: address });
 const linkAnswer = part({ Params: part({ RedirectUrl: address }) });
 
 /** Where the buyer pays, in the answer of Init. */
-export const readPaymentUrl = (body: unknown): string | null => parse(initAnswer, body).PaymentURL;
+export const readPaymentUrl = (body: unknown): string | null =>
+  v.parse(initAnswer, body).PaymentURL;
 
 /** What the QR code holds, in the answer of GetQr. */
-export const readQr = (body: unknown): string | null => parse(qrAnswer, body).Data;
+export const readQr = (body: unknown): string | null => v.parse(qrAnswer, body).Data;
 
 /** Where T-Pay is opened. */
 export const readLink = (body: unknown): string | null =>
-  parse(linkAnswer, body).Params.RedirectUrl;
+  v.parse(linkAnswer, body).Params.RedirectUrl;
 
 interface WireCard {
   readonly rebillId: string;
@@ -158,13 +146,13 @@ interface WireCard {
   readonly pan: string;
 }
 
-const card = object({ Status: literal('A'), RebillId: code, Pan: string() });
+const card = v.object({ Status: v.literal('A'), RebillId: code, Pan: v.string() });
 
 /**
  * The active cards of a customer that can be charged again; null when the answer cannot be read.
  */
 export const readCards = (body: unknown): readonly WireCard[] | null => {
-  const cards = safeParse(array(orNull(card)), body);
+  const cards = v.safeParse(v.array(orNull(card)), body);
   if (!cards.success) return null;
   return cards.output.flatMap((each) =>
     each === null ? [] : [{ rebillId: each.RebillId, pan: each.Pan }],

@@ -4,7 +4,7 @@
  * is `unknown`. Requests and answers are not logged: they may hold a card.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { is, number, object, parse, string } from 'valibot';
+import * as v from 'valibot';
 import { integer, networks, text, url, type Reader } from '../../platform/config/read-variables.ts';
 import type { Account, Accounts } from '../bank-accounts.ts';
 import {
@@ -65,15 +65,15 @@ interface Attempt {
 
 /** An answer that is not 200. */
 const problem = part({
-  code: orNull(string()),
-  parameter: orNull(string()),
-  retry_after: orNull(number()),
+  code: orNull(v.string()),
+  parameter: orNull(v.string()),
+  retry_after: orNull(v.number()),
 });
 
 const read = (status: number, body: unknown): Attempt => {
-  if (status === 200 && is(object({}), body))
+  if (status === 200 && v.is(v.object({}), body))
     return { answer: { kind: 'answered', body }, retryAfter_ms: null };
-  const { code, parameter, retry_after: wait } = parse(problem, body);
+  const { code, parameter, retry_after: wait } = v.parse(problem, body);
   if (rejecting.has(status)) {
     return {
       answer: {

@@ -2,7 +2,7 @@
  * YooKassa among the acquirers. Its notifications are not signed: they are taken from its own
  * networks, and the operation is found by our ids in the metadata of what they are about.
  */
-import { parse, string } from 'valibot';
+import * as v from 'valibot';
 import { openAddressList } from '../../platform/access/address-list.ts';
 import type { NotifiedOperation } from '../../platform/http/bank-notifications.ts';
 import type { Reader } from '../../platform/config/read-variables.ts';
@@ -11,18 +11,18 @@ import { orNull, part } from '../bank-http.ts';
 import { readYooKassa } from './client.ts';
 
 const message = part({
-  event: orNull(string()),
+  event: orNull(v.string()),
   object: part({
     metadata: part({
-      merchant_id: orNull(string()),
-      operation_id: orNull(string()),
-      payment_operation_id: orNull(string()),
+      merchant_id: orNull(v.string()),
+      operation_id: orNull(v.string()),
+      payment_operation_id: orNull(v.string()),
     }),
   }),
 });
 
 const operationIn = (body: unknown): NotifiedOperation | null => {
-  const { event, object } = parse(message, body);
+  const { event, object } = v.parse(message, body);
   const { merchant_id: merchantId, operation_id: ownId, payment_operation_id } = object.metadata;
   // A refund is queried through its payment.
   const operationId = payment_operation_id ?? ownId;

@@ -3,18 +3,7 @@
  * 2). What it has no words for is refused before money moves.
  */
 import { LRUCache } from 'lru-cache';
-import {
-  array,
-  boolean,
-  nullish,
-  number,
-  object,
-  parse,
-  picklist,
-  safeParse,
-  string,
-  type InferOutput,
-} from 'valibot';
+import * as v from 'valibot';
 import { largestAmount, minorUnits, type MinorUnits } from '../../rules/money.ts';
 import {
   type ReceiptItem,
@@ -130,20 +119,20 @@ interface Known {
 
 // YooKassa's receipts and a shop's settings of them, as they arrive.
 
-const money = object({ value: string(), currency: string() });
+const money = v.object({ value: v.string(), currency: v.string() });
 
-const receipt = object({
+const receipt = v.object({
   id: text,
-  type: picklist(['payment', 'refund']),
-  status: picklist(['pending', 'succeeded', 'canceled']),
+  type: v.picklist(['payment', 'refund']),
+  status: v.picklist(['pending', 'succeeded', 'canceled']),
   payment_id: orNull(text),
   refund_id: orNull(text),
   fiscal_storage_number: orNull(text),
   fiscal_document_number: orNull(text),
   fiscal_attribute: orNull(text),
   registered_at: orNull(instant),
-  items: array(object({ quantity: number(), amount: money })),
-  settlements: orNull(array(object({ type: string(), amount: money }))),
+  items: v.array(v.object({ quantity: v.number(), amount: money })),
+  settlements: orNull(v.array(v.object({ type: v.string(), amount: money }))),
 });
 
 export interface WireReceipt {
@@ -167,7 +156,7 @@ export interface WireReceipt {
 /** More than any receipt has: what is beyond is not read. */
 const price = /^\d{1,8}\.\d{2}$/;
 
-const kopecks = (amount: InferOutput<typeof money>): MinorUnits | null =>
+const kopecks = (amount: v.InferOutput<typeof money>): MinorUnits | null =>
   price.test(amount.value) ? amountIn(amount, 'RUB') : null;
 
 /** The sum of what is all there; null when a part is not, or it is no amount of money. */
@@ -176,7 +165,7 @@ const together = (parts: readonly (bigint | null)[]): MinorUnits | null => {
   return sum === null || sum > largestAmount ? null : minorUnits(sum);
 };
 
-const totalOf = ({ quantity, amount }: InferOutput<typeof receipt>['items'][number]) => {
+const totalOf = ({ quantity, amount }: v.InferOutput<typeof receipt>['items'][number]) => {
   const ofOne = kopecks(amount);
   if (ofOne === null || !(quantity >= 0 && quantity < quantity_max)) return null;
   return itemTotal({ price: ofOne, quantity: quantity.toFixed(3) });
@@ -187,14 +176,14 @@ const fiscalOf = ({
   fiscal_document_number: documentNumber,
   fiscal_attribute: attribute,
   registered_at: registeredAt,
-}: InferOutput<typeof receipt>): WireReceipt['fiscal'] =>
+}: v.InferOutput<typeof receipt>): WireReceipt['fiscal'] =>
   storageNumber !== null && documentNumber !== null && attribute !== null && registeredAt !== null
     ? { storageNumber, documentNumber, attribute, registeredAt }
     : null;
 
 /** A receipt; null when what every receipt has cannot be read. */
 export const readReceipt = (body: unknown): WireReceipt | null => {
-  const { success, output } = safeParse(receipt, body);
+  const { success, output } = v.safeParse(receipt, body);
   if (!success) return null;
   const { id, status, payment_id: paymentId, refund_id: refundId, items } = output;
   const settlements = output.settlements ?? [];
@@ -216,12 +205,12 @@ export const readReceipt = (body: unknown): WireReceipt | null => {
 };
 
 const settings = part({
-  fiscalization: nullish(object({ enabled: boolean(), provider: orNull(text) })),
+  fiscalization: v.nullish(v.object({ enabled: v.boolean(), provider: orNull(text) })),
 });
 
 /** How a shop's receipts are registered, in its settings. */
 const readCashRegister = (body: unknown): CashRegister => {
-  const { fiscalization } = parse(settings, body);
+  const { fiscalization } = v.parse(settings, body);
   return { isOn: fiscalization?.enabled === true, provider: fiscalization?.provider ?? null };
 };
 

@@ -2,20 +2,7 @@
  * YooKassa's objects as they arrive: parsed here once, trusted afterwards. An unreadable object is
  * null, and counts as no answer.
  */
-import {
-  array,
-  boolean,
-  custom,
-  fallback,
-  object,
-  parse,
-  pipe,
-  picklist,
-  safeParse,
-  string,
-  transform,
-  unknown,
-} from 'valibot';
+import * as v from 'valibot';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
@@ -94,17 +81,17 @@ export interface WireRefund extends WireObject<'pending' | 'succeeded' | 'cancel
 export type WirePayout = WireObject<'pending' | 'succeeded' | 'canceled'>;
 
 const cancellationDetails = part({
-  party: fallback(text, 'unknown'),
-  reason: fallback(text, 'unknown'),
+  party: v.fallback(text, 'unknown'),
+  reason: v.fallback(text, 'unknown'),
 });
 
 const objectEntries = {
   id: text,
-  amount: object({ value: string(), currency: string() }),
+  amount: v.object({ value: v.string(), currency: v.string() }),
   cancellation_details: cancellationDetails,
   metadata: part({ operation_id: orNull(text) }),
 };
-const ended = picklist(['pending', 'succeeded', 'canceled']);
+const ended = v.picklist(['pending', 'succeeded', 'canceled']);
 
 const objectOf = <Status extends string>({
   id,
@@ -134,14 +121,14 @@ const isInstant = (value: unknown): boolean => {
   }
 };
 /** A moment in ISO 8601. */
-export const instant = pipe(
-  custom<string>(isInstant),
-  transform((value) => Temporal.Instant.from(value)),
+export const instant = v.pipe(
+  v.custom<string>(isInstant),
+  v.transform((value) => Temporal.Instant.from(value)),
 );
 
-const payment = object({
+const payment = v.object({
   ...objectEntries,
-  status: picklist(['pending', 'waiting_for_capture', 'succeeded', 'canceled']),
+  status: v.picklist(['pending', 'waiting_for_capture', 'succeeded', 'canceled']),
   created_at: orNull(instant),
   expires_at: orNull(instant),
   confirmation: part({
@@ -152,7 +139,7 @@ const payment = object({
   payment_method: part({
     type: orNull(text),
     id: orNull(text),
-    saved: fallback(boolean(), false),
+    saved: v.fallback(v.boolean(), false),
     card: part({ card_type: orNull(text), last4: orNull(text) }),
     sbp_operation_id: orNull(text),
     payer_bank_details: part({ bank_id: orNull(text) }),
@@ -162,7 +149,7 @@ const payment = object({
 
 /** A payment; null when what every payment has cannot be read. */
 export const readPayment = (body: unknown): WirePayment | null => {
-  const { success, output } = safeParse(payment, body);
+  const { success, output } = v.safeParse(payment, body);
   if (!success) return null;
   const { confirmation, payment_method: method } = output;
   return {
@@ -182,19 +169,19 @@ export const readPayment = (body: unknown): WirePayment | null => {
   };
 };
 
-const refund = object({ ...objectEntries, status: ended, payment_id: text });
+const refund = v.object({ ...objectEntries, status: ended, payment_id: text });
 
 /** A refund; null when it cannot be read or names no payment. */
 export const readRefund = (body: unknown): WireRefund | null => {
-  const { success, output } = safeParse(refund, body);
+  const { success, output } = v.safeParse(refund, body);
   return success ? { ...objectOf(output), paymentId: output.payment_id } : null;
 };
 
-const payout = object({ ...objectEntries, status: ended });
+const payout = v.object({ ...objectEntries, status: ended });
 
 /** A payout; null when it cannot be read. */
 export const readPayout = (body: unknown): WirePayout | null => {
-  const { success, output } = safeParse(payout, body);
+  const { success, output } = v.safeParse(payout, body);
   return success ? objectOf(output) : null;
 };
 
@@ -204,14 +191,14 @@ interface WirePage<Item> {
   readonly nextCursor: string | null;
 }
 
-const page = object({ items: array(unknown()), next_cursor: orNull(text) });
+const page = v.object({ items: v.array(v.unknown()), next_cursor: orNull(text) });
 
 /** Reads a page; null when any of it cannot be read. */
 export const readPage = <Item>(
   body: unknown,
   readItem: (item: unknown) => Item | null,
 ): WirePage<Item> | null => {
-  const { success, output } = safeParse(page, body);
+  const { success, output } = v.safeParse(page, body);
   if (!success) return null;
   const items = output.items.map(readItem).filter((item) => item !== null);
   return items.length === output.items.length ? { items, nextCursor: output.next_cursor } : null;
@@ -220,15 +207,15 @@ export const readPage = <Item>(
 const identified = part({ id: orNull(text) });
 
 /** An id of personal data that were stored. */
-export const readId = (body: unknown): string | null => parse(identified, body).id;
+export const readId = (body: unknown): string | null => v.parse(identified, body).id;
 
-const sbpBank = object({ bank_id: string(), name: string() });
+const sbpBank = v.object({ bank_id: v.string(), name: v.string() });
 
 /** A participant of SBP. */
 export const readSbpBank = (
   body: unknown,
 ): { readonly memberId: string; readonly name: string; readonly nameEn: string } | null => {
-  const { success, output } = safeParse(sbpBank, body);
+  const { success, output } = v.safeParse(sbpBank, body);
   return success ? { memberId: output.bank_id, name: output.name, nameEn: output.name } : null;
 };
 

@@ -2,18 +2,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { decodeProtectedHeader, errors, SignJWT, jwtVerify, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
-import {
-  array,
-  exactOptional,
-  literal,
-  nullable,
-  object,
-  picklist,
-  safeParse,
-  string,
-  variant,
-  type GenericSchema,
-} from 'valibot';
+import * as v from 'valibot';
 import { type Mode, modes } from '../../rules/mode.ts';
 import type { AnswerMeter } from './answer-meter.ts';
 import { allKeys, currentKey, type Keys } from './keys.ts';
@@ -242,32 +231,32 @@ const verifyByAny = async (
 };
 
 /** A principal in a verified header; a process of another version may send another form. */
-const principalSchema: GenericSchema<unknown, Principal> = variant('kind', [
-  object({
-    kind: literal('key'),
-    keyId: string(),
-    merchantId: string(),
-    shopId: string(),
-    mode: picklist(modes),
-    scopes: array(picklist(scopes)),
-    receiptsRequired: exactOptional(literal(true)),
+const principalSchema: v.GenericSchema<unknown, Principal> = v.variant('kind', [
+  v.object({
+    kind: v.literal('key'),
+    keyId: v.string(),
+    merchantId: v.string(),
+    shopId: v.string(),
+    mode: v.picklist(modes),
+    scopes: v.array(v.picklist(scopes)),
+    receiptsRequired: v.exactOptional(v.literal(true)),
   }),
-  object({
-    kind: literal('operator'),
-    subject: string(),
-    role: picklist(roles),
-    merchantId: nullable(string()),
+  v.object({
+    kind: v.literal('operator'),
+    subject: v.string(),
+    role: v.picklist(roles),
+    merchantId: v.nullable(v.string()),
   }),
-  object({ kind: literal('buyer'), merchantId: string(), paymentId: string() }),
-  object({ kind: literal('service'), name: string() }),
-  object({ kind: literal('edge'), name: string() }),
+  v.object({ kind: v.literal('buyer'), merchantId: v.string(), paymentId: v.string() }),
+  v.object({ kind: v.literal('service'), name: v.string() }),
+  v.object({ kind: v.literal('edge'), name: v.string() }),
 ]);
 
 const asRead = (
   payload: JWTPayload,
   admit: (principal: Principal) => Principal | null,
 ): Verified | null => {
-  const { success, output } = safeParse(principalSchema, payload['principal']);
+  const { success, output } = v.safeParse(principalSchema, payload['principal']);
   const principal = success ? admit(output) : null;
   return principal && payload.exp !== undefined
     ? { principal, until_ms: payload.exp * 1_000 }

@@ -5,7 +5,7 @@
  * as an unavailable database, sets nothing aside.
  */
 import { Counter } from 'prom-client';
-import { is, literal, object } from 'valibot';
+import * as v from 'valibot';
 import { raiseAlert } from './alerts.ts';
 import { metrics } from '../tracing/telemetry.ts';
 import { isDatabaseLost, errorCode } from '../tracing/error-code.ts';
@@ -76,7 +76,7 @@ const put: Statement = {
  */
 const passingStates: ReadonlySet<string> = new Set(['40P01', '40001', '55P03', '57014']);
 
-const unavailable = object({ extensions: object({ code: literal('unavailable') }) });
+const unavailable = v.object({ extensions: v.object({ code: v.literal('unavailable') }) });
 
 /**
  * Whether an error is unrelated to the row: the database or a subgraph is away, or another session
@@ -84,7 +84,7 @@ const unavailable = object({ extensions: object({ code: literal('unavailable') }
  */
 export const isPassing = (error: unknown): boolean => {
   if (isDatabaseLost(error) || passingStates.has(errorCode(error))) return true;
-  return error instanceof Error && is(unavailable, error);
+  return error instanceof Error && v.is(unavailable, error);
 };
 
 /**

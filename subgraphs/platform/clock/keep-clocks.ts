@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { object, string } from 'valibot';
+import * as v from 'valibot';
 import { EventEntity } from '../database/entities.ts';
 import { awaitCommits, isSharded } from '../database/sharding.ts';
 import { emOn } from '../database/orm-connections.ts';
@@ -220,7 +220,7 @@ export const clockJobs = (deps: ClockDeps): readonly Job[] => {
     jobWithPayload({
       name: keepClockJob,
       queue: 'schedules',
-      payload: object({ merchantId: string(), shopId: string() }),
+      payload: v.object({ merchantId: v.string(), shopId: v.string() }),
       run: async (shop) => {
         if (keptNow === kept_max) return retryIn(lookAgain_ms);
         keptNow += 1;

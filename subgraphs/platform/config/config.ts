@@ -4,7 +4,7 @@
  * argument.
  */
 import { hkdfSync } from 'node:crypto';
-import { check, pipe, rawTransform, transform } from 'valibot';
+import * as v from 'valibot';
 import { eventsKeptDefault_days, eventsKept_min_days } from '../../rules/retention.ts';
 import type { Keys } from '../access/keys.ts';
 import {
@@ -179,9 +179,9 @@ const samplers = [
 ] as const;
 
 /** `a=b,c=d` with percent-encoded values, as the standard has it. */
-const pairs = pipe(
+const pairs = v.pipe(
   text,
-  rawTransform<string, Readonly<Record<string, string>>>(({ dataset, addIssue, NEVER }) => {
+  v.rawTransform<string, Readonly<Record<string, string>>>(({ dataset, addIssue, NEVER }) => {
     const read: Record<string, string> = {};
     for (const pair of dataset.value.split(',').filter((part) => part.trim() !== '')) {
       const equals = pair.indexOf('=');
@@ -201,7 +201,7 @@ const pairs = pipe(
   }),
 );
 
-const isPart = check((ratio: number) => ratio >= 0 && ratio <= 1, 'must be a number from 0 to 1');
+const isPart = v.check((ratio: number) => ratio >= 0 && ratio <= 1, 'must be a number from 0 to 1');
 
 /**
  * The sampled part of new traces, 0 to 1. The decision of another process of the service applies.
@@ -209,7 +209,7 @@ const isPart = check((ratio: number) => ratio >= 0 && ratio <= 1, 'must be a num
 const readRatio = (reader: Reader, sampler: string): number => {
   if (sampler.endsWith('always_off')) return 0;
   if (sampler.endsWith('always_on')) return 1;
-  const ratio = pipe(text, transform(Number), isPart);
+  const ratio = v.pipe(text, v.transform(Number), isPart);
   return reader.read({ ratio: ['OTEL_TRACES_SAMPLER_ARG', ratio, '1'] }).ratio;
 };
 

@@ -3,18 +3,7 @@
  * also come from a file that `<NAME>_FILE` names.
  */
 import { readFileSync } from 'node:fs';
-import {
-  array,
-  check,
-  parse,
-  picklist,
-  pipe,
-  safeParse,
-  string,
-  transform,
-  type GenericSchema,
-  type InferOutput,
-} from 'valibot';
+import * as v from 'valibot';
 import { readAddressEntry } from '../access/address-list.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -23,7 +12,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * A variable, the schema of its text, and the text that stands for one that is not set. The
  * messages of the schema follow the name of the variable.
  */
-type Setting = readonly [name: string, schema: GenericSchema<string, unknown>, fallback?: string];
+type Setting = readonly [name: string, schema: v.GenericSchema<string, unknown>, fallback?: string];
 
 /** Settings by the field that holds each. */
 export type SettingTable = Readonly<Record<string, Setting>>;
@@ -31,7 +20,7 @@ export type SettingTable = Readonly<Record<string, Setting>>;
 /** The result of a table: null for a variable that is not set and has no fallback. */
 export type Settings<Table extends SettingTable> = {
   readonly [Field in keyof Table]:
-    | InferOutput<Table[Field][1]>
+    | v.InferOutput<Table[Field][1]>
     | (Table[Field] extends readonly [unknown, unknown, string] ? never : null);
 };
 
@@ -56,11 +45,11 @@ export class Reader {
     this.fallbacks.set(name, fallback ?? null);
     const value = this.#textOf(name);
     if (value !== null) {
-      const { success, output, issues } = safeParse(schema, value);
+      const { success, output, issues } = v.safeParse(schema, value);
       if (success) return output;
       this.mistakes.push(...issues.map(({ message }) => `${name} ${message}`));
     }
-    return fallback === undefined ? null : parse(schema, fallback);
+    return fallback === undefined ? null : v.parse(schema, fallback);
   }
 
   #textOf(name: string): string | null {
@@ -78,24 +67,24 @@ export class Reader {
   }
 }
 
-export const text = string();
+export const text = v.string();
 
 export const integer = (least: number, limit: number) =>
-  pipe(
-    string(),
-    check(
+  v.pipe(
+    v.string(),
+    v.check(
       (value) => /^\d+$/.test(value) && Number(value) >= least && Number(value) <= limit,
       ({ input }) => `must be an integer from ${least} to ${limit}, got "${input}"`,
     ),
-    transform(Number),
+    v.transform(Number),
   );
 
 export const oneOf = <const Values extends readonly string[]>(...values: Values) =>
-  picklist(values, ({ input }) => `must be one of ${values.join(', ')}, got "${String(input)}"`);
+  v.picklist(values, ({ input }) => `must be one of ${values.join(', ')}, got "${String(input)}"`);
 
-export const onOff = pipe(
+export const onOff = v.pipe(
   oneOf('on', 'off'),
-  transform((value) => value === 'on'),
+  v.transform((value) => value === 'on'),
 );
 
 const hasProtocol = (protocols: readonly string[]) => (address: string) =>
@@ -107,22 +96,22 @@ const withoutSlash = (address: string): string => address.replace(/\/$/, '');
 
 /** An address exactly as it is written. */
 export const exactUrl = (...protocols: readonly string[]) =>
-  pipe(string(), check(hasProtocol(protocols), mustBeAddress(protocols)));
+  v.pipe(v.string(), v.check(hasProtocol(protocols), mustBeAddress(protocols)));
 
 /** An address, without a slash at the end. */
 export const url = (...protocols: readonly string[]) =>
-  pipe(exactUrl(...protocols), transform(withoutSlash));
+  v.pipe(exactUrl(...protocols), v.transform(withoutSlash));
 
 /** One address, or several with commas between them. */
 export const urls = (...protocols: readonly string[]) =>
-  pipe(
-    string(),
-    transform((list) => list.split(',').map((address) => withoutSlash(address.trim()))),
-    check(
+  v.pipe(
+    v.string(),
+    v.transform((list) => list.split(',').map((address) => withoutSlash(address.trim()))),
+    v.check(
       (addresses) => addresses.every(hasProtocol(protocols)),
       `${mustBeAddress(protocols)}, or several with commas between them`,
     ),
-    transform((addresses) => addresses.join(',')),
+    v.transform((addresses) => addresses.join(',')),
   );
 
 /**
@@ -142,17 +131,17 @@ export const withPassword = (addresses: string | null, password: string | null):
 };
 
 /** Addresses and CIDR blocks, with spaces or commas between them. */
-export const networks = pipe(
-  string(),
-  transform((list) => list.split(/[\s,]+/).filter((entry) => entry !== '')),
-  array(
-    pipe(
-      string(),
-      check(
+export const networks = v.pipe(
+  v.string(),
+  v.transform((list) => list.split(/[\s,]+/).filter((entry) => entry !== '')),
+  v.array(
+    v.pipe(
+      v.string(),
+      v.check(
         (entry) => readAddressEntry(entry) !== null,
         ({ input }) => `must hold IPv4 or IPv6 addresses or CIDR blocks, got "${input}"`,
       ),
-      transform((entry) => readAddressEntry(entry) ?? entry),
+      v.transform((entry) => readAddressEntry(entry) ?? entry),
     ),
   ),
 );
@@ -161,13 +150,13 @@ const isOrigin = (entry: string): boolean =>
   hasProtocol(['http:', 'https:'])(entry) && URL.parse(entry)?.origin === entry;
 
 /** Origins of pages, such as `https://console.example.com`, with spaces or commas between them. */
-export const origins = pipe(
-  string(),
-  transform((list) => list.split(/[\s,]+/).filter((entry) => entry !== '')),
-  array(
-    pipe(
-      string(),
-      check(
+export const origins = v.pipe(
+  v.string(),
+  v.transform((list) => list.split(/[\s,]+/).filter((entry) => entry !== '')),
+  v.array(
+    v.pipe(
+      v.string(),
+      v.check(
         isOrigin,
         ({ input }) => `must hold origins such as https://console.example.com, got "${input}"`,
       ),
@@ -176,10 +165,10 @@ export const origins = pipe(
 );
 
 /** 32 bytes in base64. */
-export const keyInBase64 = pipe(
-  string(),
-  transform((value) => Buffer.from(value, 'base64')),
-  check(
+export const keyInBase64 = v.pipe(
+  v.string(),
+  v.transform((value) => Buffer.from(value, 'base64')),
+  v.check(
     ({ length }) => length === 32,
     ({ input }) =>
       `must be 32 bytes in base64 (openssl rand -base64 32), got ${input.length} bytes`,

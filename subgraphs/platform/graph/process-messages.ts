@@ -6,22 +6,7 @@
  * the others. Each operation has its caller's signature, and an invalid one is refused
  * individually.
  */
-import {
-  array,
-  integer,
-  minValue,
-  number,
-  object,
-  optional,
-  pipe,
-  string,
-  unknown,
-  type InferOutput,
-  custom,
-  getDotPath,
-  safeParse,
-  type GenericSchema,
-} from 'valibot';
+import * as v from 'valibot';
 
 /** Below the address of a subgraph. */
 export const batchPath = '/batch';
@@ -32,19 +17,19 @@ export const batchOperations_max = 64;
 /** Variables of an operation that shares a request; one with more has its own request. */
 export const sharedVariables_max_characters = 4_096;
 
-const place = pipe(number(), integer(), minValue(0));
+const place = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** The first line: operations refer to its entries by position. */
-export const batchHeadSchema = object({
-  documents: array(string()),
+export const batchHeadSchema = v.object({
+  documents: v.array(v.string()),
   /** Principal headers. */
-  principals: array(string()),
+  principals: v.array(v.string()),
 });
 
-export type BatchHead = InferOutput<typeof batchHeadSchema>;
+export type BatchHead = v.InferOutput<typeof batchHeadSchema>;
 
 /** An object, whatever its fields. */
-export const fields = custom<Readonly<Record<string, unknown>>>(
+export const fields = v.custom<Readonly<Record<string, unknown>>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 );
 
@@ -53,26 +38,30 @@ export const fields = custom<Readonly<Record<string, unknown>>>(
  * where; the actual value may be private, and is not repeated.
  */
 export const readAs = <Output>(
-  schema: GenericSchema<unknown, Output>,
+  schema: v.GenericSchema<unknown, Output>,
   value: unknown,
   sender: string,
 ): Output => {
-  const { success, output, issues } = safeParse(schema, value, { abortEarly: true });
+  const { success, output, issues } = v.safeParse(schema, value, { abortEarly: true });
   if (success) return output;
   const [issue] = issues;
-  const at = getDotPath(issue) ?? 'its message';
+  const at = v.getDotPath(issue) ?? 'its message';
   throw new Error(`${sender}: expected ${issue.expected ?? issue.type} in ${at}`);
 };
 
-export const batchOperationSchema = object({
+export const batchOperationSchema = v.object({
   document: place,
   principal: place,
-  requestId: string(),
-  traceparent: optional(string()),
-  variables: optional(fields, {}),
+  requestId: v.string(),
+  traceparent: v.optional(v.string()),
+  variables: v.optional(fields, {}),
 });
 
-export type BatchOperation = InferOutput<typeof batchOperationSchema>;
+export type BatchOperation = v.InferOutput<typeof batchOperationSchema>;
 
 /** One answer: that of a separate request, with the place of its operation. */
-export const batchAnswerSchema = object({ operation: place, status: number(), answer: unknown() });
+export const batchAnswerSchema = v.object({
+  operation: place,
+  status: v.number(),
+  answer: v.unknown(),
+});

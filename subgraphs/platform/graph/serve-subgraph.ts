@@ -4,7 +4,7 @@
  */
 import type { Server, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { safeParse, type GenericSchema, object, optional, string } from 'valibot';
+import * as v from 'valibot';
 import { GraphQLError, parse, type ExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { SubgraphName } from '../../../schema/sources.ts';
@@ -80,7 +80,7 @@ const operationRunner = ({
     const principal = await readPrincipal(header);
     if (!principal)
       return failure(401, 'this address is for the service itself', 'UNAUTHENTICATED');
-    const { success, output } = safeParse(askedSchema, asked);
+    const { success, output } = v.safeParse(askedSchema, asked);
     if (!success) return failure(400, 'expected {query, variables}', 'BAD_REQUEST');
     const { query, variables } = output;
     const call = {
@@ -98,7 +98,7 @@ const operationRunner = ({
   };
 };
 
-const askedSchema = object({ query: string(), variables: optional(fields, {}) });
+const askedSchema = v.object({ query: v.string(), variables: v.optional(fields, {}) });
 
 /* Several operations of the same moment in one request (`operation-batch`). */
 
@@ -155,14 +155,14 @@ const serveBatches = (app: FastifyInstance, { path, run, log }: ServedBatches): 
 const openLineReader = (scope: FastifyInstance) => {
   const parseJson = scope.getDefaultJsonParser('error', 'error');
   return <Output>(
-    schema: GenericSchema<unknown, Output>,
+    schema: v.GenericSchema<unknown, Output>,
     request: FastifyRequest,
     line: string,
   ): Output | null => {
     let read: Output | null = null;
     // It calls back at once.
     void parseJson(request, line, (error, value) => {
-      const { success, output } = safeParse(schema, value);
+      const { success, output } = v.safeParse(schema, value);
       if (!error && success) read = output;
     });
     return read;

@@ -4,23 +4,7 @@
  * process is disconnected are not repeated; a reader that must not miss anything reads PostgreSQL.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  array,
-  check,
-  custom,
-  digits,
-  type GenericSchema,
-  is,
-  nonEmpty,
-  nullable,
-  object,
-  picklist,
-  pipe,
-  record,
-  string,
-  transform,
-  unknown,
-} from 'valibot';
+import * as v from 'valibot';
 import { alertFieldNames, alertKinds, type AlertKind } from '../../rules/alert.ts';
 import { liveKinds } from '../../rules/event.ts';
 import { modes } from '../../rules/mode.ts';
@@ -191,75 +175,75 @@ const channelOf = (topic: string): string => `${channelPrefix}${topic}`;
 // Messages as text. Incoming messages are checked: another process may run another version, or may
 // not be ours at all.
 
-const text = pipe(string(), nonEmpty());
-const number = pipe(string(), digits());
-const mode = picklist(modes);
+const text = v.pipe(v.string(), v.nonEmpty());
+const number = v.pipe(v.string(), v.digits());
+const mode = v.picklist(modes);
 /** A message that only wakes. */
-const signal = pipe(
-  unknown(),
-  transform(() => null),
+const signal = v.pipe(
+  v.unknown(),
+  v.transform(() => null),
 );
 
 /** A list without the items of a kind that only a newer version knows. */
 const listOf = <Item>(
-  kinds: GenericSchema,
-  item: GenericSchema<unknown, Item>,
+  kinds: v.GenericSchema,
+  item: v.GenericSchema<unknown, Item>,
   kindOf: (item: Readonly<Record<string, unknown>>) => unknown = ({ kind }) => kind,
 ) =>
-  pipe(
-    array(fields),
-    transform((items): unknown[] => items.filter((one) => is(kinds, kindOf(one)))),
-    array(item),
+  v.pipe(
+    v.array(fields),
+    v.transform((items): unknown[] => items.filter((one) => v.is(kinds, kindOf(one)))),
+    v.array(item),
   );
 
-const eventKind = picklist(liveKinds);
-const event = object({
+const eventKind = v.picklist(liveKinds);
+const event = v.object({
   sequence: number,
   kind: eventKind,
   merchantId: text,
   shopId: text,
   mode,
   subjectId: text,
-  at: pipe(
+  at: v.pipe(
     text,
-    check((at) => !Number.isNaN(Date.parse(at))),
+    v.check((at) => !Number.isNaN(Date.parse(at))),
   ),
   payload: fields,
 });
 
-const alertKind = custom<AlertKind>(
+const alertKind = v.custom<AlertKind>(
   (kind) => typeof kind === 'string' && Object.hasOwn(alertKinds, kind),
 );
-const alert = object({
+const alert = v.object({
   id: text,
   kind: alertKind,
-  merchantId: nullable(text),
-  shopId: nullable(text),
-  mode: nullable(mode),
+  merchantId: v.nullable(text),
+  shopId: v.nullable(text),
+  mode: v.nullable(mode),
   subjectId: text,
   detail: text,
-  fields: record(picklist(alertFieldNames), text),
+  fields: v.record(v.picklist(alertFieldNames), text),
   raisedAt: text,
 });
 
-const changedList = picklist(changedLists);
-const listChange = object({ list: changedList, merchantId: nullable(text) });
+const changedList = v.picklist(changedLists);
+const listChange = v.object({ list: changedList, merchantId: v.nullable(text) });
 
 const schemas: {
-  readonly [Topic in BusTopic]: GenericSchema<unknown, BusMessages[Topic]>;
+  readonly [Topic in BusTopic]: v.GenericSchema<unknown, BusMessages[Topic]>;
 } = {
-  events: object({
+  events: v.object({
     behind: number,
     last: number,
     events: listOf(eventKind, event),
   }),
   outbox: signal,
-  webhooks: array(object({ merchantId: text, lane: text })),
-  keys: object({ merchantId: text }),
+  webhooks: v.array(v.object({ merchantId: text, lane: text })),
+  keys: v.object({ merchantId: text }),
   policies: signal,
   clocks: signal,
-  streams: object({ keyId: text, streamId: text }),
-  sessions: object({ sessionId: text }),
+  streams: v.object({ keyId: text, streamId: text }),
+  sessions: v.object({ sessionId: text }),
   alerts: listOf(alertKind, alert),
   lists: listOf(changedList, listChange, ({ list }) => list),
 };
@@ -273,6 +257,6 @@ export const readMessage = <Topic extends BusTopic>(
   topic: Topic,
   written: string,
 ): BusMessages[Topic] => {
-  const schema: GenericSchema<unknown, BusMessages[Topic]> = schemas[topic];
+  const schema: v.GenericSchema<unknown, BusMessages[Topic]> = schemas[topic];
   return readAs(schema, JSON.parse(written), `the topic ${topic}`);
 };

@@ -3,7 +3,7 @@
  * docs/architecture.md#invariants: a job is only a wake-up; PostgreSQL has the rows and sweeps find
  * lost ones, so giving up a run loses nothing.
  */
-import { type GenericSchema, type InferOutput, safeParse } from 'valibot';
+import * as v from 'valibot';
 import { jobDuration, jobRuns, type Logger } from '../tracing/telemetry.ts';
 
 /** What a run of a job came to. */
@@ -79,23 +79,23 @@ export const periodic = (name: string, every_ms: number, work: () => Promise<unk
   },
 });
 
-interface JobWithPayload<Schema extends GenericSchema> extends Pick<AnyJob, 'name' | 'queue'> {
+interface JobWithPayload<Schema extends v.GenericSchema> extends Pick<AnyJob, 'name' | 'queue'> {
   readonly payload: Schema;
-  readonly run: (payload: InferOutput<Schema>) => Promise<JobOutcome>;
+  readonly run: (payload: v.InferOutput<Schema>) => Promise<JobOutcome>;
 }
 
 /**
  * A job that reads its payload by a schema. An invalid payload is given up: it would be invalid the
  * next time, too.
  */
-export const jobWithPayload = <Schema extends GenericSchema>({
+export const jobWithPayload = <Schema extends v.GenericSchema>({
   payload: schema,
   run,
   ...job
 }: JobWithPayload<Schema>): Job => ({
   ...job,
   run: async (payload) => {
-    const { success, output, issues } = safeParse(schema, payload);
+    const { success, output, issues } = v.safeParse(schema, payload);
     if (success) return run(output);
     return giveUp(`its payload cannot be read: ${issues.map(({ message }) => message).join('; ')}`);
   },

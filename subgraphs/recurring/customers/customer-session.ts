@@ -2,16 +2,7 @@
  * The address of a customer's page: the customer and the expiry, sealed, so it cannot be guessed or
  * read and needs no table. It grants access like a session: anyone with the address sees the page.
  */
-import {
-  nullable,
-  number,
-  parseJson,
-  picklist,
-  pipe,
-  safeParse,
-  strictTuple,
-  string,
-} from 'valibot';
+import * as v from 'valibot';
 import { type Keys, seal, unseal } from '../../platform/access/keys.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import { modes, type Mode } from '../../rules/mode.ts';
@@ -60,10 +51,17 @@ export const newSession = (
 };
 
 /** What is sealed: merchant, shop, mode, customer, the way back, the end in milliseconds. */
-const sealedFields = pipe(
-  string(),
-  parseJson(),
-  strictTuple([string(), string(), picklist(modes), string(), nullable(string()), number()]),
+const sealedFields = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.strictTuple([
+    v.string(),
+    v.string(),
+    v.picklist(modes),
+    v.string(),
+    v.nullable(v.string()),
+    v.number(),
+  ]),
 );
 
 /** The last part of a session's address. Two of the same session differ. */
@@ -87,7 +85,7 @@ export const sessionOfAddress = (keys: Keys, address: string): CustomerSession |
   // Base64 has several encodings of a text; only one is ours.
   const [, , text = ''] = address.split('.');
   if (Buffer.from(text, 'base64url').toString('base64url') !== text) return null;
-  const { success, output } = safeParse(sealedFields, unsealed(keys, address));
+  const { success, output } = v.safeParse(sealedFields, unsealed(keys, address));
   if (!success) return null;
   const [merchantId, shopId, mode, customerRef, returnUrl, end_ms] = output;
   const expiresAt = Temporal.Instant.fromEpochMilliseconds(end_ms);
