@@ -9,7 +9,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { ActForm, ActButton, useOpened } from '../parts/act-form.tsx';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { PickField, TextField, type Held } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts, Moment, Status } from '../parts/texts.tsx';
 import { useViewer } from '../viewer.tsx';
@@ -60,13 +60,7 @@ type Life = (typeof lives)[number];
 const expiryOf = (life: Life): string | null =>
   life === '0' ? null : new Date(Date.now() + Number(life) * day_ms).toISOString();
 
-const LifeField = ({
-  value,
-  set,
-}: {
-  readonly value: Life;
-  readonly set: (life: Life) => void;
-}) => {
+const LifeField = ({ value, set }: Held<Life>) => {
   const own = useDeveloperWords();
   return (
     <PickField

@@ -196,7 +196,7 @@ const Parts = ({ merchantId }: { readonly merchantId: string }) => {
         />
         <Guides />
       </div>
-      <Tabs label={shared.parts} tabs={tabs} names={own.tabs} />
+      <Tabs tabs={tabs} names={own.tabs} />
       {tab === 'keys' && <KeysPart shop={shop} isLive={merchant.liveEnabled} />}
       {tab === 'security' && <SecurityPart key={shop.id} shop={shop} again={again} />}
       {tab === 'clock' && <ClockPart key={shop.id} shop={shop} />}

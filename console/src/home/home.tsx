@@ -303,21 +303,20 @@ const Latest = () => {
     filter: { mode: [mode] },
     first: latest_rows,
   });
-  const live = useLiveRows({
-    kind: 'payment',
-    rows: data?.payments.nodes,
-    fits: (row) => row.mode === mode,
-    again,
-  });
+  const { rows = [], changed } = useLiveRows(
+    'payment',
+    { rows: data?.payments.nodes, again },
+    (row) => row.mode === mode,
+  ).asked;
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
-  if (live.rows.length === 0) return <NoPaymentsYet />;
+  if (rows.length === 0) return <NoPaymentsYet />;
   return (
     <Table
       label={words.home.latest}
       columns={paymentColumns(words)}
-      rows={live.rows.slice(0, latest_rows)}
+      rows={rows.slice(0, latest_rows)}
       keyOf={objectKey}
-      changed={live.changed}
+      changed={changed}
       openKey={search.open ?? null}
       onOpen={(row) => set({ open: objectKey(row) })}
     />

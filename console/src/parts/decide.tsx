@@ -44,16 +44,16 @@ export const refusalOutcome = ({ refusals }: DecisionWords, refusal: Refusal): O
   return text === undefined ? refusedBy(refusal) : { refused: text };
 };
 
+export type DraftRefusal = (refusal: Refusal) => Promise<Outcome>;
+
 /** The same; with the draft's state when another person has decided it meanwhile. */
-export const refusalOfDraft = async (
-  own: DecisionWords,
-  refusal: Refusal,
-  statusNow: () => Promise<DraftStatus | undefined>,
-): Promise<Outcome> => {
-  if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
-  const status = await statusNow();
-  return status ? { refused: own.now(own.statuses[status]) } : refusedBy(refusal);
-};
+export const refusalOfDraft =
+  (own: DecisionWords, statusNow: () => Promise<DraftStatus | undefined>): DraftRefusal =>
+  async (refusal) => {
+    if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
+    const status = await statusNow();
+    return status ? { refused: own.now(own.statuses[status]) } : refusedBy(refusal);
+  };
 
 const LastRefusal = ({
   refusal,
@@ -96,24 +96,26 @@ interface Decision {
   readonly permission: PermissionName;
   /** Why this draft is not this person's to decide so; undefined: it is. */
   readonly barred: string | undefined;
-  readonly dialog: (close: () => void) => ReactNode;
+}
+
+export interface DecideProps<Draft> {
+  readonly draft: Draft;
+  readonly again: () => void;
+  /** Called with true when a dialog opens, with false when it is closed. */
+  readonly hold?: ((isHeld: boolean) => void) | undefined;
 }
 
 export const DecideActs = ({
-  status,
+  draft: { status },
   own,
   approve,
   reject,
   again,
   hold,
-}: {
-  readonly status: DraftStatus;
+}: DecideProps<{ readonly status: DraftStatus }> & {
   readonly own: DecisionWords;
-  readonly approve: Decision;
-  readonly reject: Decision;
-  readonly again: () => void;
-  /** Called with true when a dialog opens, with false when it is closed. */
-  readonly hold?: ((isHeld: boolean) => void) | undefined;
+  readonly approve: Decision & { readonly dialog: (close: () => void) => ReactNode };
+  readonly reject: Decision & { readonly act: (reason: string) => Promise<Outcome> };
 }) => {
   const { opened, open, close } = useOpened<'approve' | 'reject'>(again, hold);
   // A decision by another person stays visible until the dialog is closed.
@@ -136,7 +138,7 @@ export const DecideActs = ({
         {own.reject}
       </ActButton>
       {opened === 'approve' && approve.dialog(close)}
-      {opened === 'reject' && reject.dialog(close)}
+      {opened === 'reject' && <RejectForm own={own} close={close} reject={reject.act} />}
     </div>
   );
 };

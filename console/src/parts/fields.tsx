@@ -1,6 +1,16 @@
 /** Fields of a dialog's form. */
 import { useId } from 'react';
 
+/** What a field holds, and what takes what is typed or chosen. */
+export interface Held<Value> {
+  readonly value: Value;
+  readonly set: (value: Value) => void;
+}
+
+export interface Labelled<Value> extends Held<Value> {
+  readonly label: string;
+}
+
 export const TextField = ({
   label,
   value,
@@ -11,10 +21,7 @@ export const TextField = ({
   isWrong,
   maxLength,
   autoFocus = false,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly set: (value: string) => void;
+}: Labelled<string> & {
   readonly hint?: string;
   readonly isSecret?: boolean;
   readonly isNumber?: boolean;
@@ -55,10 +62,7 @@ export const PickField = <Value extends string>({
   set,
   options,
   isInline = false,
-}: {
-  readonly label: string;
-  readonly value: Value;
-  readonly set: (value: Value) => void;
+}: Labelled<Value> & {
   readonly options: readonly (readonly [value: Value, name: string])[];
   /** Whether it stands in a row of filters, behind its label. */
   readonly isInline?: boolean;
@@ -88,11 +92,8 @@ export const ShopPick = ({
   value,
   set,
   all,
-}: {
-  readonly label: string;
+}: Labelled<string> & {
   readonly shops: readonly { readonly id: string; readonly name: string }[];
-  readonly value: string;
-  readonly set: (id: string) => void;
   readonly all?: string;
 }) => {
   const options = shops.map(({ id, name }) => [id, name] as const);
@@ -105,10 +106,7 @@ export const DateField = ({
   value,
   set,
   isInline = false,
-}: {
-  readonly label: string;
-  readonly value: string;
-  readonly set: (value: string) => void;
+}: Labelled<string> & {
   readonly isInline?: boolean;
 }) => (
   <label className={isInline ? 'inline-field' : 'field'}>

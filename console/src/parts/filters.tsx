@@ -321,6 +321,25 @@ export const rangeOf = ({ since, until, from, to }: Search) => ({
   ...(to === undefined ? {} : { amountTo: Number(to) }),
 });
 
+/**
+ * What the address narrows a list down to: `asked` of the service; `takes` tells whether a new row
+ * with a status belongs to it.
+ */
+export const useNarrowing = <Status extends string>(known: readonly Status[]) => {
+  const { search, mode, merchantId } = useAddress();
+  const status = listOf(search.status, known);
+  const { from, to, until } = search;
+  return {
+    asked: {
+      merchantId,
+      status: status.length > 0 ? [...status] : null,
+      filter: { mode: [mode], ...rangeOf(search) },
+    },
+    takes: (of: Status): boolean =>
+      (status.length === 0 || status.includes(of)) && (from ?? to ?? until) === undefined,
+  };
+};
+
 /** Whether a list is filtered, which changes its empty state. */
 export const isNarrowed = (search: Search): boolean =>
   Object.keys(readSearch(without(search, 'mode', 'merchant', 'open', 'kinds', 'tab', 'act')))

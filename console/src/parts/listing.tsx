@@ -117,6 +117,7 @@ interface ListingProps<Row> {
     readonly pageInfo?: PageInfo | undefined;
     /** Given where the whole list can be exported. */
     readonly list?: AskedList;
+    readonly changed?: ReadonlySet<string>;
   };
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
@@ -124,7 +125,6 @@ interface ListingProps<Row> {
   readonly tools?: ReactNode;
   readonly onOpen?: (row: Row) => void;
   readonly openKey?: string | null;
-  readonly changed?: ReadonlySet<string>;
 }
 
 export const Listing = <Row extends object>({
@@ -137,7 +137,7 @@ export const Listing = <Row extends object>({
   tools,
   ...rest
 }: ListingProps<Row>) => {
-  const { error, again, rows, pageInfo, list } = asked;
+  const { error, again, rows, pageInfo, list, changed } = asked;
   const { shown, ...choice } = useColumns(name, columns);
   if (!rows && error) return <Failure error={error} again={again} />;
   return (
@@ -151,7 +151,14 @@ export const Listing = <Row extends object>({
       {!rows && <Skeleton />}
       {rows?.length === 0 && empty}
       {rows && rows.length > 0 && (
-        <Table label={label} columns={shown} rows={rows} keyOf={keyOf} {...rest} />
+        <Table
+          label={label}
+          columns={shown}
+          rows={rows}
+          keyOf={keyOf}
+          changed={changed}
+          {...rest}
+        />
       )}
       {pageInfo && <Pager info={pageInfo} />}
     </>

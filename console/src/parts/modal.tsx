@@ -1,10 +1,62 @@
 /** Dialogs, drawers and popovers. What draws them is loaded on first use, or ahead, behind the first screen. */
+import { Link, useParams } from '@tanstack/react-router';
 import { useRef, useState, type ReactNode } from 'react';
+import { kept, useAddress } from '../address.ts';
+import { useWords } from '../words/words.ts';
+import { Icon } from './icon.tsx';
 import { later } from './later.tsx';
+import { PageHead } from './texts.tsx';
 
 export const Modal = later(async () => (await import('./windows.tsx')).ModalWindow);
 
 export const LaterPopover = later(async () => (await import('./windows.tsx')).PopoverWindow);
+
+interface ShownObject {
+  readonly name: string;
+  readonly children: (merchantId: string, id: string) => ReactNode;
+}
+
+/** An object on its own page. */
+export const ObjectPage = ({ name, children }: ShownObject) => {
+  const { merchantId = '', id = '' }: { merchantId?: string; id?: string } = useParams({
+    strict: false,
+  });
+  return (
+    <>
+      <PageHead name={name} />
+      {children(merchantId, id)}
+    </>
+  );
+};
+
+/** The object that the address opens over its list, with the way to its page where it has one. */
+export const ObjectDrawer = ({
+  name,
+  page,
+  children,
+}: ShownObject & { readonly page?: '/payments/$merchantId/$id' | '/payouts/$merchantId/$id' }) => {
+  const { open } = useWords().payment;
+  const { search, set } = useAddress();
+  const [merchantId, id] = (search.open ?? '').split('/');
+  if (merchantId === undefined || id === undefined) return null;
+  const head = page && (
+    <Link
+      className="icon-button"
+      to={page}
+      params={{ merchantId, id }}
+      search={kept(search)}
+      aria-label={open}
+      title={open}
+    >
+      <Icon name="expand" />
+    </Link>
+  );
+  return (
+    <Modal side title={name} isOpen onClose={() => set({ open: undefined })} head={head}>
+      {children(merchantId, id)}
+    </Modal>
+  );
+};
 
 /** The button; `children` make the dialog's content. */
 export const PopoverButton = ({

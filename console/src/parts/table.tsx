@@ -40,7 +40,7 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string;
   readonly onOpen?: (row: Row) => void;
   /** Rows that have just changed, by key. */
-  readonly changed?: ReadonlySet<string>;
+  readonly changed?: ReadonlySet<string> | undefined;
   /** The row whose object is open. */
   readonly openKey?: string | null;
 }

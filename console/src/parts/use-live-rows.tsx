@@ -21,25 +21,18 @@ const compare = (one: string, other: string): number => (one < other ? 1 : one >
 const byTime = (one: Dated, other: Dated): number =>
   compare(one.createdAt, other.createdAt) || compare(one.id, other.id);
 
-interface LiveRows<Row> {
-  readonly rows: readonly Row[];
-  readonly changed: ReadonlySet<string>;
-  /** New rows that are not shown yet. */
-  readonly waiting: number;
-  /** Shows them. */
-  readonly show: () => void;
-}
-
 type Kind = keyof LiveObjects;
 
-interface Options<Of extends Kind> {
-  readonly kind: Of;
+interface Asked<Row> {
   /** The rows of the query; a new identity means a new answer. */
-  readonly rows: readonly LiveObjects[Of][] | undefined;
-  /** Whether a new row of the merchants that are shown belongs here. */
-  readonly fits: (row: LiveObjects[Of]) => boolean;
+  readonly rows: readonly Row[] | undefined;
   /** Queries the list again. */
   readonly again: () => void;
+}
+
+interface Options<Of extends Kind> extends Asked<LiveObjects[Of]> {
+  readonly kind: Of;
+  readonly fits: (row: LiveObjects[Of]) => boolean;
 }
 
 const flash_ms = 1_200;
@@ -64,16 +57,25 @@ const fresh = <Row,>(base: readonly Row[] | undefined): State<Row> => ({
 
 const isAtTop = (): boolean => window.scrollY < 80;
 
-export const useLiveRows = <Of extends Kind>(options: Options<Of>): LiveRows<LiveObjects[Of]> => {
+/**
+ * A list with its live changes, as `Listing` takes it. `fits` tells whether a new row of the
+ * merchants that are shown belongs to it; `fresh` are those that are not shown yet.
+ */
+export const useLiveRows = <Of extends Kind, List extends Asked<LiveObjects[Of]>>(
+  kind: Of,
+  asked: List,
+  fits: Options<Of>['fits'],
+) => {
   const { listen, epoch } = useLive();
   const { search, merchantId } = useAddress();
-  const [kept, setState] = useState<State<LiveObjects[Of]>>(() => fresh(options.rows));
-  const state = kept.base === options.rows ? kept : fresh(options.rows);
+  const [kept, setState] = useState<State<LiveObjects[Of]>>(() => fresh(asked.rows));
+  const state = kept.base === asked.rows ? kept : fresh(asked.rows);
   const isFirstPage = search.after === undefined && search.before === undefined;
   const ofAddress: Options<Of> = {
-    ...options,
+    ...asked,
+    kind,
     fits: (row) =>
-      isFirstPage && (merchantId === null || row.merchantId === merchantId) && options.fits(row),
+      isFirstPage && (merchantId === null || row.merchantId === merchantId) && fits(row),
   };
   const latest = useRef(ofAddress);
   latest.current = ofAddress;
@@ -103,18 +105,17 @@ export const useLiveRows = <Of extends Kind>(options: Options<Of>): LiveRows<Liv
     return [state.newer.get(key) ?? row];
   });
   const ordered = state.arrived.length > 0 ? rows.toSorted(byTime) : rows;
+  const show = (): void => {
+    window.scrollTo({ top: 0 });
+    setState((before) => ({
+      ...before,
+      arrived: [...before.waiting, ...before.arrived],
+      waiting: [],
+    }));
+  };
   return {
-    rows: ordered.slice(0, rows_max),
-    changed: state.changed,
-    waiting: state.waiting.length,
-    show: () => {
-      window.scrollTo({ top: 0 });
-      setState((before) => ({
-        ...before,
-        arrived: [...before.waiting, ...before.arrived],
-        waiting: [],
-      }));
-    },
+    asked: { ...asked, rows: asked.rows && ordered.slice(0, rows_max), changed: state.changed },
+    fresh: { count: state.waiting.length, show },
   };
 };
 

@@ -1,4 +1,5 @@
 /** Whose objects a screen shows: the selected merchant's, or each row's own; and the selection. */
+import type { Held } from '../parts/fields.tsx';
 import { useMemo, type ReactNode } from 'react';
 import { MerchantNames } from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
@@ -96,10 +97,8 @@ export const MerchantChoice = ({
   value,
   set,
   none,
-}: {
+}: Held<string | null> & {
   readonly className: string;
-  readonly value: string | null;
-  readonly set: (merchantId: string | null) => void;
   readonly none: string;
 }) => {
   const { merchant } = useWords();

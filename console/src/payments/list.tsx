@@ -172,25 +172,22 @@ const usePayments = () => {
   const narrow = askedOf(chosen);
   const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search), ...narrow.filter };
   const narrowing = { merchantId, status: narrow.status, filter };
-  const asked = usePage(Payments, narrowing);
-  const { again } = asked;
+  const page = usePage(Payments, narrowing);
   const { data: counted, again: count } = useAsk(PaymentsCount, narrowing);
   useFollow(count);
-  useFollow(again, { lists: ['refunds'] });
-  const live = useLiveRows({
-    kind: 'payment',
-    rows: asked.rows,
-    fits: (row) =>
+  useFollow(page.again, { lists: ['refunds'] });
+  const live = useLiveRows(
+    'payment',
+    page,
+    (row) =>
       row.mode === mode &&
       standsAs(row, chosen) &&
       row.amount >= (filter.amountFrom ?? 0) &&
       row.amount <= (filter.amountTo ?? Infinity) &&
       filter.until === undefined &&
       fitsMore(row, search),
-    again,
-  });
-  const total = counted?.payments.totalCount ?? null;
-  return { asked: { ...asked, rows: asked.rows && live.rows }, live, total };
+  );
+  return { ...live, total: counted?.payments.totalCount ?? null };
 };
 
 /** The number of payments, as far as it is cheap to count. */
@@ -252,12 +249,12 @@ export const PaymentsPage = () => {
   const words = useWords();
   const { search, set } = useAddress();
   const choosable = useMemo(() => listColumns(words), [words]);
-  const { asked, live, total } = usePayments();
+  const { asked, fresh, total } = usePayments();
   return (
     <>
       <PageHead name={words.sections.payments}>
         <Total total={total} />
-        <Fresh count={live.waiting} show={live.show} />
+        <Fresh {...fresh} />
         <TestPaymentButton />
       </PageHead>
       <StatusChips known={standings} names={words.payment.statuses} />
@@ -268,7 +265,6 @@ export const PaymentsPage = () => {
         asked={asked}
         columns={choosable}
         keyOf={objectKey}
-        changed={live.changed}
         openKey={search.open ?? null}
         onOpen={(row) => set({ open: objectKey(row) })}
         empty={<NoPayments />}

@@ -65,10 +65,5 @@ export type PaymentDetails = NonNullable<PaymentQuery['payment']>;
 
 const LaterDrawer = later(async () => (await import('./page.tsx')).OpenDrawer);
 
-export const PaymentDrawer = () => {
-  const { search } = useAddress();
-  const [merchantId, id] = (search.open ?? '').split('/');
-  return merchantId === undefined || id === undefined ? null : (
-    <LaterDrawer merchantId={merchantId} id={id} />
-  );
-};
+export const PaymentDrawer = () =>
+  useAddress().search.open === undefined ? null : <LaterDrawer />;

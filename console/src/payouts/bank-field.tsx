@@ -1,4 +1,5 @@
 /** The field of a bank of SBP: the frequent ones first, found by the names that people use. */
+import type { Labelled } from '../parts/fields.tsx';
 import { useState } from 'react';
 import { ComboBox, Input, Label, ListBox, ListBoxItem, Popover, Text } from 'react-aria-components';
 import type { SbpBanksQuery } from '../../../schema/generated/console.ts';
@@ -53,11 +54,7 @@ export const ChooseField = ({
   set,
   options,
   hint = '',
-}: {
-  readonly label: string;
-  readonly value: string;
-  /** Receives the key; empty when nothing is chosen any more. */
-  readonly set: (key: string) => void;
+}: Labelled<string> & {
   readonly options: readonly Option[];
   readonly hint?: string;
 }) => {

@@ -12,25 +12,24 @@ import {
 import { money } from '../amounts.ts';
 import { exactMoment } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { refusalOfDraft, RejectForm, DecideActs } from '../parts/decide.tsx';
-import { type Outcome, type Refusal, useSend } from '../parts/outcome.tsx';
+import {
+  DecideActs,
+  refusalOfDraft,
+  type DecideProps,
+  type DraftRefusal,
+} from '../parts/decide.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { Facts, Money } from '../parts/texts.tsx';
-import { useDraftWords, type DraftWords } from '../words/drafts.ts';
+import { useDraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
 import { Available } from './available.tsx';
 import { useBankName, RevealAct, recipientText } from './recipient.tsx';
 
 interface DialogProps {
   readonly draft: DraftRowFragment;
+  readonly refusal: DraftRefusal;
   readonly close: () => void;
 }
-
-const useRefusal = ({ merchantId, id }: DraftRowFragment, own: DraftWords) => {
-  const client = useClient();
-  const ask = () => client.query(Draft, { merchantId, id }, { requestPolicy: 'network-only' });
-  return (refusal: Refusal): Promise<Outcome> =>
-    refusalOfDraft(own, refusal, async () => (await ask().toPromise()).data?.payoutDraft?.status);
-};
 
 /** What the approver decides: who asked for what, of whose money. */
 const Asked = ({ draft }: { readonly draft: DraftRowFragment }) => {
@@ -61,12 +60,11 @@ const Asked = ({ draft }: { readonly draft: DraftRowFragment }) => {
 };
 
 /** Approves the draft. Its id is the idempotency key, so pressing twice pays once. */
-const ApproveDialog = ({ draft, close }: DialogProps) => {
+const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
   const words = useWords();
   const own = useDraftWords();
   const [card, setCard] = useState('');
   const approve = useSend(ApproveDraft);
-  const refusal = useRefusal(draft, own);
   const bank = useBankName(draft.recipient.bankId);
   const { merchantId, id, amount, currency, method, recipient } = draft;
   const digits = card.replaceAll(/\s/g, '');
@@ -111,44 +109,29 @@ const ApproveDialog = ({ draft, close }: DialogProps) => {
   );
 };
 
-const RejectDialog = ({ draft, close }: DialogProps) => {
+export const DraftActs = (props: DecideProps<DraftRowFragment>) => {
   const own = useDraftWords();
-  const reject = useSend(RejectDraft);
-  const refusal = useRefusal(draft, own);
-  const { merchantId, id } = draft;
-  return (
-    <RejectForm
-      own={own}
-      close={close}
-      reject={(reason) => reject({ merchantId, id, reason }, own.rejectedNow, refusal)}
-    />
-  );
-};
-
-export const DraftActs = ({
-  draft,
-  ...rest
-}: {
-  readonly draft: DraftRowFragment;
-  readonly again: () => void;
-  readonly hold?: (isHeld: boolean) => void;
-}) => {
-  const own = useDraftWords();
+  const client = useClient();
+  const send = useSend(RejectDraft);
+  const { draft } = props;
+  const { merchantId, id, isMine } = draft;
+  const ask = () =>
+    client.query(Draft, { merchantId, id }, { requestPolicy: 'network-only' }).toPromise();
+  const refusal = refusalOfDraft(own, async () => (await ask()).data?.payoutDraft?.status);
   return (
     <DecideActs
-      status={draft.status}
+      {...props}
       own={own}
       approve={{
         permission: 'payoutDraftApprove',
-        barred: draft.isMine ? own.own : undefined,
-        dialog: (close) => <ApproveDialog draft={draft} close={close} />,
+        barred: isMine ? own.own : undefined,
+        dialog: (close) => <ApproveDialog draft={draft} refusal={refusal} close={close} />,
       }}
       reject={{
         permission: 'payoutDraftReject',
         barred: undefined,
-        dialog: (close) => <RejectDialog draft={draft} close={close} />,
+        act: (reason) => send({ merchantId, id, reason }, own.rejectedNow, refusal),
       }}
-      {...rest}
     />
   );
 };

@@ -8,14 +8,14 @@ import {
   type DraftsQuery,
   type DraftsQueryVariables,
 } from '../../../schema/generated/console.ts';
-import { listOf, useAddress } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { DraftState, refusalOutcome } from '../parts/decide.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { amountColumn, type Column, objectKey, Table } from '../parts/table.tsx';
 import { Moment, Status } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useWhose } from '../parts/whose.tsx';
-import { RangeFilters, rangeOf, StatusChips, NoRows } from '../parts/filters.tsx';
+import { RangeFilters, StatusChips, NoRows, useNarrowing } from '../parts/filters.tsx';
 import { useDraftWords, type DraftWords, useManyDraftsWords } from '../words/drafts.ts';
 import { useWords, type Words } from '../words/words.ts';
 import { DraftActs } from './draft-acts.tsx';
@@ -371,18 +371,12 @@ export const DraftsList = () => {
   const words = useWords();
   const own = useDraftWords();
   const many = useManyDraftsWords();
-  const { search, mode } = useAddress();
+  const { search } = useAddress();
   const merchantId = useWhose();
   const choice = useChosenDrafts();
-  const status = listOf(search.status, statuses);
-  const narrowing = {
-    merchantId,
-    filter: { mode: [mode], batchId: search.batch ?? null, ...rangeOf(search) },
-  };
-  const asked = usePage(Drafts, {
-    ...narrowing,
-    status: status.length > 0 ? [...status] : null,
-  });
+  const { status, filter } = useNarrowing(statuses).asked;
+  const narrowing = { merchantId, filter: { ...filter, batchId: search.batch ?? null } };
+  const asked = usePage(Drafts, { ...narrowing, status });
   const { again, rows } = asked;
   useFollow(again, { lists: ['payout_drafts'] });
   // Drafts of several merchants have several balances: they are decided one merchant at a time.

@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import { later } from '../parts/later.tsx';
 import { Payouts, type PayoutRowFragment } from '../../../schema/generated/console.ts';
-import { listOf, useAddress } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-form.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
@@ -10,11 +10,10 @@ import { Status, tones, Id, PageHead } from '../parts/texts.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { type Column, amountColumn, createdColumn, objectKey } from '../parts/table.tsx';
 import { useWhose } from '../parts/whose.tsx';
-import { NoRows, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
+import { NoRows, RangeFilters, StatusChips, useNarrowing } from '../parts/filters.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useDraftWords, type DraftWords } from '../words/drafts.ts';
 import { FailureName } from '../words/failures.tsx';
-import { useSharedWords } from '../words/shared.ts';
 import { useWords, type Words } from '../words/words.ts';
 import { DraftsList } from './drafts.tsx';
 import { NewPayoutDialog } from './new-payout.tsx';
@@ -58,36 +57,17 @@ const columnsOf = (words: Words, own: DraftWords): readonly Column<Row>[] => [
   createdColumn(words.columns.createdHer),
 ];
 
-const usePayouts = () => {
-  const { search, mode, merchantId } = useAddress();
-  const status = listOf(search.status, statuses);
-  const narrowing = {
-    merchantId,
-    status: status.length > 0 ? [...status] : null,
-    filter: { mode: [mode], ...rangeOf(search) },
-  };
-  const asked = usePage(Payouts, narrowing);
-  const { again } = asked;
-  const live = useLiveRows({
-    kind: 'payout',
-    rows: asked.rows,
-    fits: (row) =>
-      row.mode === mode &&
-      (status.length === 0 || status.includes(row.status)) &&
-      search.from === undefined &&
-      search.to === undefined &&
-      search.until === undefined,
-    again,
-  });
-  return { asked: { ...asked, rows: asked.rows && live.rows }, live };
-};
-
 const Made = () => {
   const words = useWords();
-  const { search, set } = useAddress();
+  const { search, mode, set } = useAddress();
   const own = useDraftWords();
   const choosable = useMemo(() => columnsOf(words, own), [words, own]);
-  const { asked, live } = usePayouts();
+  const narrowing = useNarrowing(statuses);
+  const { asked, fresh } = useLiveRows(
+    'payout',
+    usePage(Payouts, narrowing.asked),
+    (row) => row.mode === mode && narrowing.takes(row.status),
+  );
   return (
     <>
       <StatusChips known={statuses} names={words.payout.statuses} />
@@ -98,10 +78,9 @@ const Made = () => {
         asked={asked}
         columns={choosable}
         keyOf={objectKey}
-        changed={live.changed}
         openKey={search.open ?? null}
         onOpen={(row) => set({ open: objectKey(row) })}
-        tools={<Fresh count={live.waiting} show={live.show} />}
+        tools={<Fresh {...fresh} />}
         empty={
           <NoRows
             title={words.payout.empty}
@@ -157,13 +136,12 @@ const Part = () => {
 export const PayoutsPage = () => {
   const words = useWords();
   const own = useDraftWords();
-  const shared = useSharedWords();
   return (
     <>
       <PageHead name={words.sections.payouts}>
         <Propose />
       </PageHead>
-      <Tabs label={shared.parts} tabs={tabs} names={own.tabs} />
+      <Tabs tabs={tabs} names={own.tabs} />
       <Part />
     </>
   );

@@ -14,7 +14,7 @@ import { Chip } from '../parts/filters.tsx';
 import { ActForm, type MerchantDialog } from '../parts/act-form.tsx';
 import { actOnce, type Outcome, useSend } from '../parts/outcome.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
-import { ShopPick, TextField } from '../parts/fields.tsx';
+import { ShopPick, TextField, type Held } from '../parts/fields.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { phoneText } from '../format.ts';
 import { useAsk } from '../parts/use-ask.ts';
@@ -178,7 +178,7 @@ const useProposal = (merchantId: string) => {
   };
 };
 
-const ReasonField = (field: { readonly value: string; readonly set: (value: string) => void }) => {
+const ReasonField = (field: Held<string>) => {
   const { reason, reasonHint } = useDraftWords();
   return <TextField label={reason} hint={reasonHint} maxLength={reason_max_chars} {...field} />;
 };

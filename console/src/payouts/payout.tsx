@@ -1,5 +1,5 @@
 /** One payout, in a drawer or on its page: recipient, status, draft, bookings and webhooks. */
-import { Link, useParams } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import {
   Payout,
   PayoutLedger,
@@ -8,9 +8,8 @@ import {
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { EraseAct } from '../erasure/dialog.tsx';
-import { Facts, Id, Money, Moment, Status, tones, type Tone, PageHead } from '../parts/texts.tsx';
-import { Icon } from '../parts/icon.tsx';
-import { Modal } from '../parts/modal.tsx';
+import { Facts, Id, Money, Moment, Status, tones, type Tone } from '../parts/texts.tsx';
+import { ObjectDrawer, ObjectPage } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, type ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -188,45 +187,12 @@ const View = ({ merchantId, id }: ObjectId) => {
   );
 };
 
-export const PayoutDrawer = () => {
-  const words = useWords();
-  const own = useDraftWords();
-  const { search, set } = useAddress();
-  const [merchantId, id] = (search.open ?? '').split('/');
-  if (merchantId === undefined || id === undefined) return null;
-  return (
-    <Modal
-      side
-      title={own.one}
-      isOpen
-      onClose={() => set({ open: undefined })}
-      head={
-        <Link
-          className="icon-button"
-          to="/payouts/$merchantId/$id"
-          params={{ merchantId, id }}
-          search={kept(search)}
-          aria-label={words.payment.open}
-          title={words.payment.open}
-        >
-          <Icon name="expand" />
-        </Link>
-      }
-    >
-      <View merchantId={merchantId} id={id} />
-    </Modal>
-  );
-};
+const view = (merchantId: string, id: string) => <View merchantId={merchantId} id={id} />;
 
-export const PayoutPage = () => {
-  const own = useDraftWords();
-  const { merchantId = '', id = '' }: { merchantId?: string; id?: string } = useParams({
-    strict: false,
-  });
-  return (
-    <>
-      <PageHead name={own.one} />
-      <View merchantId={merchantId} id={id} />
-    </>
-  );
-};
+export const PayoutDrawer = () => (
+  <ObjectDrawer name={useDraftWords().one} page="/payouts/$merchantId/$id">
+    {view}
+  </ObjectDrawer>
+);
+
+export const PayoutPage = () => <ObjectPage name={useDraftWords().one}>{view}</ObjectPage>;

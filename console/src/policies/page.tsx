@@ -4,7 +4,6 @@ import { Tabs, useTab } from '../parts/tabs.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
 import { usePermission } from '../viewer.tsx';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
-import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { AccountsPart } from './accounts.tsx';
 import { BlocksPart, ForbiddenPart } from './blocks.tsx';
@@ -83,7 +82,6 @@ const tabsOfMerchant = ['routes', 'accounts', 'rates', 'blocks', 'exchange'] as 
 
 export const PoliciesPage = () => {
   const words = useWords();
-  const shared = useSharedWords();
   const { tabs: names } = usePolicyWords();
   const mayReadWords = usePermission('forbiddenPurposes').granted;
   // A merchant's people do not see the policies for all merchants.
@@ -92,7 +90,7 @@ export const PoliciesPage = () => {
   return (
     <>
       <PageHead name={words.sections.policies} />
-      <Tabs label={shared.parts} tabs={shown} names={names} />
+      <Tabs tabs={shown} names={names} />
       {tab === 'routes' && (
         <OfMerchant>{(merchantId) => <RoutesPart merchantId={merchantId} />}</OfMerchant>
       )}

@@ -9,7 +9,7 @@ import {
 import { readAmount } from '../amounts.ts';
 import { percent, plainMoment, fromZoneField } from '../format.ts';
 import { useSend } from '../parts/outcome.tsx';
-import { PickField, ShopPick, TextField } from '../parts/fields.tsx';
+import { PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -58,7 +58,7 @@ const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Colum
   },
 ];
 
-const HoldsFor = (of: { readonly value: string; readonly set: (id: string) => void }) => {
+const HoldsFor = (of: Held<string>) => {
   const own = usePolicyWords();
   const shops = useShops();
   if (shops.length === 0) return null;

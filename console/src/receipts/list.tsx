@@ -1,14 +1,20 @@
 /** Receipts, newest first: their registration, refusals, and resending. */
 import { useMemo } from 'react';
 import { Receipts, type ReceiptRowFragment } from '../../../schema/generated/console.ts';
-import { listOf, useAddress } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Status, tones, PageHead } from '../parts/texts.tsx';
 import { type Column, amountColumn, createdColumn, objectKey } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
-import { NoRows, RangeFilters, rangeOf, StatusChips, useShopFilter } from '../parts/filters.tsx';
+import {
+  NoRows,
+  RangeFilters,
+  StatusChips,
+  useNarrowing,
+  useShopFilter,
+} from '../parts/filters.tsx';
 import { ResendReceiptDialog } from '../payments/resend-dialogs.tsx';
 import { useReceiptWords, type ReceiptWords } from '../words/receipts.ts';
 import { useTimelineWords } from '../words/timeline.ts';
@@ -76,15 +82,10 @@ const columnsOf = (words: Words, own: ReceiptWords, again: () => void): readonly
 export const ReceiptsPage = () => {
   const words = useWords();
   const own = useReceiptWords();
-  const { search, mode, merchantId, set } = useAddress();
-  const status = listOf(search.status, statuses);
+  const { search, set } = useAddress();
+  const narrowing = useNarrowing(statuses).asked;
   const shop = search.shop === undefined ? {} : { shopId: [search.shop] };
-  const narrowing = {
-    merchantId,
-    status: status.length > 0 ? [...status] : null,
-    filter: { mode: [mode], ...rangeOf(search), ...shop },
-  };
-  const asked = usePage(Receipts, narrowing);
+  const asked = usePage(Receipts, { ...narrowing, filter: { ...narrowing.filter, ...shop } });
   const { again } = asked;
   useFollow(again, { every_ms: look_ms });
   const choosable = useMemo(() => columnsOf(words, own, again), [words, own, again]);

@@ -3,7 +3,6 @@ import { Empty } from '../parts/states.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
-import { useSharedWords } from '../words/shared.ts';
 import { useWords, type Words } from '../words/words.ts';
 import { DifferencesPart } from './differences.tsx';
 import { Runs, type RunRowFragment } from '../../../schema/generated/console.ts';
@@ -122,7 +121,6 @@ const tabs = ['differences', 'runs'] as const;
 
 export const ReconciliationPage = () => {
   const words = useWords();
-  const shared = useSharedWords();
   const { tabs: names } = useReconciliationWords();
   const { granted } = usePermission('reconciliationRuns');
   const tab = useTab(tabs);
@@ -131,7 +129,7 @@ export const ReconciliationPage = () => {
       <PageHead name={words.sections.reconciliation} />
       {granted ? (
         <>
-          <Tabs label={shared.parts} tabs={tabs} names={names} />
+          <Tabs tabs={tabs} names={names} />
           {tab === 'differences' ? <DifferencesPart /> : <RunsPart />}
         </>
       ) : (

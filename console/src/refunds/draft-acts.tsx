@@ -8,8 +8,13 @@ import {
 } from '../../../schema/generated/console.ts';
 import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { DecideActs, refusalOfDraft, RejectForm } from '../parts/decide.tsx';
-import { type Outcome, type Refusal, useSend } from '../parts/outcome.tsx';
+import {
+  DecideActs,
+  refusalOfDraft,
+  type DecideProps,
+  type DraftRefusal,
+} from '../parts/decide.tsx';
+import { useSend } from '../parts/outcome.tsx';
 import { useViewer } from '../viewer.tsx';
 import { useRefundDraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
@@ -18,24 +23,15 @@ type Row = RefundDraftRowFragment;
 
 interface DialogProps {
   readonly draft: Row;
+  readonly refusal: DraftRefusal;
   readonly close: () => void;
 }
 
-const useRefusal = ({ merchantId, id }: Row) => {
-  const own = useRefundDraftWords();
-  const client = useClient();
-  const of = { merchantId, id };
-  const ask = () => client.query(RefundDraft, of, { requestPolicy: 'network-only' });
-  return (refusal: Refusal): Promise<Outcome> =>
-    refusalOfDraft(own, refusal, async () => (await ask().toPromise()).data?.refundDraft?.status);
-};
-
 /** Approves the draft. Its id is the idempotency key, so pressing twice refunds once. */
-const ApproveDialog = ({ draft, close }: DialogProps) => {
+const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
   const words = useWords();
   const own = useRefundDraftWords();
   const approve = useSend(ApproveRefundDraft);
-  const refusal = useRefusal(draft);
   const { merchantId, id, amount, currency, payment } = draft;
   const to = payment.customerCardMask ?? payment.customerPhoneMask ?? words.acts.buyer;
   return (
@@ -54,45 +50,30 @@ const ApproveDialog = ({ draft, close }: DialogProps) => {
   );
 };
 
-const RejectDialog = ({ draft, close }: DialogProps) => {
-  const own = useRefundDraftWords();
-  const reject = useSend(RejectRefundDraft);
-  const refusal = useRefusal(draft);
-  const { merchantId, id } = draft;
-  return (
-    <RejectForm
-      own={own}
-      close={close}
-      reject={(reason) => reject({ merchantId, id, reason }, own.rejectedNow, refusal)}
-    />
-  );
-};
-
-export const RefundDraftActs = ({
-  draft,
-  ...rest
-}: {
-  readonly draft: Row;
-  readonly again: () => void;
-  readonly hold?: (isHeld: boolean) => void;
-}) => {
+export const RefundDraftActs = (props: DecideProps<Row>) => {
   const own = useRefundDraftWords();
   const { role } = useViewer();
+  const client = useClient();
+  const send = useSend(RejectRefundDraft);
+  const { draft } = props;
+  const { merchantId, id, isMine } = draft;
+  const ask = () =>
+    client.query(RefundDraft, { merchantId, id }, { requestPolicy: 'network-only' }).toPromise();
+  const refusal = refusalOfDraft(own, async () => (await ask()).data?.refundDraft?.status);
   return (
     <DecideActs
-      status={draft.status}
+      {...props}
       own={own}
       approve={{
         permission: 'refundDraftApprove',
-        barred: draft.isMine ? own.own : undefined,
-        dialog: (close) => <ApproveDialog draft={draft} close={close} />,
+        barred: isMine ? own.own : undefined,
+        dialog: (close) => <ApproveDialog draft={draft} refusal={refusal} close={close} />,
       }}
       reject={{
         permission: 'refundDraftReject',
-        barred: role === 'support' && !draft.isMine ? own.notOwn : undefined,
-        dialog: (close) => <RejectDialog draft={draft} close={close} />,
+        barred: role === 'support' && !isMine ? own.notOwn : undefined,
+        act: (reason) => send({ merchantId, id, reason }, own.rejectedNow, refusal),
       }}
-      {...rest}
     />
   );
 };

@@ -1,6 +1,6 @@
 /** Proposed refunds, and the decisions of a second person. */
 import { RefundDrafts, type RefundDraftRowFragment } from '../../../schema/generated/console.ts';
-import { listOf, useAddress } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { DraftState } from '../parts/decide.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { amountColumn, type Column, objectKey } from '../parts/table.tsx';
@@ -8,7 +8,7 @@ import { Money, Moment } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer, type PaymentDetails } from '../payments/shown.tsx';
-import { RangeFilters, rangeOf, StatusChips, NoRows } from '../parts/filters.tsx';
+import { RangeFilters, StatusChips, NoRows, useNarrowing } from '../parts/filters.tsx';
 import { useRefundDraftWords, type RefundDraftWords } from '../words/drafts.ts';
 import { useWords, type Words } from '../words/words.ts';
 import { RefundDraftActs } from './draft-acts.tsx';
@@ -51,13 +51,8 @@ const columnsOf = (
 export const RefundDraftsList = () => {
   const words = useWords();
   const own = useRefundDraftWords();
-  const { search, mode, merchantId, set } = useAddress();
-  const status = listOf(search.status, statuses);
-  const asked = usePage(RefundDrafts, {
-    merchantId,
-    status: status.length > 0 ? [...status] : null,
-    filter: { mode: [mode], ...rangeOf(search) },
-  });
+  const { set } = useAddress();
+  const asked = usePage(RefundDrafts, useNarrowing(statuses).asked);
   useFollow(asked.again, { lists: ['refund_drafts'] });
   return (
     <>

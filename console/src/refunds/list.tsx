@@ -1,7 +1,7 @@
 /** Refunds, newest first, live. */
 import { useMemo } from 'react';
 import { Refunds, type RefundRowFragment } from '../../../schema/generated/console.ts';
-import { listOf, useAddress } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { Status, tones, Money, Moment, PageHead } from '../parts/texts.tsx';
@@ -9,9 +9,8 @@ import { Tabs, useTab } from '../parts/tabs.tsx';
 import { type Column, createdColumn, objectKey } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
-import { NoRows, RangeFilters, rangeOf, StatusChips } from '../parts/filters.tsx';
+import { NoRows, RangeFilters, StatusChips, useNarrowing } from '../parts/filters.tsx';
 import { useRefundDraftWords } from '../words/drafts.ts';
-import { useSharedWords } from '../words/shared.ts';
 import { FailureName } from '../words/failures.tsx';
 import { useWords, type Words } from '../words/words.ts';
 import { RefundDraftsList } from './drafts.tsx';
@@ -58,38 +57,19 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
   createdColumn(words.columns.created),
 ];
 
-const useRefunds = () => {
-  const { search, mode, merchantId } = useAddress();
-  const status = listOf(search.status, statuses);
-  const narrowing = {
-    merchantId,
-    status: status.length > 0 ? [...status] : null,
-    filter: { mode: [mode], ...rangeOf(search) },
-  };
-  const asked = usePage(Refunds, narrowing);
-  const { again } = asked;
-  const live = useLiveRows({
-    kind: 'refund',
-    rows: asked.rows,
-    fits: (row) =>
-      row.payment.mode === mode &&
-      (status.length === 0 || status.includes(row.status)) &&
-      search.from === undefined &&
-      search.to === undefined &&
-      search.until === undefined,
-    again,
-  });
-  useFollow(again, { lists: ['refunds'] });
-  return { asked: { ...asked, rows: asked.rows && live.rows }, live };
-};
-
 const Made = () => {
   const words = useWords();
-  const { search, set } = useAddress();
+  const { search, mode, set } = useAddress();
   const columns = useMemo(() => columnsOf(words), [words]);
-  const { asked, live } = useRefunds();
+  const narrowing = useNarrowing(statuses);
+  const { asked, fresh } = useLiveRows(
+    'refund',
+    usePage(Refunds, narrowing.asked),
+    (row) => row.payment.mode === mode && narrowing.takes(row.status),
+  );
+  useFollow(asked.again, { lists: ['refunds'] });
   // The drawer shows the payment: the row is the newest of its refunds here.
-  const open = live.rows.find((row) => `${row.merchantId}/${row.paymentId}` === search.open);
+  const open = asked.rows?.find((row) => `${row.merchantId}/${row.paymentId}` === search.open);
   return (
     <>
       <StatusChips known={statuses} names={words.refund.statuses} />
@@ -100,10 +80,9 @@ const Made = () => {
         asked={asked}
         columns={columns}
         keyOf={objectKey}
-        changed={live.changed}
         openKey={open ? objectKey(open) : null}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
-        tools={<Fresh count={live.waiting} show={live.show} />}
+        tools={<Fresh {...fresh} />}
         empty={
           <NoRows
             title={words.refund.empty}
@@ -122,11 +101,10 @@ const tabs = ['refunds', 'drafts'] as const;
 export const RefundsPage = () => {
   const words = useWords();
   const own = useRefundDraftWords();
-  const shared = useSharedWords();
   return (
     <>
       <PageHead name={words.sections.refunds} />
-      <Tabs label={shared.parts} tabs={tabs} names={own.tabs} />
+      <Tabs tabs={tabs} names={own.tabs} />
       {useTab(tabs) === 'drafts' ? <RefundDraftsList /> : <Made />}
     </>
   );

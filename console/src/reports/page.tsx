@@ -12,7 +12,6 @@ import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
 import { useClosingWords, useReportWords } from '../words/reports.ts';
 import { useFailureName } from '../words/failures.tsx';
-import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { ClosingPart, DaysForm } from './closing.tsx';
 import { markedPlaces, roundMost } from './chart-numbers.ts';
@@ -401,12 +400,11 @@ const tabs = ['statistics', 'closing'] as const;
 export const ReportsPage = () => {
   const { sections } = useWords();
   const { tabs: names } = useClosingWords();
-  const { parts } = useSharedWords();
   const tab = useTab(tabs);
   return (
     <>
       <PageHead name={sections.reports} />
-      <Tabs label={parts} tabs={tabs} names={names} />
+      <Tabs tabs={tabs} names={names} />
       {tab === 'closing' ? <ClosingPart /> : <Statistics />}
     </>
   );

@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from 'react';
 import { SellingShops, type SellingShopsQuery } from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-form.tsx';
-import { PickField, ShopPick, TextField } from '../parts/fields.tsx';
+import { PickField, ShopPick, TextField, type Held, type Labelled } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
 import type { PermissionName } from '../viewer.tsx';
@@ -52,10 +52,8 @@ export const ShopField = ({
   shops,
   value,
   set,
-}: {
+}: Held<SellingShop> & {
   readonly shops: Shops;
-  readonly value: SellingShop;
-  readonly set: (shop: SellingShop) => void;
 }) => {
   const { chooseShop } = useSharedWords();
   if (shops.length === 1) return null;
@@ -69,13 +67,7 @@ export const ShopField = ({
   );
 };
 
-export const MethodField = ({
-  value,
-  set,
-}: {
-  readonly value: Method;
-  readonly set: (method: Method) => void;
-}) => {
+export const MethodField = ({ value, set }: Held<Method>) => {
   const { columns, payment } = useWords();
   const own = useSellingWords();
   return (
@@ -96,10 +88,7 @@ export const CheckField = ({
   value,
   set,
   isFixed = false,
-}: {
-  readonly label: string;
-  readonly value: boolean;
-  readonly set: (value: boolean) => void;
+}: Labelled<boolean> & {
   readonly isFixed?: boolean;
 }) => (
   <fieldset className="options">
@@ -143,9 +132,7 @@ export const ReceiptFields = ({
   value,
   set,
   isRequired,
-}: {
-  readonly value: TypedReceipt;
-  readonly set: (receipt: TypedReceipt) => void;
+}: Held<TypedReceipt> & {
   readonly isRequired: boolean;
 }) => {
   const own = useSellingWords();

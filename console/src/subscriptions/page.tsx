@@ -95,14 +95,8 @@ const useSubscriptions = () => {
     ...customer,
     ...rangeOf(search),
   };
-  const asked = usePage(Subscriptions, { merchantId, filter });
-  const live = useLiveRows({
-    kind: 'subscription',
-    rows: asked.rows,
-    fits: (row) => row.mode === mode && !isNarrowed(search),
-    again: asked.again,
-  });
-  return { asked: { ...asked, rows: asked.rows && live.rows }, live };
+  const page = usePage(Subscriptions, { merchantId, filter });
+  return useLiveRows('subscription', page, (row) => row.mode === mode && !isNarrowed(search));
 };
 
 /** The field; what is chosen is a chip that can be taken away. */
@@ -139,13 +133,13 @@ const SubscriptionList = () => {
   const words = useWords();
   const own = useSubscriptionWords();
   const { search, set } = useAddress();
-  const { asked, live } = useSubscriptions();
+  const { asked, fresh } = useSubscriptions();
   const choosable = useMemo(() => subscriptionColumns(words, own), [words, own]);
   return (
     <>
       <div className="filter-row">
         <StatusChips known={statuses} names={own.statuses} />
-        <Fresh count={live.waiting} show={live.show} />
+        <Fresh {...fresh} />
       </div>
       <div className="filter-row">
         <CustomerField />
@@ -157,7 +151,6 @@ const SubscriptionList = () => {
         asked={asked}
         columns={choosable}
         keyOf={objectKey}
-        changed={live.changed}
         openKey={search.open ?? null}
         onOpen={(row) => set({ open: objectKey(row) })}
         empty={<NoRows title={own.empty} text={own.emptyText} />}
@@ -264,13 +257,12 @@ const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
 
 export const SubscriptionsPage = () => {
   const words = useWords();
-  const shared = useSharedWords();
   const { tabs: names } = useSubscriptionWords();
   const tab = useTab(tabs);
   return (
     <>
       <PageHead name={words.sections.subscriptions} />
-      <Tabs label={shared.parts} tabs={tabs} names={names} />
+      <Tabs tabs={tabs} names={names} />
       {tab === 'subscriptions' ? (
         <SubscriptionList />
       ) : (

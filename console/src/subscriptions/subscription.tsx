@@ -9,7 +9,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { Facts, Id, Money, Moment, Status, tones, CustomerLink } from '../parts/texts.tsx';
-import { Modal } from '../parts/modal.tsx';
+import { ObjectDrawer } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, type ObjectId } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -248,14 +248,8 @@ const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => 
   );
 };
 
-export const SubscriptionDrawer = ({ again }: { readonly again: () => void }) => {
-  const own = useSubscriptionWords();
-  const { search, set } = useAddress();
-  const [merchantId, id] = (search.open ?? '').split('/');
-  if (merchantId === undefined || id === undefined) return null;
-  return (
-    <Modal side title={own.one} isOpen onClose={() => set({ open: undefined })}>
-      <View merchantId={merchantId} id={id} changed={again} />
-    </Modal>
-  );
-};
+export const SubscriptionDrawer = ({ again }: { readonly again: () => void }) => (
+  <ObjectDrawer name={useSubscriptionWords().one}>
+    {(merchantId, id) => <View merchantId={merchantId} id={id} changed={again} />}
+  </ObjectDrawer>
+);

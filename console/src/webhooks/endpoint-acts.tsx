@@ -12,7 +12,7 @@ import {
 } from '../../../schema/generated/console.ts';
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
 import { ActButton, PolicyForm, useDialogs } from '../parts/act-form.tsx';
-import { PickField, ShopPick, TextField } from '../parts/fields.tsx';
+import { PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
 import { useSharedWords } from '../words/shared.ts';
@@ -22,13 +22,7 @@ import { eventName, webhookEvents } from './webhook-events.ts';
 const schemes = ['v2', 'standard', 'stripe', 'legacy'] as const satisfies WebhookSignature[];
 
 /** The field, with the consequences of the choice. */
-const SchemeField = ({
-  value,
-  set,
-}: {
-  readonly value: WebhookSignature;
-  readonly set: (value: WebhookSignature) => void;
-}) => {
+const SchemeField = ({ value, set }: Held<WebhookSignature>) => {
   const own = useSettingsWords();
   return (
     <>
@@ -56,13 +50,7 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-const EventsField = ({
-  value,
-  set,
-}: {
-  readonly value: readonly WebhookEvent[];
-  readonly set: (events: readonly WebhookEvent[]) => void;
-}) => {
+const EventsField = ({ value, set }: Held<readonly WebhookEvent[]>) => {
   const own = useSettingsWords();
   return (
     <>
