@@ -1,12 +1,9 @@
 /** The person at the console: its permissions and its session. */
 import { createContext, useContext } from 'react';
-import {
-  Viewer as ViewerQuery,
-  type ViewerQuery as Answer,
-} from '../../schema/generated/console.ts';
+import * as graph from '../../schema/generated/console.ts';
 import { useAsk } from './parts/use-ask.ts';
 
-type Viewer = Answer['viewer'];
+type Viewer = graph.ViewerQuery['viewer'];
 export type PermissionName = Viewer['permissions'][number]['name'];
 
 export const ViewerContext = createContext<Viewer | null>(null);
@@ -18,7 +15,7 @@ export const isViewerKnown = (): boolean => isKnown;
 
 /** Loads the person. The screens below `ViewerContext` have it. */
 export const useAskViewer = () => {
-  const asked = useAsk(ViewerQuery, {});
+  const asked = useAsk(graph.Viewer, {});
   isKnown ||= asked.data !== undefined;
   return asked;
 };

@@ -2,12 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import {
-  type AlertFieldName,
-  type AlertsQuery,
-  AssignAlert,
-  ResolveAlert,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { policyReason_max_chars } from '../../../schema/limits.ts';
 import { kept, readSearch, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
@@ -19,12 +14,12 @@ import { useAlertWords, useAlertFactWords } from '../words/alerts.ts';
 import { useFailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 
-type Alert = AlertsQuery['alerts']['nodes'][number];
+type Alert = graph.AlertsQuery['alerts']['nodes'][number];
 type Found = Pick<Alert, 'fields' | 'subjectId'>;
 
-const amounts: ReadonlySet<AlertFieldName> = new Set(['amount', 'found', 'expected']);
-const numbers: ReadonlySet<AlertFieldName> = new Set(['count', 'failed', 'minutes', 'hours']);
-const ids: ReadonlySet<AlertFieldName> = new Set(['refund', 'receipt']);
+const amounts: ReadonlySet<graph.AlertFieldName> = new Set(['amount', 'found', 'expected']);
+const numbers: ReadonlySet<graph.AlertFieldName> = new Set(['count', 'failed', 'minutes', 'hours']);
+const ids: ReadonlySet<graph.AlertFieldName> = new Set(['refund', 'receipt']);
 
 const useFacts = (): ((alert: Found) => readonly Fact[]) => {
   const { locale, payment, payout } = useWords();
@@ -38,7 +33,7 @@ const useFacts = (): ((alert: Found) => readonly Fact[]) => {
   return ({ fields }) => {
     const given = new Map(fields.map(({ name, value }) => [name, value]));
     const currency = given.get('currency');
-    const shown = (name: AlertFieldName, value: string): Fact[1] => {
+    const shown = (name: graph.AlertFieldName, value: string): Fact[1] => {
       if (amounts.has(name))
         return currency === undefined ? value : money(Number(value), currency, locale);
       if (numbers.has(name)) return wholeNumber(Number(value), locale);
@@ -70,7 +65,7 @@ export const AlertBehind = ({ alert }: { readonly alert: Found }) => {
 /** Gives an alert to a person, or to nobody; says why it was not given, and nothing when it was. */
 export const useAssign = ({ merchantId, id }: Pick<Alert, 'merchantId' | 'id'>) => {
   const refusalText = useRefusalText();
-  const [, assign] = useMutation(AssignAlert);
+  const [, assign] = useMutation(graph.AssignAlert);
   return async (assignee: string | null): Promise<string> => {
     const { data, error } = await assign({ merchantId, id, assignee });
     const result = data?.alertAssign;
@@ -82,7 +77,7 @@ export const useAssign = ({ merchantId, id }: Pick<Alert, 'merchantId' | 'id'>) 
 export const SubjectLink = ({
   alert: { payment, place },
 }: {
-  readonly alert: Pick<AlertsQuery['alerts']['nodes'][number], 'payment' | 'place'>;
+  readonly alert: Pick<graph.AlertsQuery['alerts']['nodes'][number], 'payment' | 'place'>;
 }) => {
   const words = useAlertWords();
   const { search } = useAddress();
@@ -116,7 +111,7 @@ export const ResolveDialog = ({
   const words = useWords();
   const { sentences } = useAlertWords();
   const [note, setNote] = useState('');
-  const resolve = useSend(ResolveAlert);
+  const resolve = useSend(graph.ResolveAlert);
   const { merchantId, id } = alert;
   return (
     <ActForm

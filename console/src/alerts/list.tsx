@@ -1,11 +1,6 @@
 /** Alerts, which stay open until a person resolves them or retries a refused refund. */
 import { useMemo, useState } from 'react';
-import {
-  AlertAssignees,
-  Alerts,
-  type AlertsQuery,
-  RetryRefund,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
 import { ResolvedChips, ToggleChips } from '../parts/filters.tsx';
@@ -23,7 +18,7 @@ import { useAlertWords, type AlertWords } from '../words/alerts.ts';
 import { useWords, type Words } from '../words/words.ts';
 import { AlertFacts, SubjectLink, ResolveDialog, useAssign } from './alert.tsx';
 
-type Alert = AlertsQuery['alerts']['nodes'][number];
+type Alert = graph.AlertsQuery['alerts']['nodes'][number];
 
 const Urgency = ({ severity }: Pick<Alert, 'severity'>) => {
   const words = useAlertWords();
@@ -36,7 +31,7 @@ const Assignee = ({ alert, again }: { readonly alert: Alert; readonly again: () 
   const words = useAlertWords();
   const { granted } = usePermission('alertAssign');
   const [message, setMessage] = useState('');
-  const { data } = useAsk(AlertAssignees, {}, !granted);
+  const { data } = useAsk(graph.AlertAssignees, {}, !granted);
   const assign = useAssign(alert);
   const { assignee } = alert;
   if (!granted || alert.resolvedAt !== null)
@@ -106,7 +101,7 @@ const RetryRefundAct = ({
   const { refund } = useWords();
   const words = useAlertWords();
   const { opened, open, close } = useOpened(again);
-  const retry = useSend(RetryRefund);
+  const retry = useSend(graph.RetryRefund);
   const { payment, subjectId: id } = alert;
   if (!payment) return null;
   const { merchantId } = payment;
@@ -227,7 +222,7 @@ const AlertDrawer = ({
 const useAlerts = () => {
   const { search, merchantId, mode } = useAddress();
   const [severity = null] = listOf(search.severity, severities);
-  const asked = usePage(Alerts, {
+  const asked = usePage(graph.Alerts, {
     merchantId,
     resolved: search.status === 'resolved',
     severity,

@@ -1,6 +1,6 @@
 /** The audit log: append-only, newest first. */
 import { Fragment } from 'react';
-import { Audit, type AuditQuery } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { RangeFilters } from '../parts/filters.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
@@ -14,7 +14,7 @@ import { useAlertWords } from '../words/alerts.ts';
 import { useActionName, useActionNames, useSubjectWords } from '../words/audit.ts';
 import { useWords, type Words } from '../words/words.ts';
 
-type Row = AuditQuery['auditLog']['nodes'][number];
+type Row = graph.AuditQuery['auditLog']['nodes'][number];
 
 /** A person's role, or the name of a key or service. */
 const useRoles = () => {
@@ -208,7 +208,7 @@ export const AuditPage = () => {
   const owner = useWhose();
   const subjectId = owner === null ? null : (search.subject ?? null);
   const narrowing = { merchantId, actor, action, subjectId, since, until };
-  const asked = usePage(Audit, narrowing);
+  const asked = usePage(graph.Audit, narrowing);
   useFollow(asked.again, { lists: ['audit_log'] });
   const open = asked.rows?.find(({ id }) => id === search.open);
   return (

@@ -1,6 +1,6 @@
 /** The health of banks, by bank and method, for platform operators. */
 import { useEffect, useMemo } from 'react';
-import { BankHealthOf, type BankHealthOfQuery } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortPercent, wholeNumber } from '../format.ts';
 import { PickField } from '../parts/fields.tsx';
@@ -12,7 +12,7 @@ import { usePermission } from '../viewer.tsx';
 import { useBankWords } from '../words/banks.ts';
 import { useWords } from '../words/words.ts';
 
-type Health = BankHealthOfQuery['bankHealth'];
+type Health = graph.BankHealthOfQuery['bankHealth'];
 type Row = Health['rows'][number];
 type Breaker = Health['breakers'][number];
 
@@ -177,7 +177,7 @@ const Asked = () => {
   const words = useBankWords();
   const { search, set } = useAddress();
   const span = listOf(search.span, spans)[0] ?? '6';
-  const { data, error, again } = useAsk(BankHealthOf, { hours: Number(span) });
+  const { data, error, again } = useAsk(graph.BankHealthOf, { hours: Number(span) });
   useEffect(() => {
     const timer = setInterval(again, again_ms);
     return () => clearInterval(timer);

@@ -1,7 +1,7 @@
 /** Everything of one customer: payments, subscriptions, saved methods. */
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { Payments, Subscriptions, Tokens } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { PageHead, type OfCustomer } from '../parts/texts.tsx';
 import { later } from '../parts/later.tsx';
@@ -26,7 +26,7 @@ const PaymentsOf = ({ merchantId, customer }: OfCustomer) => {
   const { search, mode, set } = useAddress();
   const columns = useMemo(() => paymentColumns(words), [words]);
   const filter = { mode: [mode], customerId: customer };
-  const asked = usePage(Payments, { merchantId, status: null, filter });
+  const asked = usePage(graph.Payments, { merchantId, status: null, filter });
   useFollow(asked.again);
   return (
     <section>
@@ -75,7 +75,11 @@ const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
     [words, own],
   );
   const filter = { mode: [mode], customerRef: customer };
-  const { data, error, again } = useAsk(Subscriptions, { merchantId, filter, first: shown_max });
+  const { data, error, again } = useAsk(graph.Subscriptions, {
+    merchantId,
+    filter,
+    first: shown_max,
+  });
   useFollow(again);
   const { nodes: rows, pageInfo } = data?.billingSubscriptionsConnection ?? {};
   return (
@@ -112,7 +116,7 @@ const TokensOf = ({ merchantId, customer: customerRef }: OfCustomer) => {
   const { none } = useCustomerWords();
   const { mode } = useAddress();
   const asked = { merchantId, mode, customerRef, first: shown_max };
-  const { data, error, again } = useAsk(Tokens, asked);
+  const { data, error, again } = useAsk(graph.Tokens, asked);
   const { nodes: rows, pageInfo } = data?.tokensConnection ?? {};
   return (
     <section>

@@ -1,16 +1,6 @@
 /** A shop's test clock: the work due on it, a slider, and its advance. */
 import { useEffect, useState } from 'react';
-import {
-  Clock,
-  ClockEvents,
-  type ClockQuery,
-  AdvanceClock,
-  CreateClock,
-  FreezeClock,
-  RemoveClock,
-  ResumeClock,
-  type ClockEventsQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
 import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -29,10 +19,10 @@ interface OfShop {
 /** The dialogs that create, stop, start or remove a clock. */
 const useClockActs = (shop: OfShop) => {
   const own = useDeveloperWords();
-  const create = useSend(CreateClock);
-  const freeze = useSend(FreezeClock);
-  const resume = useSend(ResumeClock);
-  const remove = useSend(RemoveClock);
+  const create = useSend(graph.CreateClock);
+  const freeze = useSend(graph.FreezeClock);
+  const resume = useSend(graph.ResumeClock);
+  const remove = useSend(graph.RemoveClock);
   return {
     make: {
       permission: 'testClockCreate',
@@ -75,7 +65,7 @@ interface Stop {
 const dueAt = (moment: string | null, text: string): readonly Due[] =>
   moment === null ? [] : [{ at: moment, text }];
 
-const dueOf = (events: ClockEventsQuery, { due }: DeveloperWords): readonly Due[] => [
+const dueOf = (events: graph.ClockEventsQuery, { due }: DeveloperWords): readonly Due[] => [
   ...events.billingSubscriptionsConnection.nodes.flatMap((one) => {
     const name = one.planName ?? one.customerRef;
     return [...dueAt(one.nextChargeAt, due.charge(name)), ...dueAt(one.retryAt, due.retry(name))];
@@ -94,7 +84,11 @@ const dueOf = (events: ClockEventsQuery, { due }: DeveloperWords): readonly Due[
 const far_ms = 5 * 365 * 86_400_000;
 
 /** The moments ahead of the clock, nearest first; events within one second share a stop. */
-const stopsOf = (events: ClockEventsQuery, now: string, words: DeveloperWords): readonly Stop[] => {
+const stopsOf = (
+  events: graph.ClockEventsQuery,
+  now: string,
+  words: DeveloperWords,
+): readonly Stop[] => {
   const from_ms = Date.parse(now);
   const ahead = dueOf(events, words)
     .filter((due) => Date.parse(due.at) > from_ms && Date.parse(due.at) - from_ms < far_ms)
@@ -119,7 +113,7 @@ const distance = (from: string, until: string, words: DeveloperWords): string =>
   return words.inTime(hours < 48 ? words.hours(hours) : words.days(Math.round(hours / 24)));
 };
 
-type TestClock = NonNullable<ClockQuery['testClock']>;
+type TestClock = NonNullable<graph.ClockQuery['testClock']>;
 
 const poll_ms = 1_000;
 
@@ -166,11 +160,11 @@ const Stops = ({
 const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed: () => void }) => {
   const own = useDeveloperWords();
   const { merchantId, shopId, now } = clock;
-  const { data, error, again } = useAsk(ClockEvents, { merchantId, shopId });
+  const { data, error, again } = useAsk(graph.ClockEvents, { merchantId, shopId });
   const [chosen, setPlace] = useState(0);
   const { locale } = useWords();
   const { opened, open, close } = useOpened(changed);
-  const advance = useSend(AdvanceClock);
+  const advance = useSend(graph.AdvanceClock);
   useEffect(() => {
     again();
     setPlace(0);
@@ -259,7 +253,7 @@ const Face = ({ clock }: { readonly clock: TestClock }) => {
 export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const own = useDeveloperWords();
   const { merchantId, id: shopId } = shop;
-  const { data, error, again } = useAsk(Clock, { merchantId, shopId });
+  const { data, error, again } = useAsk(graph.Clock, { merchantId, shopId });
   const { opened, open, close } = useOpened<ClockAct>(again);
   const acts = useClockActs({ merchantId, shopId });
   const clock = data?.testClock ?? null;

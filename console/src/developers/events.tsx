@@ -1,6 +1,6 @@
 /** A shop's event log with the deliveries of each event. */
 import { useState } from 'react';
-import { EventLog, type EventLogQuery } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { DateField, PickField } from '../parts/fields.tsx';
 import { Listing, ForwardPager } from '../parts/listing.tsx';
@@ -15,7 +15,7 @@ import { useWords, type Words } from '../words/words.ts';
 import { eventName, webhookEvents } from '../webhooks/webhook-events.ts';
 import type { DeveloperShop } from './keys.tsx';
 
-type Item = EventLogQuery['eventLog']['items'][number];
+type Item = graph.EventLogQuery['eventLog']['items'][number];
 const page_rows = 50;
 
 const columnsOf = (words: Words, own: DeveloperWords): readonly Column<Item>[] => [
@@ -131,7 +131,7 @@ export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const from = search.since?.slice(0, 10) ?? '';
   const [event] = listOf(search.type, webhookEvents);
   const newestFirst = search.by !== 'oldest';
-  const { data, error, again, list } = useAsk(EventLog, {
+  const { data, error, again, list } = useAsk(graph.EventLog, {
     merchantId: shop.merchantId,
     shopId: shop.id,
     mode,

@@ -1,12 +1,6 @@
 /** The dialogs of keys: issued, approved, replaced, revoked. */
 import { useState } from 'react';
-import {
-  IssueScopedKey,
-  RotateKey,
-  ApproveKey,
-  RevokeKey,
-  type ApiKeysQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { ActForm, ActButton, useOpened } from '../parts/act-form.tsx';
 import { PickField, TextField, type Held } from '../parts/fields.tsx';
@@ -117,7 +111,7 @@ export const IssueDialog = ({
   const [scopes, setScopes] = useState<readonly string[]>([]);
   const [name, setName] = useState('');
   const [life, setLife] = useState<Life>('0');
-  const issue = useSend(IssueScopedKey);
+  const issue = useSend(graph.IssueScopedKey);
   const toggle = (scope: string): void =>
     setScopes(scopes.includes(scope) ? scopes.filter((one) => one !== scope) : [...scopes, scope]);
   return (
@@ -161,7 +155,7 @@ const RotateKeyDialog = ({ apiKey: { id: apiKeyId, merchantId, prefix }, close }
   const own = useDeveloperWords();
   const [overlap, setOverlap] = useState<(typeof overlaps)[number]>('24');
   const [life, setLife] = useState<Life>('0');
-  const rotate = useSend(RotateKey);
+  const rotate = useSend(graph.RotateKey);
   return (
     <ActForm
       title={words.merchants.replace}
@@ -201,7 +195,10 @@ interface OfKey {
   readonly apiKey: KeyOf;
   readonly close: () => void;
 }
-type KeyOf = Omit<ApiKeysQuery['apiKeys']['nodes'][number], 'mode' | 'createdAt' | 'lastUsedAt'>;
+type KeyOf = Omit<
+  graph.ApiKeysQuery['apiKeys']['nodes'][number],
+  'mode' | 'createdAt' | 'lastUsedAt'
+>;
 
 /** What a person approves who approves a key. */
 const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly apiKey: KeyOf }) => {
@@ -222,8 +219,8 @@ const KeyFacts = ({ apiKey: { name, scopes, owner, expiresAt } }: { readonly api
 const DecideDialog = ({ apiKey, act, close }: OfKey & { readonly act: 'approve' | 'revoke' }) => {
   const { merchants } = useWords();
   const { merchantId, id: apiKeyId, prefix } = apiKey;
-  const approve = useSend(ApproveKey);
-  const revoke = useSend(RevokeKey);
+  const approve = useSend(graph.ApproveKey);
+  const revoke = useSend(graph.RevokeKey);
   const of = { merchantId, apiKeyId };
   const acts = {
     approve: {

@@ -1,10 +1,6 @@
 /** The keys of a shop: scopes, last use, creation, replacement and revocation. */
 import { useMemo, type ReactNode } from 'react';
-import {
-  ApiKeys,
-  type ApiKeysQuery,
-  type DeveloperShopsQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { KeyActs, IssueDialog, scopeText } from './key-dialogs.tsx';
 import { ToggleChips } from '../parts/filters.tsx';
@@ -18,7 +14,7 @@ import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords, type Words } from '../words/words.ts';
 
-type Key = ApiKeysQuery['apiKeys']['nodes'][number];
+type Key = graph.ApiKeysQuery['apiKeys']['nodes'][number];
 
 const columnsOf = (
   words: Words,
@@ -88,7 +84,7 @@ const KeyFilters = () => {
   );
 };
 
-type OfMerchantRow = NonNullable<DeveloperShopsQuery['merchant']>;
+type OfMerchantRow = NonNullable<graph.DeveloperShopsQuery['merchant']>;
 export type DeveloperShop = OfMerchantRow['shops'][number];
 
 const IssueAct = ({
@@ -126,7 +122,7 @@ export const KeysPart = ({
   const [status = null] = listOf(search.status, statuses);
   const [mode = null] = listOf(search.type, modes);
   const narrowing = { merchantId: shop.merchantId, shopId: shop.id, status, mode };
-  const asked = usePage(ApiKeys, narrowing);
+  const asked = usePage(graph.ApiKeys, narrowing);
   const { again } = asked;
   useFollow(again);
   const columns = useMemo(

@@ -1,10 +1,6 @@
 /** The developers' screen of a merchant, by shop. */
 import { Link } from '@tanstack/react-router';
-import {
-  DeveloperShops,
-  Readiness,
-  type ReadinessQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress, kept, type Search } from '../address.ts';
 import { PickField } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -38,7 +34,9 @@ interface Need {
   readonly place: Place;
 }
 
-type Answer = ReadinessQuery & { readonly merchant: NonNullable<ReadinessQuery['merchant']> };
+type Answer = graph.ReadinessQuery & {
+  readonly merchant: NonNullable<graph.ReadinessQuery['merchant']>;
+};
 
 const needsOf = (
   { merchant, bankRoutes, succeeded, failed, refunds, webhookDeliveries }: Answer,
@@ -137,7 +135,7 @@ const ReadinessPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const shared = useSharedWords();
   const { payment } = useWords();
   const { merchantId, id: shopId } = shop;
-  const { data, error, again } = useAsk(Readiness, { merchantId, shopId });
+  const { data, error, again } = useAsk(graph.Readiness, { merchantId, shopId });
   useFollow(again, { lists: ['webhook_deliveries'], events: true });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { merchant } = data;
@@ -179,7 +177,7 @@ const Parts = ({ merchantId }: { readonly merchantId: string }) => {
   const own = useDeveloperWords();
   const { search, set } = useAddress();
   const tab = useTab(tabs);
-  const { data, error, again } = useAsk(DeveloperShops, { merchantId });
+  const { data, error, again } = useAsk(graph.DeveloperShops, { merchantId });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { merchant } = data;
   const shop = merchant?.shops.find(({ id }) => id === search.shop) ?? merchant?.shops[0];

@@ -1,12 +1,7 @@
 /** The request log of a shop: what was refused, what failed, and what created something. */
 import { useMemo } from 'react';
 import { Link } from '@tanstack/react-router';
-import {
-  Requests,
-  type RequestsQuery,
-  Request,
-  type RequestQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress, kept } from '../address.ts';
 import { duration, prettyJson } from '../format.ts';
 import { FindField, isNarrowed, Chip } from '../parts/filters.tsx';
@@ -23,7 +18,7 @@ import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import type { DeveloperShop } from './keys.tsx';
 
-type Row = RequestsQuery['apiRequests']['nodes'][number];
+type Row = graph.RequestsQuery['apiRequests']['nodes'][number];
 const page_rows = 50;
 /** New calls are not reported to the page. */
 const every_ms = 15_000;
@@ -122,7 +117,7 @@ const DayFields = () => {
   ));
 };
 
-type Found = NonNullable<RequestQuery['apiRequest']>;
+type Found = NonNullable<graph.RequestQuery['apiRequest']>;
 interface OfShop {
   readonly merchantId: string;
   readonly shopId: string;
@@ -256,7 +251,7 @@ const RequestDrawer = ({
   const own = useRequestWords();
   const slash = name.indexOf('/');
   const [at, id] = [name.slice(0, slash), name.slice(slash + 1)];
-  const { data, error, again } = useAsk(Request, { ...of, id, at });
+  const { data, error, again } = useAsk(graph.Request, { ...of, id, at });
   const found = data?.apiRequest;
   return (
     <Modal
@@ -280,7 +275,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const { search, mode, set } = useAddress();
   const { shop: _, ...narrowing } = search;
   const of = { merchantId: shop.merchantId, shopId: shop.id, mode };
-  const { data, error, again, list } = useAsk(Requests, {
+  const { data, error, again, list } = useAsk(graph.Requests, {
     ...of,
     status: statusesIn(search.status),
     from: search.since?.slice(0, 10) ?? null,

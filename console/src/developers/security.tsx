@@ -1,10 +1,6 @@
 /** A shop's allow-list, and whether its requests must be signed. */
 import { useState } from 'react';
-import {
-  RequireSignature,
-  RotateSigningSecret,
-  SetAllowList,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -22,7 +18,7 @@ const AllowListDialog = ({
   close,
 }: DialogProps & { readonly entries: readonly string[] }) => {
   const own = useDeveloperWords();
-  const save = useSend(SetAllowList);
+  const save = useSend(graph.SetAllowList);
   return (
     <ActForm
       title={own.addressesSave}
@@ -86,7 +82,7 @@ const useRequireTexts = () => {
 
 const RequireDialog = ({ shop, kind, close }: DialogProps & { readonly kind: Kind }) => {
   const { signatureDone } = useDeveloperWords();
-  const require = useSend(RequireSignature);
+  const require = useSend(graph.RequireSignature);
   const [title, consequence] = useRequireTexts()[kind];
   return (
     <ActForm
@@ -107,7 +103,7 @@ const RequireDialog = ({ shop, kind, close }: DialogProps & { readonly kind: Kin
 
 const RotateDialog = ({ shop, close }: DialogProps) => {
   const own = useDeveloperWords();
-  const rotate = useSend(RotateSigningSecret);
+  const rotate = useSend(graph.RotateSigningSecret);
   return (
     <ActForm
       title={own.rotate}

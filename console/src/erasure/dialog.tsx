@@ -5,11 +5,7 @@
 import { policyReason_max_chars } from '../../../schema/limits.ts';
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import {
-  EraseData,
-  type EraseDataMutationVariables,
-  type PersonalDataSubject,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
 import { ActButton, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { refusalOf, refusedBy, type Outcome } from '../parts/outcome.tsx';
@@ -19,7 +15,7 @@ import { useWords } from '../words/words.ts';
 
 interface DialogProps {
   readonly merchantId: string;
-  readonly subject: PersonalDataSubject;
+  readonly subject: graph.PersonalDataSubject;
   /** Null: it is typed. */
   readonly id: string | null;
   readonly close: () => void;
@@ -29,8 +25,8 @@ interface DialogProps {
 const useErasing = (seen: (payments: number) => void) => {
   const words = useErasureWords();
   const { locale } = useWords();
-  const [, erase] = useMutation(EraseData);
-  return async (variables: EraseDataMutationVariables): Promise<Outcome> => {
+  const [, erase] = useMutation(graph.EraseData);
+  return async (variables: graph.EraseDataMutationVariables): Promise<Outcome> => {
     const sum = { payments: 0, payouts: 0, tokens: 0, subscriptions: 0 };
     for (;;) {
       const { data, error } = await erase(variables);

@@ -18,7 +18,7 @@ import { Shortcuts, usePaletteKeys } from './shortcuts.tsx';
 import { viewName_max_chars } from '../../../schema/limits.ts';
 import { useMutation } from 'urql';
 import { useRefusalText } from '../parts/outcome.tsx';
-import { DeleteView, SavedViews, SaveView } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 
 /* The person's saved views of a section, and saving the current one. */
 
@@ -84,10 +84,10 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
 const SavedViewRow = ({ section }: { readonly section: Section }) => {
   const { views: words } = useWords();
   const { search } = useAddress();
-  const { data, again } = useAsk(SavedViews, { section });
+  const { data, again } = useAsk(graph.SavedViews, { section });
   const refusalText = useRefusalText();
-  const [, saveView] = useMutation(SaveView);
-  const [, deleteView] = useMutation(DeleteView);
+  const [, saveView] = useMutation(graph.SaveView);
+  const [, deleteView] = useMutation(graph.DeleteView);
   const views = data?.savedViews ?? [];
   const here = textOf(search);
   const isKept = views.some((view) => view.search === here);

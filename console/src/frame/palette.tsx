@@ -1,7 +1,7 @@
 /** Ctrl-K: opens a section, or any object that a text names, or does what is named. */
 import { useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { Search as SearchObjects, type SearchQuery } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
 import { money } from '../amounts.ts';
 import { plainMoment, shortId, zoneName } from '../format.ts';
@@ -83,7 +83,7 @@ const useActs = () => {
     .map(([, name, run]) => ({ key: `act ${name}`, name, run }));
 };
 
-type Hit = SearchQuery['search'][number];
+type Hit = graph.SearchQuery['search'][number];
 type Payment = NonNullable<Hit['payment']>;
 const second_ms = 1_000;
 
@@ -209,7 +209,7 @@ const useFound = (text: string) => {
   const { search, merchantId } = useAddress();
   const rested = useRested(text.trim());
   const asked = { text: rested, merchantId, timeZone: zoneName() };
-  const { data, fetching } = useAsk(SearchObjects, asked, rested.length < 3);
+  const { data, fetching } = useAsk(graph.Search, asked, rested.length < 3);
   const go = (section: Section, place: Search) => () =>
     void navigate({ to: pathOf(section), search: place });
   const sections = useSections().map((section) => ({

@@ -1,7 +1,7 @@
 /** The navigation on the left: its sections, their counts, the filters they had last. */
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { Counts, RefundDraftsToDecide, DraftsToDecide } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { kept, type Search, useAddress, readSearch, without } from '../address.ts';
 import { countText } from '../format.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -99,7 +99,7 @@ const useCounts = () => {
   const { mode } = useAddress();
   const merchantId = useWhose();
   const { granted: platform } = usePermission('alerts');
-  const { data, again } = useAsk(Counts, { merchantId, mode, platform });
+  const { data, again } = useAsk(graph.Counts, { merchantId, mode, platform });
   useFollow(again, followed);
   return {
     alerts: textOf(data?.alerts),
@@ -118,7 +118,7 @@ const useDecidable = (permission: 'payoutDraftApprove' | 'refundDraftApprove') =
 const PayoutsCount = () => {
   const { toApprove } = useDraftWords();
   const { mayDecide, asked } = useDecidable('payoutDraftApprove');
-  const { data, again } = useAsk(DraftsToDecide, asked, !mayDecide);
+  const { data, again } = useAsk(graph.DraftsToDecide, asked, !mayDecide);
   useFollow(again, { lists: ['payout_drafts'], isOn: mayDecide });
   return <DraftsCount total={data?.payoutDrafts.totalCount} toApprove={toApprove} />;
 };
@@ -126,7 +126,7 @@ const PayoutsCount = () => {
 const RefundsCount = () => {
   const { toApprove } = useRefundDraftWords();
   const { mayDecide, asked } = useDecidable('refundDraftApprove');
-  const { data, again } = useAsk(RefundDraftsToDecide, asked, !mayDecide);
+  const { data, again } = useAsk(graph.RefundDraftsToDecide, asked, !mayDecide);
   useFollow(again, { lists: ['refund_drafts'], isOn: mayDecide });
   return <DraftsCount total={data?.refundDrafts.totalCount} toApprove={toApprove} />;
 };

@@ -10,7 +10,7 @@ import {
   type Client,
 } from 'urql';
 import { createClient as createSocket, type Client as Socket } from 'graphql-ws';
-import { operationsVersion } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 
 /** The page's reaction when the gateway no longer accepts its session. */
 export interface Ends {
@@ -18,7 +18,7 @@ export interface Ends {
   readonly outdated: () => void;
 }
 
-const extensions = { console: operationsVersion };
+const extensions = { console: graph.operationsVersion };
 
 const named = (body: unknown): string => {
   const sent: unknown = JSON.parse(String(body));
@@ -47,7 +47,7 @@ const fetchNamed =
   (ends: Ends): typeof fetch =>
   async (address, init) => {
     const headers = new Headers(init?.headers);
-    headers.set('x-console', operationsVersion);
+    headers.set('x-console', graph.operationsVersion);
     const answer = await fetchPatiently(address, { ...init, headers, body: named(init?.body) });
     if (answer.status === 401) ends.loggedOut();
     if (answer.status === 400 && (await answer.clone().text()).includes('"console_outdated"'))

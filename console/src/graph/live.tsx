@@ -5,23 +5,15 @@
 import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useClient } from 'urql';
 import { openStore } from '../store.ts';
-import {
-  ListsChanged,
-  LiveEvents,
-  type LiveEventsSubscription,
-  type PaymentRowFragment,
-  type PayoutRowFragment,
-  type RefundRowFragment,
-  type SubscriptionRowFragment,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 
-type Received = LiveEventsSubscription['events'];
+type Received = graph.LiveEventsSubscription['events'];
 
 export interface LiveObjects {
-  readonly payment: PaymentRowFragment;
-  readonly refund: RefundRowFragment;
-  readonly payout: PayoutRowFragment;
-  readonly subscription: SubscriptionRowFragment;
+  readonly payment: graph.PaymentRowFragment;
+  readonly refund: graph.RefundRowFragment;
+  readonly payout: graph.PayoutRowFragment;
+  readonly subscription: graph.SubscriptionRowFragment;
 }
 interface Change<Kind extends keyof LiveObjects> {
   readonly kind: Kind;
@@ -119,13 +111,15 @@ export const LiveProvider = ({
   const { lostAt, epoch } = connection.use();
   useEffect(() => {
     const debounce = openDebouncer(changes.give);
-    const events = client.subscription(LiveEvents, { merchantId }).subscribe(({ data }) => {
+    const events = client.subscription(graph.LiveEvents, { merchantId }).subscribe(({ data }) => {
       const change = data && changeOf(data.events);
       if (change) debounce(change);
     });
-    const changed = client.subscription(ListsChanged, { merchantId }).subscribe(({ data }) => {
-      if (data) lists.give(new Set(data.listsChanged.lists));
-    });
+    const changed = client
+      .subscription(graph.ListsChanged, { merchantId })
+      .subscribe(({ data }) => {
+        if (data) lists.give(new Set(data.listsChanged.lists));
+      });
     return () => {
       events.unsubscribe();
       changed.unsubscribe();

@@ -1,12 +1,6 @@
 /** Home: items that need attention, with links, and the latest activity. */
 import { Link } from '@tanstack/react-router';
-import {
-  Payments,
-  type TodayQuery,
-  type TotalsOf,
-  Weeks,
-  Today,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
 import { Failure } from '../parts/states.tsx';
 import { figure, objectKey, Skeleton, Table, type Column } from '../parts/table.tsx';
@@ -30,11 +24,11 @@ const shown_days = 14;
 const recent_hours = 24;
 const again_ms = 30_000;
 
-type DayTotals = TodayQuery['payment'];
+type DayTotals = graph.TodayQuery['payment'];
 
-const useToday = (): TodayQuery | undefined => {
+const useToday = (): graph.TodayQuery | undefined => {
   const { merchantId, mode } = useAddress();
-  const { data, again } = useAsk(Today, {
+  const { data, again } = useAsk(graph.Today, {
     merchantId,
     mode,
     timeZone: ownZone(),
@@ -53,11 +47,11 @@ const useToday = (): TodayQuery | undefined => {
  */
 
 /** The sums of the four days in one query; undefined until they are loaded. */
-const useWeeks = (): Readonly<Record<TotalsOf, readonly Sums[]>> | undefined => {
+const useWeeks = (): Readonly<Record<graph.TotalsOf, readonly Sums[]>> | undefined => {
   const { merchantId, mode } = useAddress();
   const spans = [1, 2, 3, 4].map((week) => spanUpToNow(7 * week));
   const [one, two, three, four] = spans;
-  const { data } = useAsk(Weeks, {
+  const { data } = useAsk(graph.Weeks, {
     merchantId,
     mode,
     timeZone: ownZone(),
@@ -144,12 +138,12 @@ const movedOf = ({ moved }: Sums): number => moved;
 const rateOf = ({ succeeded, failed }: Sums): number =>
   succeeded + failed === 0 ? Number.NaN : succeeded / (succeeded + failed);
 
-const Numbers = ({ today }: { readonly today: TodayQuery | undefined }) => {
+const Numbers = ({ today }: { readonly today: graph.TodayQuery | undefined }) => {
   const words = useReportWords();
   const { locale, filters } = useWords();
   const { search } = useAddress();
   const weeks = useWeeks();
-  const of = (kind: TotalsOf) => ({
+  const of = (kind: graph.TotalsOf) => ({
     parts: today?.[kind].parts,
     weeks: weeks?.[kind],
   });
@@ -246,7 +240,7 @@ interface Code {
 }
 
 /** The codes with the largest increase come first. */
-const Codes = ({ today }: { readonly today: TodayQuery }) => {
+const Codes = ({ today }: { readonly today: graph.TodayQuery }) => {
   const words = useReportWords();
   const { locale } = useWords();
   const now = today.codes.parts[0]?.rows ?? [];
@@ -277,7 +271,7 @@ const Codes = ({ today }: { readonly today: TodayQuery }) => {
   );
 };
 
-const Rates = ({ today }: { readonly today: TodayQuery | undefined }) => {
+const Rates = ({ today }: { readonly today: graph.TodayQuery | undefined }) => {
   const words = useReportWords();
   if (!today) return null;
   return (
@@ -297,7 +291,7 @@ const latest_rows = 10;
 const Latest = () => {
   const words = useWords();
   const { search, mode, merchantId, set } = useAddress();
-  const { data, error, again } = useAsk(Payments, {
+  const { data, error, again } = useAsk(graph.Payments, {
     merchantId,
     status: null,
     filter: { mode: [mode] },

@@ -1,13 +1,7 @@
 /** The items that need attention, the most urgent and newest first, with links and actions. */
 import { Link } from '@tanstack/react-router';
 import { Fragment, useRef, useState, type ReactNode } from 'react';
-import {
-  Needed,
-  PaymentsCount,
-  type DraftRowFragment,
-  type NeededQuery,
-  type RefundDraftRowFragment,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import {
   AlertBehind,
   SubjectLink,
@@ -35,9 +29,9 @@ import { useNeededWords } from '../words/reports.ts';
 import { useReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
 
-type Alert = NonNullable<NeededQuery['alerts']>['nodes'][number];
-type Difference = NonNullable<NeededQuery['reconciliationDifferences']>['nodes'][number];
-type FailedEndpoint = NeededQuery['webhookFailures']['nodes'][number];
+type Alert = NonNullable<graph.NeededQuery['alerts']>['nodes'][number];
+type Difference = NonNullable<graph.NeededQuery['reconciliationDifferences']>['nodes'][number];
+type FailedEndpoint = graph.NeededQuery['webhookFailures']['nodes'][number];
 
 const followed: Followed = {
   lists: [
@@ -165,7 +159,11 @@ const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndp
   );
 };
 
-const DraftLine = ({ draft, whose, ...list }: Again & { readonly draft: DraftRowFragment }) => {
+const DraftLine = ({
+  draft,
+  whose,
+  ...list
+}: Again & { readonly draft: graph.DraftRowFragment }) => {
   const { locale } = useWords();
   const own = useNeededWords();
   const { search } = useAddress();
@@ -190,7 +188,7 @@ const RefundLine = ({
   draft,
   whose,
   ...list
-}: Again & { readonly draft: RefundDraftRowFragment }) => {
+}: Again & { readonly draft: graph.RefundDraftRowFragment }) => {
   const { locale } = useWords();
   const own = useNeededWords();
   const { search } = useAddress();
@@ -247,7 +245,7 @@ interface NeededLine {
 }
 
 /** Unassigned alerts and the person's own, without duplicates. */
-const alertsIn = ({ mine, critical, alerts }: NeededQuery): readonly Alert[] => {
+const alertsIn = ({ mine, critical, alerts }: graph.NeededQuery): readonly Alert[] => {
   const all = [mine, critical, alerts].flatMap((list) => list?.nodes ?? []);
   return [...new Map(all.map((alert) => [alert.id, alert])).values()];
 };
@@ -265,7 +263,7 @@ const newestFirst = (lines: readonly NeededLine[]): readonly NeededLine[] =>
 const lines_max = 20;
 
 /** The items as one list, critical ones first, then the newest; and whether there are more. */
-const neededLines = (data: NeededQuery) => {
+const neededLines = (data: graph.NeededQuery) => {
   const { mine, alerts, reconciliationDifferences, webhookFailures } = data;
   const { payoutDrafts, refundDrafts } = data;
   const lists = [mine, alerts, reconciliationDifferences, payoutDrafts, refundDrafts];
@@ -315,7 +313,7 @@ const Held = () => {
   const { locale } = useWords();
   const own = useNeededWords();
   const { search, mode, merchantId } = useAddress();
-  const { data } = useAsk(PaymentsCount, {
+  const { data } = useAsk(graph.PaymentsCount, {
     merchantId,
     status: ['authorized'],
     filter: { mode: [mode] },
@@ -339,7 +337,7 @@ export const NeededList = () => {
   const platform = usePermission('alerts').granted;
   const decides = usePermission('payoutDraftApprove').granted;
   const decidesRefunds = usePermission('refundDraftApprove').granted;
-  const { data, error, again } = useAsk(Needed, {
+  const { data, error, again } = useAsk(graph.Needed, {
     merchantId,
     mode,
     me: subject,

@@ -1,18 +1,7 @@
 /** A merchant's balance by shop, with every movement. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import {
-  Balance,
-  Ledger,
-  type LedgerQuery,
-  BalanceAt,
-  Closing,
-  type LedgerQueryVariables,
-  PolicyShops,
-  RecordAdjustment,
-  RecordSettlement,
-  type RecordAdjustmentMutationVariables as Movement,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search, listOf } from '../address.ts';
 import { money, readAmount } from '../amounts.ts';
 import { usePage, Listing } from '../parts/listing.tsx';
@@ -55,15 +44,18 @@ const signedAmount = (text: string): number | null => {
 
 const useRecord = (act: Act) => {
   const own = useReconciliationWords();
-  const settle = useSend(RecordSettlement);
-  const adjust = useSend(RecordAdjustment);
+  const settle = useSend(graph.RecordSettlement);
+  const adjust = useSend(graph.RecordAdjustment);
   const done = ({ repeated }: { readonly repeated: boolean }): string =>
     repeated ? own.repeated : own.recorded;
-  return ({ reason, ...movement }: Movement): Promise<Outcome> =>
+  return ({ reason, ...movement }: graph.RecordAdjustmentMutationVariables): Promise<Outcome> =>
     act === 'settle' ? settle(movement, done) : adjust({ ...movement, reason }, done);
 };
 
-const mayBook = (act: Act, { amount, reference, reason, shopId }: Movement): boolean =>
+const mayBook = (
+  act: Act,
+  { amount, reference, reason, shopId }: graph.RecordAdjustmentMutationVariables,
+): boolean =>
   shopId !== '' &&
   reference !== '' &&
   (act === 'settle' ? amount > 0 : amount !== 0 && reason !== '');
@@ -72,7 +64,7 @@ const RecordDialog = ({ act, merchantId, close }: MerchantDialog & { readonly ac
   const words = useWords();
   const own = useReconciliationWords();
   const { mode } = useAddress();
-  const { data } = useAsk(PolicyShops, { merchantId });
+  const { data } = useAsk(graph.PolicyShops, { merchantId });
   const shops = data?.merchant?.shops ?? [];
   const [chosen, setShop] = useState('');
   const [text, setText] = useState('');
@@ -149,7 +141,7 @@ const types = [
 
 const useNarrowing = (
   merchantId: string,
-): Pick<LedgerQueryVariables, 'merchantId' | 'mode' | 'filter'> => {
+): Pick<graph.LedgerQueryVariables, 'merchantId' | 'mode' | 'filter'> => {
   const { search, mode } = useAddress();
   const { shop, payment, payout } = search;
   const chosen = listOf(search.status, types);
@@ -207,7 +199,7 @@ const LedgerFilters = () => {
 const Ends = ({ merchantId, from, to }: Readonly<Record<'merchantId' | 'from' | 'to', string>>) => {
   const own = useLedgerWords();
   const { search, mode } = useAddress();
-  const { data, error, again } = useAsk(Closing, { merchantId, mode, from, to });
+  const { data, error, again } = useAsk(graph.Closing, { merchantId, mode, from, to });
   if (error && !data) return <Failure error={error} again={again} />;
   const { shop } = search;
   const found =
@@ -242,7 +234,7 @@ const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
   const [text, setText] = useState('');
   const [at, setAt] = useState<string | null>(null);
   const { data, error, again } = useAsk(
-    BalanceAt,
+    graph.BalanceAt,
     { merchantId, mode, at: at ?? new Date(0).toISOString() },
     at === null,
   );
@@ -279,7 +271,7 @@ const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
   );
 };
 
-type Row = LedgerQuery['ledger']['nodes'][number];
+type Row = graph.LedgerQuery['ledger']['nodes'][number];
 
 const columnsOf = (words: Words, own: LedgerWords, shop?: string): readonly Column<Row>[] => [
   { name: words.columns.type, cell: ({ type }) => words.ledger.types[type] },
@@ -300,7 +292,7 @@ const columnsOf = (words: Words, own: LedgerWords, shop?: string): readonly Colu
 const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
   const { ledger } = useWords();
   const { mode } = useAddress();
-  const { data, error, again } = useAsk(Balance, { merchantId, mode });
+  const { data, error, again } = useAsk(graph.Balance, { merchantId, mode });
   if (error && !data) return <Failure error={error} again={again} />;
   // Keeps its final height while loading, so that content below does not move.
   const { balance = null, available = null, currency = '', shops = [] } = data?.balance ?? {};
@@ -324,7 +316,7 @@ const Reserved = ({ merchantId }: { readonly merchantId: string }) => {
   const own = useLedgerWords();
   const { locale } = useWords();
   const { mode } = useAddress();
-  const { data } = useAsk(Balance, { merchantId, mode });
+  const { data } = useAsk(graph.Balance, { merchantId, mode });
   const { balance = 0, available = 0, currency = '' } = data?.balance ?? {};
   if (balance === available) return null;
   const pending = (before: Search): Search => ({ ...kept(before), status: 'pending' });
@@ -346,7 +338,7 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = useLedgerWords();
   const { search, set } = useAddress();
-  const asked = usePage(Ledger, useNarrowing(merchantId));
+  const asked = usePage(graph.Ledger, useNarrowing(merchantId));
   return (
     <>
       <Listing

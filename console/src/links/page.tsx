@@ -1,12 +1,6 @@
 /** Payment links of a merchant, newest first. */
 import { Link } from '@tanstack/react-router';
-import {
-  Links,
-  type LinkRowFragment,
-  EndLink,
-  Link as LinkQuery,
-  LinkPayments,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress, kept } from '../address.ts';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -28,7 +22,7 @@ import { money } from '../amounts.ts';
 
 /** The amount, or its bounds where the buyer enters it. */
 const linkAmount = (
-  { amount, amountMin: least, amountMax: most, currency }: LinkRowFragment,
+  { amount, amountMin: least, amountMax: most, currency }: graph.LinkRowFragment,
   words: LinkWords,
   locale: string,
 ): string => {
@@ -40,7 +34,7 @@ const linkAmount = (
 };
 
 /** How many more payments it accepts. */
-const usesText = ({ uses, usesLeft }: LinkRowFragment, words: LinkWords): string =>
+const usesText = ({ uses, usesLeft }: graph.LinkRowFragment, words: LinkWords): string =>
   uses === null ? words.endless : words.usesOf(usesLeft ?? 0, uses);
 
 const LinkActs = ({
@@ -52,7 +46,7 @@ const LinkActs = ({
 }: ObjectId & { readonly url: string; readonly isOpen: boolean; readonly changed: () => void }) => {
   const own = useLinkWords();
   const { opened, open, close } = useOpened(changed);
-  const end = useSend(EndLink);
+  const end = useSend(graph.EndLink);
   return (
     <div className="acts">
       <a className="button" href={url} target="_blank" rel="noreferrer">
@@ -79,7 +73,7 @@ const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => 
   const words = useWords();
   const own = useLinkWords();
   const shared = useSharedWords();
-  const { data, error, again } = useAsk(LinkQuery, { merchantId, id });
+  const { data, error, again } = useAsk(graph.Link, { merchantId, id });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { paymentLink: link } = data;
   if (!link) return <Empty title={shared.notFound} />;
@@ -132,7 +126,7 @@ const LinkPaymentsList = ({
   const { sections } = useWords();
   const own = useLinkWords();
   const { search } = useAddress();
-  const { data, error, again } = useAsk(LinkPayments, { merchantId, id, mode, since });
+  const { data, error, again } = useAsk(graph.LinkPayments, { merchantId, id, mode, since });
   useFollow(again);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { nodes, pageInfo } = data.payments;
@@ -185,7 +179,7 @@ const LinkDrawer = ({
   );
 };
 
-type Row = LinkRowFragment;
+type Row = graph.LinkRowFragment;
 const statuses = ['active', 'paid', 'expired', 'deactivated'] as const;
 
 const columnsOf = (words: Words, own: LinkWords): readonly Column<Row>[] => [
@@ -221,7 +215,7 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
   const { search, mode, set } = useAddress();
   const chosen = listOf(search.status, statuses);
   const status = chosen.length > 0 ? [...chosen] : null;
-  const asked = usePage(Links, { merchantId, mode, status });
+  const asked = usePage(graph.Links, { merchantId, mode, status });
   return (
     <>
       <div className="acts">

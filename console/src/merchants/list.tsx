@@ -2,11 +2,7 @@
 import { useNavigate, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import {
-  Merchants,
-  type MerchantsQuery,
-  OnboardMerchant,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-form.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
@@ -34,7 +30,7 @@ interface Made {
 /** Everything is created, or nothing. */
 const useOnboarding = () => {
   const refusalText = useRefusalText();
-  const [, onboard] = useMutation(OnboardMerchant);
+  const [, onboard] = useMutation(graph.OnboardMerchant);
   return async (name: string, shopName: string, texts: ProfileTexts): Promise<Made> => {
     const profile = givenProfile(texts);
     const { data, error } = await onboard({ name, shopName, profile });
@@ -145,7 +141,7 @@ const OnboardDialog = ({ close }: { readonly close: () => void }) => {
   );
 };
 
-type Row = MerchantsQuery['merchants']['nodes'][number];
+type Row = graph.MerchantsQuery['merchants']['nodes'][number];
 
 const columnsOf = (words: Words): readonly Column<Row>[] => [
   { name: words.columns.name, cell: ({ name }) => <strong className="cut">{name}</strong> },
@@ -173,7 +169,7 @@ export const MerchantsPage = () => {
   const { search, set } = useAddress();
   const mayCreate = usePermission('merchantOnboard').granted;
   const isAdding = search.act === 'new' && mayCreate;
-  const asked = usePage(Merchants, { text: search.of ?? null });
+  const asked = usePage(graph.Merchants, { text: search.of ?? null });
   return (
     <>
       <PageHead name={words.sections.merchants}>

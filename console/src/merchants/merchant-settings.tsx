@@ -1,13 +1,7 @@
 /** A merchant's settings: its name, its rate limit, new shops. */
 import { rateBurst_max, ratePerSecond_max } from '../../../schema/limits.ts';
 import { useState } from 'react';
-import {
-  AddShop,
-  LimitMerchant,
-  LimitSupportRefunds,
-  type MerchantQuery,
-  RenameMerchant,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
 import { ActButton, PolicyForm, useDialogs } from '../parts/act-form.tsx';
@@ -18,7 +12,7 @@ import { useSettingsWords } from '../words/merchant-settings.ts';
 import { useWords } from '../words/words.ts';
 
 interface OfMerchant {
-  readonly merchant: NonNullable<MerchantQuery['merchant']>;
+  readonly merchant: NonNullable<graph.MerchantQuery['merchant']>;
 }
 type DialogProps = OfMerchant & { readonly close: () => void };
 
@@ -33,7 +27,7 @@ const LimitDialog = ({ merchant: { id: merchantId, rateLimit }, close }: DialogP
   const own = useSettingsWords();
   const [rate, setRate] = useState(String(rateLimit.perSecond));
   const [most, setMost] = useState(String(rateLimit.burst));
-  const save = useSend(LimitMerchant);
+  const save = useSend(graph.LimitMerchant);
   const perSecond = readCount(rate, ratePerSecond_max);
   const burst = readCount(most, rateBurst_max);
   const isReady =
@@ -58,7 +52,7 @@ const currency = 'RUB';
 const SupportDialog = ({ merchant: { id: merchantId, supportRefundMax }, close }: DialogProps) => {
   const own = useSettingsWords();
   const [text, setText] = useState(amountText(supportRefundMax, currency));
-  const save = useSend(LimitSupportRefunds);
+  const save = useSend(graph.LimitSupportRefunds);
   const amount = readAmount(text, currency);
   return (
     <PolicyForm
@@ -77,7 +71,7 @@ const RenameDialog = ({ merchant: { id: merchantId, name }, close }: DialogProps
   const { columns } = useWords();
   const own = useSettingsWords();
   const [text, setText] = useState(name);
-  const save = useSend(RenameMerchant);
+  const save = useSend(graph.RenameMerchant);
   return (
     <PolicyForm
       title={own.rename}
@@ -95,7 +89,7 @@ const ShopDialog = ({ merchant: { id: merchantId }, close }: DialogProps) => {
   const { columns } = useWords();
   const own = useSettingsWords();
   const [text, setText] = useState('');
-  const save = useSend(AddShop);
+  const save = useSend(graph.AddShop);
   return (
     <PolicyForm
       title={own.shopAdd}

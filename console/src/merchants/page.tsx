@@ -1,17 +1,7 @@
 /** One merchant: who it is, its money, its shops with their fees, keys and webhook endpoints. */
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import {
-  Merchant,
-  type MerchantQuery,
-  DisableLive,
-  EnableLive,
-  RenameShop,
-  RequireReceipts,
-  RotateShopSecret,
-  Balance,
-  Totals,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { ActButton, ActForm, PolicyForm, useDialogs, useOpened } from '../parts/act-form.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, Id, Moment, PageHead, Facts } from '../parts/texts.tsx';
@@ -45,8 +35,8 @@ const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = useProfileWords();
   const { search, mode } = useAddress();
-  const { data, error, again } = useAsk(Balance, { merchantId, mode });
-  const { data: volumes, again: recount } = useAsk(Totals, {
+  const { data, error, again } = useAsk(graph.Balance, { merchantId, mode });
+  const { data: volumes, again: recount } = useAsk(graph.Totals, {
     merchantId,
     mode,
     of: 'payment',
@@ -91,7 +81,7 @@ const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
   );
 };
 
-type OneMerchant = NonNullable<MerchantQuery['merchant']>;
+type OneMerchant = NonNullable<graph.MerchantQuery['merchant']>;
 type Shop = OneMerchant['shops'][number];
 type Row = Shop['effectiveRates'][number];
 
@@ -161,7 +151,7 @@ const RenameDialog = ({ shop: { id: shopId, merchantId, name }, close }: DialogP
   const { columns } = useWords();
   const own = useSettingsWords();
   const [text, setText] = useState(name);
-  const save = useSend(RenameShop);
+  const save = useSend(graph.RenameShop);
   return (
     <PolicyForm
       title={own.renameShop}
@@ -177,7 +167,7 @@ const RenameDialog = ({ shop: { id: shopId, merchantId, name }, close }: DialogP
 
 const ReceiptsDialog = ({ shop, close }: DialogProps) => {
   const own = useSettingsWords();
-  const save = useSend(RequireReceipts);
+  const save = useSend(graph.RequireReceipts);
   const { id: shopId, merchantId, receiptsRequired } = shop;
   return (
     <PolicyForm
@@ -191,7 +181,7 @@ const ReceiptsDialog = ({ shop, close }: DialogProps) => {
 
 const SecretDialog = ({ shop: { id: shopId, merchantId }, close }: DialogProps) => {
   const own = useSettingsWords();
-  const rotate = useSend(RotateShopSecret);
+  const rotate = useSend(graph.RotateShopSecret);
   return (
     <RotateDialog
       of={own.rotateShop}
@@ -240,8 +230,8 @@ const LiveSwitch = ({ merchant, again }: OfMerchant & { readonly again: () => vo
   const { liveEnabled } = merchant;
   // The dialog keeps the state from when it was opened.
   const { opened, open, close } = useOpened<typeof merchant>(again);
-  const enable = useSend(EnableLive);
-  const disable = useSend(DisableLive);
+  const enable = useSend(graph.EnableLive);
+  const disable = useSend(graph.DisableLive);
   return (
     <>
       <ActButton
@@ -351,7 +341,7 @@ export const MerchantPage = () => {
   const erasure = useErasureWords();
   const people = usePeopleWords();
   const { id = '' }: { id?: string } = useParams({ strict: false });
-  const { data, error, again } = useAsk(Merchant, { id });
+  const { data, error, again } = useAsk(graph.Merchant, { id });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { merchant } = data;
   if (!merchant) return <Empty title={words.merchants.notFound} />;

@@ -1,13 +1,13 @@
 /** Who a merchant is: what buyers see of it, and the form that changes it. */
 import { useState } from 'react';
-import { SetProfile, type MerchantQuery } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { ActButton, PolicyForm, useOpened } from '../parts/act-form.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { useProfileWords } from '../words/merchant-settings.ts';
 
-type Profile = NonNullable<MerchantQuery['merchant']>['profile'];
+type Profile = NonNullable<graph.MerchantQuery['merchant']>['profile'];
 type Field = Exclude<keyof Profile, '__typename'>;
 
 const fields = [
@@ -71,7 +71,7 @@ const ProfileDialog = ({
 }: OfMerchant & { readonly close: () => void }) => {
   const own = useProfileWords();
   const [texts, setTexts] = useState(() => textsOf(profile));
-  const save = useSend(SetProfile);
+  const save = useSend(graph.SetProfile);
   return (
     <PolicyForm
       title={own.edit}

@@ -1,6 +1,6 @@
 /** Exports a whole list with its filters as CSV, with progress and cancellation. */
 import { useEffect, useRef, useState } from 'react';
-import { operationsVersion } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
 import { settingsNow } from '../settings.ts';
 import { useWords } from '../words/words.ts';
@@ -83,7 +83,7 @@ const useExport = (operation: string, variables: object) => {
     try {
       const answer = await fetch('/console/exports', {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-console': operationsVersion },
+        headers: { 'content-type': 'application/json', 'x-console': graph.operationsVersion },
         body: JSON.stringify({ operation, variables, language: settingsNow().language }),
         signal: control.signal,
       });

@@ -1,6 +1,6 @@
 /** The filters of a list: chips for statuses, small forms for the rest, its shop, a text. */
 import { useState, type ReactNode } from 'react';
-import { PolicyShops } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { listOf, readSearch, useAddress, without, type Search } from '../address.ts';
 import { amountFieldText, money, readAmount } from '../amounts.ts';
 import { plainMoment, fromZoneField, startOfDay, toZoneField } from '../format.ts';
@@ -368,7 +368,7 @@ export const NoRows = ({
 /** The shops of the merchant that is looked at; none where all are. */
 export const useShops = () => {
   const merchantId = useWhose();
-  const { data } = useAsk(PolicyShops, { merchantId: merchantId ?? '' }, merchantId === null);
+  const { data } = useAsk(graph.PolicyShops, { merchantId: merchantId ?? '' }, merchantId === null);
   return data?.merchant?.shops ?? [];
 };
 

@@ -1,6 +1,6 @@
 /** Finds a merchant by a part of its name or id. */
 import { useState } from 'react';
-import { Merchants } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { cabinetName_max_chars } from '../../../schema/limits.ts';
 import { shortId } from '../format.ts';
 import { useSharedWords } from '../words/shared.ts';
@@ -24,7 +24,7 @@ export const MerchantList = ({
   const shared = useSharedWords();
   const [text, setText] = useState('');
   const asked = useRested(text.trim()).slice(0, cabinetName_max_chars);
-  const { data, error, fetching } = useAsk(Merchants, { text: asked, first: shown_rows });
+  const { data, error, fetching } = useAsk(graph.Merchants, { text: asked, first: shown_rows });
   const { nodes = [], pageInfo } = data?.merchants ?? {};
   const found = [
     ...(text.trim() === '' ? [{ key: '', name: none }] : []),

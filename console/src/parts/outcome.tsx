@@ -1,6 +1,6 @@
 /** The outcome of an action: done, refused, or unknown because its answer was lost; no repetition. */
 import { useClient, type AnyVariables, type CombinedError, type TypedDocumentNode } from 'urql';
-import type { ResolveAlertMutation } from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 import { useOutcomeWords } from '../words/outcome.ts';
 
 /** A refusal from the graph: its code, its English text, and the fields that it is about. */
@@ -53,7 +53,10 @@ export const refusedBy = (refusal: Refusal | null): Outcome =>
 interface Result {
   readonly __typename: string;
 }
-type Refused = Extract<ResolveAlertMutation['alertResolve'], { readonly __typename: 'Refused' }>;
+type Refused = Extract<
+  graph.ResolveAlertMutation['alertResolve'],
+  { readonly __typename: 'Refused' }
+>;
 
 const isRefused = (result: Result): result is Refused => result.__typename === 'Refused';
 

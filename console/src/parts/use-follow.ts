@@ -4,7 +4,7 @@
  * message may be lost.
  */
 import { useEffect, useRef } from 'react';
-import type { ChangedList } from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 import { useLive } from '../graph/live.tsx';
 
 /** The least time between two queries, however many events there are. */
@@ -18,7 +18,7 @@ const open_ms = 60_000;
 
 export interface Followed {
   /** The lists whose changes count. */
-  readonly lists?: readonly ChangedList[];
+  readonly lists?: readonly graph.ChangedList[];
   /** Whether events count: yes, unless lists are given. */
   readonly events?: boolean;
   /** The poll interval of lists whose changes are not reported. */

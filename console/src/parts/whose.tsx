@@ -1,7 +1,7 @@
 /** Whose objects a screen shows: the selected merchant's, or each row's own; and the selection. */
 import type { Held } from '../parts/fields.tsx';
 import { useMemo, type ReactNode } from 'react';
-import { MerchantNames } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { useViewer } from '../viewer.tsx';
 import { useSharedWords } from '../words/shared.ts';
@@ -28,7 +28,7 @@ export const useMerchantNames = (
   const { auditLog } = useWords();
   const wanted = [...new Set(ids)].filter((id) => id !== null).toSorted();
   const { data } = useAsk(
-    MerchantNames,
+    graph.MerchantNames,
     { ids: wanted.slice(0, names_max), first: names_max },
     wanted.length === 0,
   );

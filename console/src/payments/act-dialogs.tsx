@@ -1,12 +1,6 @@
 /** The dialogs that move a payment's money, each with an idempotency key. */
 import { useState } from 'react';
-import {
-  CancelPayment,
-  CapturePayment,
-  ProposeRefund,
-  RefundPayment,
-  type RefundPaymentMutationVariables,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { reason_max_chars, refundReasonAbove_minor } from '../../../schema/limits.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
@@ -121,7 +115,7 @@ export const useMustPropose = (payment: PaymentDetails): ((amount: number) => bo
   return (amount) => role === 'support' && (left <= 0 || amount > left);
 };
 
-type Receipt = NonNullable<RefundPaymentMutationVariables['receipt']>;
+type Receipt = NonNullable<graph.RefundPaymentMutationVariables['receipt']>;
 
 interface Refunding {
   readonly isProposed: boolean;
@@ -136,8 +130,8 @@ export const useRefund = (payment: PaymentDetails, amount: number): Refunding =>
   const words = useWords();
   const own = useRefundDraftWords();
   const isProposed = useMustPropose(payment)(amount);
-  const refund = useSend(RefundPayment);
-  const propose = useSend(ProposeRefund);
+  const refund = useSend(graph.RefundPayment);
+  const propose = useSend(graph.ProposeRefund);
   const { merchantId, id: paymentId, currency } = payment;
   const { acts, locale } = words;
   const to = payment.customerCardMask ?? payment.customerPhoneMask ?? acts.buyer;
@@ -187,7 +181,7 @@ export const CancelDialog = ({ payment, close, again }: DialogProps) => {
   const { acts, locale } = useWords();
   const { merchantId, id, status, amountCapturable, currency } = payment;
   const isHeld = status === 'authorized';
-  const cancel = useSend(CancelPayment);
+  const cancel = useSend(graph.CancelPayment);
   return (
     <ActForm
       title={isHeld ? acts.release : acts.cancel}
@@ -210,7 +204,7 @@ export const CaptureDialog = ({ payment, close, again }: DialogProps) => {
     currency,
   );
   const closing = useClosingWords();
-  const capture = useSend(CapturePayment);
+  const capture = useSend(graph.CapturePayment);
   return (
     <ActForm
       title={acts.capture}

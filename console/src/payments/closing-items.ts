@@ -1,7 +1,7 @@
 /** The editable items of a receipt, and their sum. */
-import type { ReceiptItemInput, ReceiptTermsQuery } from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 
-type Receipt = NonNullable<ReceiptTermsQuery['payment']>['receipts'][number];
+type Receipt = NonNullable<graph.ReceiptTermsQuery['payment']>['receipts'][number];
 type Item = Receipt['items'][number];
 
 /** An item with its quantity and price as typed. */
@@ -31,8 +31,8 @@ export const readItems = (
   readPrice: (text: string) => number | null,
   /** Whether each is paid for as it was; else in full: the goods of a closing receipt are there. */
   isKept = false,
-): { readonly items: readonly ReceiptItemInput[]; readonly sum: number } | null => {
-  const items: ReceiptItemInput[] = [];
+): { readonly items: readonly graph.ReceiptItemInput[]; readonly sum: number } | null => {
+  const items: graph.ReceiptItemInput[] = [];
   let sum = 0;
   for (const { item, quantity, price } of typed) {
     const thousandths = readQuantity(quantity);

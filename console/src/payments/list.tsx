@@ -1,10 +1,6 @@
 /** Payments, newest first, live. */
 import { useMemo } from 'react';
-import {
-  Payments,
-  PaymentsCount,
-  type PaymentRowFragment,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress, type Search } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
@@ -121,7 +117,7 @@ const usePaymentFilters = (): MoreFilters => {
   };
 };
 
-type Row = PaymentRowFragment;
+type Row = graph.PaymentRowFragment;
 
 export const paymentColumns = (words: Words): readonly Column<Row>[] => [
   {
@@ -172,8 +168,8 @@ const usePayments = () => {
   const narrow = askedOf(chosen);
   const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search), ...narrow.filter };
   const narrowing = { merchantId, status: narrow.status, filter };
-  const page = usePage(Payments, narrowing);
-  const { data: counted, again: count } = useAsk(PaymentsCount, narrowing);
+  const page = usePage(graph.Payments, narrowing);
+  const { data: counted, again: count } = useAsk(graph.PaymentsCount, narrowing);
   useFollow(count);
   useFollow(page.again, { lists: ['refunds'] });
   const live = useLiveRows(

@@ -1,7 +1,7 @@
 /** One payment: its facts, its money, its timeline and its actions. */
 import { useEffect, useMemo, useState, type ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
-import { Payment, AddNote } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { note_max_chars } from '../../../schema/limits.ts';
 import { listOf, useAddress } from '../address.ts';
 import { wholeNumber } from '../format.ts';
@@ -35,7 +35,7 @@ const useWriting = ({ merchantId, id }: PaymentDetails, again: () => void) => {
   const [text, setText] = useState('');
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
-  const add = useSend(AddNote);
+  const add = useSend(graph.AddNote);
   const trimmed = text.trim();
   const key = useMemo(() => `note-${trimmed && crypto.randomUUID()}`, [trimmed]);
   const write = async (): Promise<void> => {
@@ -287,7 +287,7 @@ const isUnderWay = ({
 /** Reloads on every event of the payment, and while something is in progress. */
 const usePayment = (merchantId: string, id: string) => {
   const { listen, epoch } = useLive();
-  const { data, error, again } = useAsk(Payment, { merchantId, id });
+  const { data, error, again } = useAsk(graph.Payment, { merchantId, id });
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const stop = listen((changes) => {

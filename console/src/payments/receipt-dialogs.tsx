@@ -1,10 +1,6 @@
 /** The dialogs that make a receipt by hand: a refund of items, and the closing of a prepayment. */
 import { useState, useId, type ReactNode } from 'react';
-import {
-  ReceiptTerms,
-  type ReceiptTermsQuery,
-  CloseReceipt,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { phoneOf } from '../format.ts';
 import { ActForm, PolicyForm } from '../parts/act-form.tsx';
@@ -142,7 +138,7 @@ const RecipientField = ({
   );
 };
 
-type Terms = NonNullable<ReceiptTermsQuery['payment']>;
+type Terms = NonNullable<graph.ReceiptTermsQuery['payment']>;
 
 const useTyped = (terms: Terms) => {
   const { currency, amountCaptured, amountRefunded, receipts } = terms;
@@ -216,7 +212,12 @@ const WithTerms = ({
   readonly title: string;
   readonly children: (terms: Terms) => ReactNode;
 }) => {
-  const { data, error, again } = useAsk(ReceiptTerms, { merchantId, id }, false, 'network-only');
+  const { data, error, again } = useAsk(
+    graph.ReceiptTerms,
+    { merchantId, id },
+    false,
+    'network-only',
+  );
   const [terms, setTerms] = useState<Terms | null>(null);
   if (terms === null && data?.payment) setTerms(data.payment);
   if (terms) return children(terms);
@@ -255,7 +256,7 @@ const ClosingForm = ({
       price: amountText(item.price, currency),
     })),
   );
-  const send = useSend(CloseReceipt);
+  const send = useSend(graph.CloseReceipt);
   const customer = readBuyer(to);
   const read = readItems(typed, (text) => readAmount(text, currency));
   const due = terms.amountCaptured - terms.amountRefunded;

@@ -1,6 +1,6 @@
 /** The dialogs that resend or query; they move no money. */
 import { useState } from 'react';
-import { AskBankAgain, ResendDelivery, ResendReceipt } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import type { ObjectId } from '../parts/table.tsx';
@@ -15,7 +15,7 @@ interface DialogProps {
 
 export const AskBankDialog = ({ payment: { merchantId, id }, close }: DialogProps) => {
   const words = useTimelineWords();
-  const ask = useSend(AskBankAgain);
+  const ask = useSend(graph.AskBankAgain);
   return (
     <ActForm
       title={words.askBank}
@@ -34,7 +34,7 @@ export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
   const newest = all.toReversed();
   const first = newest.find(({ status }) => status === 'failed') ?? newest[0];
   const [id, setId] = useState(first?.id ?? '');
-  const resend = useSend(ResendDelivery);
+  const resend = useSend(graph.ResendDelivery);
   return (
     <ActForm
       title={words.resendWebhook}
@@ -69,7 +69,7 @@ export const ResendReceiptDialog = ({
   close,
 }: Pick<DialogProps, 'close'> & { readonly receipt: ObjectId }) => {
   const words = useTimelineWords();
-  const resend = useSend(ResendReceipt);
+  const resend = useSend(graph.ResendReceipt);
   return (
     <ActForm
       title={words.resendReceipt}

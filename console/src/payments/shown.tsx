@@ -1,15 +1,11 @@
 /** A payment where it is one of many: its status, its method, and the drawer over its list. */
-import type {
-  PaymentRowFragment,
-  PaymentStatus,
-  PaymentQuery,
-} from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { later } from '../parts/later.tsx';
 import { Status, tones } from '../parts/texts.tsx';
 import { useWords, type Words } from '../words/words.ts';
 
-export type Standing = PaymentStatus | 'partly_refunded';
+export type Standing = graph.PaymentStatus | 'partly_refunded';
 
 /** In the order of a payment's life. */
 export const standings = [
@@ -35,7 +31,7 @@ export const askedOf = (chosen: readonly Standing[]) => {
 };
 
 export const standsAs = (
-  payment: Pick<PaymentRowFragment, 'status' | 'amountRefunded'>,
+  payment: Pick<graph.PaymentRowFragment, 'status' | 'amountRefunded'>,
   chosen: readonly Standing[],
 ): boolean =>
   chosen.length === 0 || chosen.includes(payment.status) || chosen.includes(standingOf(payment));
@@ -43,25 +39,25 @@ export const standsAs = (
 const standingOf = ({
   status,
   amountRefunded,
-}: Pick<PaymentRowFragment, 'status' | 'amountRefunded'>): Standing =>
+}: Pick<graph.PaymentRowFragment, 'status' | 'amountRefunded'>): Standing =>
   status === 'succeeded' && amountRefunded > 0 ? 'partly_refunded' : status;
 
 export const PaymentStanding = ({
   payment,
 }: {
-  readonly payment: Pick<PaymentRowFragment, 'status' | 'amountRefunded'>;
+  readonly payment: Pick<graph.PaymentRowFragment, 'status' | 'amountRefunded'>;
 }) => {
   const standing = standingOf(payment);
   return <Status tone={tones[standing]}>{useWords().payment.statuses[standing]}</Status>;
 };
 
 export const methodText = (
-  { method, customerCardMask, customerPhoneMask }: PaymentRowFragment,
+  { method, customerCardMask, customerPhoneMask }: graph.PaymentRowFragment,
   words: Words,
 ): string =>
   [words.payment.methods[method], customerCardMask ?? customerPhoneMask].filter(Boolean).join(' ');
 
-export type PaymentDetails = NonNullable<PaymentQuery['payment']>;
+export type PaymentDetails = NonNullable<graph.PaymentQuery['payment']>;
 
 const LaterDrawer = later(async () => (await import('./page.tsx')).OpenDrawer);
 

@@ -1,5 +1,5 @@
 /** What can be paid out now, what payouts would take of it, and why it is less than the balance. */
-import { PayoutQuote, type PayoutQuoteItem } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { money } from '../amounts.ts';
 import { Facts } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -16,15 +16,15 @@ export const Available = ({
 }: {
   readonly merchantId: string;
   readonly mode: 'test' | 'live';
-  readonly items: readonly PayoutQuoteItem[];
+  readonly items: readonly graph.PayoutQuoteItem[];
 }) => {
   const { locale, payment } = useWords();
   const own = useDraftWords();
   const ledger = useLedgerWords();
   const text = JSON.stringify(items);
   const rested = useRested(text);
-  const asked = JSON.parse(rested) as PayoutQuoteItem[];
-  const { data, fetching } = useAsk(PayoutQuote, { merchantId, mode, items: asked });
+  const asked = JSON.parse(rested) as graph.PayoutQuoteItem[];
+  const { data, fetching } = useAsk(graph.PayoutQuote, { merchantId, mode, items: asked });
   const quote = data?.payoutQuote;
   const shown = (sum: number): string => money(sum, quote?.currency ?? 'RUB', locale);
   const isCurrent = quote !== undefined && rested === text && !fetching;

@@ -2,10 +2,10 @@
 import type { Labelled } from '../parts/fields.tsx';
 import { useState } from 'react';
 import { ComboBox, Input, Label, ListBox, ListBoxItem, Popover, Text } from 'react-aria-components';
-import type { SbpBanksQuery } from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 import { useSharedWords } from '../words/shared.ts';
 
-type Bank = SbpBanksQuery['sbpBanks'][number];
+type Bank = graph.SbpBanksQuery['sbpBanks'][number];
 
 /** The banks that most people have, commonest first, with other names of theirs. */
 const frequent: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
 /** Payouts of a file: every line checked before anything is sent, then a draft for each good one. */
 import { useMemo, useState } from 'react';
-import { CreateDraft, PayoutForm, SbpBanks } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { ActButton, ActForm } from '../parts/act-form.tsx';
@@ -95,7 +95,7 @@ const digestOf = async ({ number, typed }: Line): Promise<string> => {
  * proposed twice, also when the dialog was closed in between.
  */
 const useLine = (merchantId: string, batchId: string) => {
-  const create = useSend(CreateDraft);
+  const create = useSend(graph.CreateDraft);
   const { mode } = useAddress();
   const drafts = useDraftWords();
   return async (shopId: string, line: Line, purpose: string): Promise<Outcome> => {
@@ -216,7 +216,7 @@ const SendDialog = ({
   const drafts = useDraftWords();
   const { locale, columns } = useWords();
   const { mode } = useAddress();
-  const { data } = useAsk(PayoutForm, { merchantId, mode });
+  const { data } = useAsk(graph.PayoutForm, { merchantId, mode });
   const shops = data?.merchant?.shops ?? [];
   const [chosen, choose] = useState('');
   const shopId = chosen || (shops[0]?.id ?? '');
@@ -253,7 +253,7 @@ const Preview = ({ merchantId, read }: { readonly merchantId: string; readonly r
   const words = useWords();
   const own = useBatchWords();
   const { reason: purpose } = useDraftWords();
-  const { data } = useAsk(SbpBanks, {});
+  const { data } = useAsk(graph.SbpBanks, {});
   const lines = useMemo(() => linesOf(read.rows, data?.sbpBanks ?? []), [read, data]);
   const [ends, setEnds] = useState<Ends>(new Map());
   const [isOpen, setOpen] = useState(false);

@@ -3,12 +3,7 @@
  */
 import { useState } from 'react';
 import { useClient } from 'urql';
-import {
-  ApproveDraft,
-  Draft,
-  RejectDraft,
-  type DraftRowFragment,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { money } from '../amounts.ts';
 import { exactMoment } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
@@ -26,13 +21,13 @@ import { Available } from './available.tsx';
 import { useBankName, RevealAct, recipientText } from './recipient.tsx';
 
 interface DialogProps {
-  readonly draft: DraftRowFragment;
+  readonly draft: graph.DraftRowFragment;
   readonly refusal: DraftRefusal;
   readonly close: () => void;
 }
 
 /** What the approver decides: who asked for what, of whose money. */
-const Asked = ({ draft }: { readonly draft: DraftRowFragment }) => {
+const Asked = ({ draft }: { readonly draft: graph.DraftRowFragment }) => {
   const words = useWords();
   const own = useDraftWords();
   const { amount, currency, method, recipient, reason, createdBy, createdAt, shop } = draft;
@@ -64,7 +59,7 @@ const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
   const words = useWords();
   const own = useDraftWords();
   const [card, setCard] = useState('');
-  const approve = useSend(ApproveDraft);
+  const approve = useSend(graph.ApproveDraft);
   const bank = useBankName(draft.recipient.bankId);
   const { merchantId, id, amount, currency, method, recipient } = draft;
   const digits = card.replaceAll(/\s/g, '');
@@ -109,14 +104,14 @@ const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
   );
 };
 
-export const DraftActs = (props: DecideProps<DraftRowFragment>) => {
+export const DraftActs = (props: DecideProps<graph.DraftRowFragment>) => {
   const own = useDraftWords();
   const client = useClient();
-  const send = useSend(RejectDraft);
+  const send = useSend(graph.RejectDraft);
   const { draft } = props;
   const { merchantId, id, isMine } = draft;
   const ask = () =>
-    client.query(Draft, { merchantId, id }, { requestPolicy: 'network-only' }).toPromise();
+    client.query(graph.Draft, { merchantId, id }, { requestPolicy: 'network-only' }).toPromise();
   const refusal = refusalOfDraft(own, async () => (await ask()).data?.payoutDraft?.status);
   return (
     <DecideActs

@@ -1,5 +1,5 @@
 /** Validates a proposed payout, typed or in a file; the service validates it again. */
-import type { SbpBanksQuery } from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 import { readAmount } from '../amounts.ts';
 import { phoneOf, phoneText } from '../format.ts';
 import type { Rows } from '../parts/table-file.ts';
@@ -131,7 +131,7 @@ export const columnsOf = (head: readonly string[]): ReadonlyMap<Column, number> 
     }),
   );
 
-export const linesOf = (rows: Rows, banks: SbpBanksQuery['sbpBanks']): readonly Line[] => {
+export const linesOf = (rows: Rows, banks: graph.SbpBanksQuery['sbpBanks']): readonly Line[] => {
   const [head, ...below] = rows;
   const places = columnsOf(head?.cells ?? []);
   const known = new Map<string, number>();

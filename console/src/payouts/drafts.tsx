@@ -1,13 +1,5 @@
 /** Payout drafts, and the decisions of a second person. */
-import {
-  Drafts,
-  type DraftRowFragment,
-  ApproveDrafts,
-  RejectDrafts,
-  type DraftDecisionsFragment,
-  type DraftsQuery,
-  type DraftsQueryVariables,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { DraftState, refusalOutcome } from '../parts/decide.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
@@ -34,7 +26,7 @@ import { Available } from './available.tsx';
  * what became of each. A second press decides only what is left; the service pays no draft twice.
  */
 
-type Row = DraftRowFragment;
+type Row = graph.DraftRowFragment;
 type Decision = 'approve' | 'reject';
 
 type End = { readonly refused: string } | 'decided';
@@ -54,7 +46,7 @@ const useEnds = () => {
   const drafts = useDraftWords();
   const textOf = useRefusalText();
   return (
-    decisions: DraftDecisionsFragment['decisions'],
+    decisions: graph.DraftDecisionsFragment['decisions'],
   ): readonly (readonly [id: string, end: End])[] =>
     decisions.map(({ id, draft, refusal }) => {
       if (!refusal) return [id, 'decided'];
@@ -73,10 +65,12 @@ const useDeciding = (decision: Decision, merchantId: string) => {
   const send = async (ids: string[], reason: string) => {
     const asked = { merchantId, ids };
     if (decision === 'reject') {
-      const { data, error } = await client.mutation(RejectDrafts, { ...asked, reason }).toPromise();
+      const { data, error } = await client
+        .mutation(graph.RejectDrafts, { ...asked, reason })
+        .toPromise();
       return { data: data?.payoutDraftsReject, error };
     }
-    const { data, error } = await client.mutation(ApproveDrafts, asked).toPromise();
+    const { data, error } = await client.mutation(graph.ApproveDrafts, asked).toPromise();
     return { data: data?.payoutDraftsApprove, error };
   };
   return async (
@@ -186,7 +180,7 @@ const DecideDraftsDialog = ({
   );
 };
 
-type Asked = Pick<DraftsQueryVariables, 'merchantId' | 'filter'>;
+type Asked = Pick<graph.DraftsQueryVariables, 'merchantId' | 'filter'>;
 
 /** Rows of one page while all are loaded; a merchant has at most 1,000 pending drafts. */
 const page_rows = 200;
@@ -199,14 +193,14 @@ const usePending = (asked: Asked) => {
     const rows: Row[] = [];
     let after: string | null = null;
     for (let page = 0; page < pages_max; page += 1) {
-      const variables: DraftsQueryVariables = {
+      const variables: graph.DraftsQueryVariables = {
         ...asked,
         status: ['pending'],
         first: page_rows,
         after,
       };
-      const { data }: OperationResult<DraftsQuery> = await client
-        .query(Drafts, variables, { requestPolicy: 'network-only' })
+      const { data }: OperationResult<graph.DraftsQuery> = await client
+        .query(graph.Drafts, variables, { requestPolicy: 'network-only' })
         .toPromise();
       if (!data) return null;
       const { nodes, pageInfo } = data.payoutDrafts;
@@ -376,7 +370,7 @@ export const DraftsList = () => {
   const choice = useChosenDrafts();
   const { status, filter } = useNarrowing(statuses).asked;
   const narrowing = { merchantId, filter: { ...filter, batchId: search.batch ?? null } };
-  const asked = usePage(Drafts, { ...narrowing, status });
+  const asked = usePage(graph.Drafts, { ...narrowing, status });
   const { again, rows } = asked;
   useFollow(again, { lists: ['payout_drafts'] });
   // Drafts of several merchants have several balances: they are decided one merchant at a time.

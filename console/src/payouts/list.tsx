@@ -1,7 +1,7 @@
 /** Payouts, newest first, live, and payout drafts. */
 import { useMemo } from 'react';
 import { later } from '../parts/later.tsx';
-import { Payouts, type PayoutRowFragment } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { ActButton } from '../parts/act-form.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
@@ -23,7 +23,7 @@ const LaterDrawer = later(async () => (await import('./payout.tsx')).PayoutDrawe
 
 const LaterBatch = later(async () => (await import('./batch.tsx')).BatchPart);
 
-type Row = PayoutRowFragment;
+type Row = graph.PayoutRowFragment;
 const statuses = ['pending', 'succeeded', 'failed'] as const;
 
 const columnsOf = (words: Words, own: DraftWords): readonly Column<Row>[] => [
@@ -65,7 +65,7 @@ const Made = () => {
   const narrowing = useNarrowing(statuses);
   const { asked, fresh } = useLiveRows(
     'payout',
-    usePage(Payouts, narrowing.asked),
+    usePage(graph.Payouts, narrowing.asked),
     (row) => row.mode === mode && narrowing.takes(row.status),
   );
   return (

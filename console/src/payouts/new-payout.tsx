@@ -1,13 +1,7 @@
 /** Proposes a payout, under an idempotency key. */
 import { reason_max_chars, recipientName_max_chars } from '../../../schema/limits.ts';
 import { useState } from 'react';
-import {
-  CreateDraft,
-  PayoutForm,
-  SbpBanks,
-  type PayoutFormQuery,
-  type SbpBanksQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { Chip } from '../parts/filters.tsx';
@@ -38,7 +32,7 @@ interface FieldProps {
   readonly type: (change: Partial<Typed>) => void;
 }
 
-type BankFieldProps = FieldProps & { readonly banks: SbpBanksQuery['sbpBanks'] };
+type BankFieldProps = FieldProps & { readonly banks: graph.SbpBanksQuery['sbpBanks'] };
 
 /** One text field, with its error once something was typed. A phone is written in its usual form. */
 const TypedField = ({
@@ -96,7 +90,7 @@ const AgainField = ({
   type,
   banks,
   paid,
-}: BankFieldProps & { readonly paid: PayoutFormQuery['paidRecipients'] }) => {
+}: BankFieldProps & { readonly paid: graph.PayoutFormQuery['paidRecipients'] }) => {
   const words = useWords();
   const own = useDraftWords();
   if (paid.length === 0) return null;
@@ -158,7 +152,7 @@ const endOf = ({ phone, cardPan, accountNumber }: Typed): string =>
 const useProposal = (merchantId: string) => {
   const { mode } = useAddress();
   const own = useDraftWords();
-  const create = useSend(CreateDraft);
+  const create = useSend(graph.CreateDraft);
   return (shopId: string, typed: Typed, reason: string): Promise<Outcome> => {
     const recipientOf = typed.again || null;
     const input = inputOf(typed);
@@ -191,8 +185,8 @@ export const NewPayoutDialog = ({ merchantId, close }: MerchantDialog) => {
   const [reason, setReason] = useState('');
   const propose = useProposal(merchantId);
   const { mode } = useAddress();
-  const { data } = useAsk(PayoutForm, { merchantId, mode });
-  const banks = useAsk(SbpBanks, {}).data?.sbpBanks;
+  const { data } = useAsk(graph.PayoutForm, { merchantId, mode });
+  const banks = useAsk(graph.SbpBanks, {}).data?.sbpBanks;
   const shops = data?.merchant?.shops ?? [];
   const shopId = chosen || (shops[0]?.id ?? '');
   const type = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));

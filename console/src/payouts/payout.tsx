@@ -1,11 +1,6 @@
 /** One payout, in a drawer or on its page: recipient, status, draft, bookings and webhooks. */
 import { Link } from '@tanstack/react-router';
-import {
-  Payout,
-  PayoutLedger,
-  type PayoutLedgerQuery,
-  type PayoutQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { EraseAct } from '../erasure/dialog.tsx';
 import { Facts, Id, Money, Moment, Status, tones, type Tone } from '../parts/texts.tsx';
@@ -20,8 +15,8 @@ import { useFailureName } from '../words/failures.tsx';
 import { useWords, type Words } from '../words/words.ts';
 import { useBankName, recipientOf, RevealAct } from './recipient.tsx';
 
-type PayoutDetails = NonNullable<PayoutQuery['payout']>;
-type Delivery = PayoutQuery['webhookDeliveries']['nodes'][number];
+type PayoutDetails = NonNullable<graph.PayoutQuery['payout']>;
+type Delivery = graph.PayoutQuery['webhookDeliveries']['nodes'][number];
 interface Line {
   readonly key: string;
   readonly at: string;
@@ -34,7 +29,7 @@ interface Line {
 const booked_ms = 60_000;
 
 const linesOf = (
-  { payout, payoutDraft: draft, webhookDeliveries }: PayoutQuery,
+  { payout, payoutDraft: draft, webhookDeliveries }: graph.PayoutQuery,
   words: Words,
   own: DraftWords,
   failureOf: (code: string) => string,
@@ -101,7 +96,7 @@ const TimelineLine = ({ line: { at, tone, text, delivery } }: { readonly line: L
   );
 };
 
-const Movements = ({ rows }: { readonly rows: PayoutLedgerQuery['ledger']['nodes'] }) => {
+const Movements = ({ rows }: { readonly rows: graph.PayoutLedgerQuery['ledger']['nodes'] }) => {
   const words = useWords();
   return (
     <ul className="lines">
@@ -122,7 +117,7 @@ const Booked = ({ payout }: { readonly payout: PayoutDetails }) => {
   const until =
     completedAt === null ? null : new Date(Date.parse(completedAt) + booked_ms).toISOString();
   const of = { merchantId, payoutId: id, mode, since: createdAt, until };
-  const { data, error, again } = useAsk(PayoutLedger, of);
+  const { data, error, again } = useAsk(graph.PayoutLedger, of);
   useFollow(again);
   return (
     <section>
@@ -139,7 +134,7 @@ const View = ({ merchantId, id }: ObjectId) => {
   const failureOf = useFailureName();
   const own = useDraftWords();
   const shared = useSharedWords();
-  const { data, error, again } = useAsk(Payout, { merchantId, id });
+  const { data, error, again } = useAsk(graph.Payout, { merchantId, id });
   const bank = useBankName(data?.payout?.recipient.bankId ?? null);
   useFollow(again);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;

@@ -1,11 +1,6 @@
 /** The recipient of a payout: in one line, and whole to who may see it; the audit log has each look. */
 import { useState } from 'react';
-import {
-  RevealRecipient,
-  type PayoutRowFragment,
-  SbpBanks,
-  type DraftRowFragment,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { ActButton, OutcomeText } from '../parts/act-form.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import type { ObjectId } from '../parts/table.tsx';
@@ -18,7 +13,7 @@ import { useWords } from '../words/words.ts';
 export const RevealAct = ({ merchantId, id }: ObjectId) => {
   const own = useDraftWords();
   const { granted } = usePermission('payoutRecipientReveal');
-  const reveal = useSend(RevealRecipient);
+  const reveal = useSend(graph.RevealRecipient);
   const [isRunning, setRunning] = useState(false);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const show = async (): Promise<void> => {
@@ -58,7 +53,7 @@ export const RevealAct = ({ merchantId, id }: ObjectId) => {
 export const recipientOf = ({
   recipient,
   recipientCardMask,
-}: Pick<PayoutRowFragment, 'recipient' | 'recipientCardMask'>): string =>
+}: Pick<graph.PayoutRowFragment, 'recipient' | 'recipientCardMask'>): string =>
   [recipient.phone ?? recipient.accountNumber ?? recipientCardMask, recipient.fullName]
     .filter(Boolean)
     .join(' · ');
@@ -66,14 +61,14 @@ export const recipientOf = ({
 /** The name, or the member id until the names are known; empty without a bank. */
 export const useBankName = (bankId: string | null): string => {
   const { language } = useWords();
-  const { data } = useAsk(SbpBanks, {}, bankId === null);
+  const { data } = useAsk(graph.SbpBanks, {}, bankId === null);
   const bank = data?.sbpBanks.find(({ memberId }) => memberId === bankId);
   return (language === 'ru' ? bank?.name : bank?.nameEn) ?? bankId ?? '';
 };
 
 /** The recipient, as far as a draft shows it, with the bank's name. */
 export const recipientText = (
-  { recipient }: Pick<DraftRowFragment, 'recipient'>,
+  { recipient }: Pick<graph.DraftRowFragment, 'recipient'>,
   bank = '',
 ): string => {
   const { phoneMask, accountMask, cardMask, bik, fullName } = recipient;

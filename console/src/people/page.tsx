@@ -1,14 +1,6 @@
 /** The people of the console: invited ones, and those logged in, whose sessions can be ended. */
 import { useState } from 'react';
-import {
-  EndSession,
-  People,
-  type PeopleQuery,
-  Invitations,
-  InvitePerson,
-  WithdrawInvitation,
-  type InvitationsQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { ActButton, ActForm, PolicyForm, useOpened, useRowAct } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
@@ -24,7 +16,7 @@ import { usePermission, useViewer } from '../viewer.tsx';
 import { usePeopleWords } from '../words/people.ts';
 import { useWords } from '../words/words.ts';
 
-type Row = PeopleQuery['personSessions'][number];
+type Row = graph.PeopleQuery['personSessions'][number];
 
 const PersonOf = ({ row: { subject, role } }: { readonly row: Pick<Row, 'subject' | 'role'> }) => {
   const { person } = useWords();
@@ -49,7 +41,7 @@ const InviteDialog = ({ close }: { readonly close: () => void }) => {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('viewer');
   const [merchantId, setMerchant] = useState(mine ?? chosen);
-  const invite = useSend(InvitePerson);
+  const invite = useSend(graph.InvitePerson);
   return (
     <PolicyForm
       title={own.invite}
@@ -86,7 +78,7 @@ const InviteDialog = ({ close }: { readonly close: () => void }) => {
   );
 };
 
-type Invitation = InvitationsQuery['personInvitations'][number];
+type Invitation = graph.InvitationsQuery['personInvitations'][number];
 
 /** The button, and what waits; with an issuer, what the issuer decides. */
 const InvitationsPart = () => {
@@ -95,9 +87,9 @@ const InvitationsPart = () => {
   const { issuer } = useViewer();
   const whose = useWhose();
   const mayInvite = usePermission('personInvite').granted;
-  const { data, again } = useAsk(Invitations, {}, !mayInvite || issuer !== null);
+  const { data, again } = useAsk(graph.Invitations, {}, !mayInvite || issuer !== null);
   const { opened, open, close } = useOpened(again);
-  const withdraw = useSend(WithdrawInvitation);
+  const withdraw = useSend(graph.WithdrawInvitation);
   const { column, dialog } = useRowAct<Invitation>(again, {
     permission: 'personInvitationWithdraw',
     name: own.withdraw,
@@ -138,8 +130,8 @@ const InvitationsPart = () => {
 const List = () => {
   const { columns: names } = useWords();
   const words = usePeopleWords();
-  const { data, error, again } = useAsk(People, {});
-  const end = useSend(EndSession);
+  const { data, error, again } = useAsk(graph.People, {});
+  const end = useSend(graph.EndSession);
   const { column, dialog } = useRowAct<Row>(again, {
     permission: 'personSessionEnd',
     name: words.end,

@@ -1,12 +1,6 @@
 /** A merchant's own accounts at acquirers; their secrets are never shown. */
 import { useState } from 'react';
-import {
-  Accounts,
-  RemoveAccount,
-  SetAccount,
-  type AccountsQuery,
-  type BankAccountPurpose,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import {
   AddBar,
   type MerchantDialog,
@@ -25,7 +19,7 @@ import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords, type Words } from '../words/words.ts';
 
-type Row = AccountsQuery['bankAccounts'][number];
+type Row = graph.AccountsQuery['bankAccounts'][number];
 
 const keyOf = ({ connector, purpose, account }: Row): string =>
   `${connector} ${purpose} ${account}`;
@@ -45,8 +39,8 @@ const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
 
 const SetDialog = ({ merchantId, close }: MerchantDialog) => {
   const own = usePolicyWords();
-  const set = useSend(SetAccount);
-  const [purpose, setPurpose] = useState<BankAccountPurpose>('payments');
+  const set = useSend(graph.SetAccount);
+  const [purpose, setPurpose] = useState<graph.BankAccountPurpose>('payments');
   const [connector, setConnector] = useState('');
   const [account, setAccount] = useState('');
   const [secret, setSecret] = useState('');
@@ -63,7 +57,7 @@ const SetDialog = ({ merchantId, close }: MerchantDialog) => {
         label={own.purpose}
         value={purpose}
         set={setPurpose}
-        options={Object.entries(own.purposes) as [BankAccountPurpose, string][]}
+        options={Object.entries(own.purposes) as [graph.BankAccountPurpose, string][]}
       />
       <TextField
         label={own.connector}
@@ -81,9 +75,9 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
   const words = useWords();
   const own = usePolicyWords();
   const { remove: name } = useSharedWords();
-  const { data, error, again } = useAsk(Accounts, { merchantId });
+  const { data, error, again } = useAsk(graph.Accounts, { merchantId });
   const { opened, open, close } = useOpened(again);
-  const remove = useSend(RemoveAccount);
+  const remove = useSend(graph.RemoveAccount);
   const { column, dialog } = useRowAct<Row>(again, {
     permission: 'bankAccountRemove',
     name,

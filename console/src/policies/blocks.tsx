@@ -1,16 +1,6 @@
 /** What is blocked: block lists for all merchants or for one, and words in descriptions. */
 import { useState } from 'react';
-import {
-  AddBlock,
-  Blocks,
-  RemoveBlock,
-  type BlockKind,
-  type BlocksQuery,
-  AllowWord,
-  ForbiddenWords,
-  ForbidWord,
-  type ForbiddenWordsQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import {
   AddBar,
   type MerchantDialog,
@@ -28,7 +18,7 @@ import { useWhose } from '../parts/whose.tsx';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useWords, type Words } from '../words/words.ts';
 
-type Row = BlocksQuery['blockEntries']['nodes'][number];
+type Row = graph.BlocksQuery['blockEntries']['nodes'][number];
 
 const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
   { name: words.columns.type, cell: ({ kind }) => own.blockKinds[kind] },
@@ -40,8 +30,8 @@ const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
 const AddDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
   const words = useWords();
   const own = usePolicyWords();
-  const add = useSend(AddBlock);
-  const [kind, setKind] = useState<BlockKind>('phone');
+  const add = useSend(graph.AddBlock);
+  const [kind, setKind] = useState<graph.BlockKind>('phone');
   const [value, setValue] = useState('');
   const [reason, setReason] = useState('');
   const asked = { merchantId, kind, value: value.trim(), reason: reason.trim() };
@@ -57,7 +47,7 @@ const AddDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
         label={words.columns.type}
         value={kind}
         set={setKind}
-        options={Object.entries(own.blockKinds) as [BlockKind, string][]}
+        options={Object.entries(own.blockKinds) as [graph.BlockKind, string][]}
       />
       <TextField label={own.value} value={value} set={setValue} hint={own.valueHint} />
       <TextField label={words.columns.reason} value={reason} set={setReason} />
@@ -69,10 +59,10 @@ export const BlocksPart = () => {
   const words = useWords();
   const own = usePolicyWords();
   const merchantId = useWhose();
-  const asked = usePage(Blocks, { merchantId });
+  const asked = usePage(graph.Blocks, { merchantId });
   const { again } = asked;
   const { opened, open, close } = useOpened(again);
-  const remove = useSend(RemoveBlock);
+  const remove = useSend(graph.RemoveBlock);
   const { column, dialog } = useRowAct<Row>(again, {
     permission: 'blockEntryRemove',
     name: own.blockRemove,
@@ -103,12 +93,12 @@ export const BlocksPart = () => {
 
 // Words that no payment's description may contain, for all merchants.
 
-type ForbiddenWord = ForbiddenWordsQuery['forbiddenPurposes']['nodes'][number];
+type ForbiddenWord = graph.ForbiddenWordsQuery['forbiddenPurposes']['nodes'][number];
 
 const AddWordDialog = ({ close }: { readonly close: () => void }) => {
   const words = useWords();
   const own = usePolicyWords();
-  const add = useSend(ForbidWord);
+  const add = useSend(graph.ForbidWord);
   const [word, setWord] = useState('');
   const [reason, setReason] = useState('');
   const asked = { word: word.trim(), reason: reason.trim() };
@@ -129,10 +119,10 @@ const AddWordDialog = ({ close }: { readonly close: () => void }) => {
 export const ForbiddenPart = () => {
   const words = useWords();
   const own = usePolicyWords();
-  const asked = usePage(ForbiddenWords, {});
+  const asked = usePage(graph.ForbiddenWords, {});
   const { again } = asked;
   const { opened, open, close } = useOpened(again);
-  const remove = useSend(AllowWord);
+  const remove = useSend(graph.AllowWord);
   const { column, dialog } = useRowAct<ForbiddenWord>(again, {
     permission: 'forbiddenPurposeRemove',
     name: own.wordRemove,

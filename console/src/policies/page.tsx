@@ -9,11 +9,7 @@ import { AccountsPart } from './accounts.tsx';
 import { BlocksPart, ForbiddenPart } from './blocks.tsx';
 import { RatesPart } from './rates.tsx';
 import { RoutesPart } from './routes.tsx';
-import {
-  ExchangeRates,
-  SetExchangeRate,
-  type ExchangeRatesQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useSend } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
@@ -22,7 +18,7 @@ import type { Column } from '../parts/table.tsx';
 import { Moment, PageHead } from '../parts/texts.tsx';
 import { AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
 
-type Row = ExchangeRatesQuery['exchangeRates']['nodes'][number];
+type Row = graph.ExchangeRatesQuery['exchangeRates']['nodes'][number];
 
 const columnsOf = (own: PolicyWords): readonly Column<Row>[] => [
   { name: own.currency, cell: ({ currency }) => currency },
@@ -32,7 +28,7 @@ const columnsOf = (own: PolicyWords): readonly Column<Row>[] => [
 
 const SetDialog = ({ close }: { readonly close: () => void }) => {
   const own = usePolicyWords();
-  const set = useSend(SetExchangeRate);
+  const set = useSend(graph.SetExchangeRate);
   const [currency, setCurrency] = useState('RUB');
   const [usdt, setUsdt] = useState('');
   const asked = {
@@ -55,7 +51,7 @@ const SetDialog = ({ close }: { readonly close: () => void }) => {
 
 const ExchangePart = () => {
   const own = usePolicyWords();
-  const asked = usePage(ExchangeRates, {});
+  const asked = usePage(graph.ExchangeRates, {});
   const { opened, open, close } = useOpened(asked.again);
   return (
     <>

@@ -1,11 +1,6 @@
 /** Commission rates by method: for all merchants, for one, for one of its shops. */
 import { useState } from 'react';
-import {
-  Rates,
-  SetRate,
-  type RatedMethod,
-  type RatesQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { readAmount } from '../amounts.ts';
 import { percent, plainMoment, fromZoneField } from '../format.ts';
 import { useSend } from '../parts/outcome.tsx';
@@ -21,7 +16,7 @@ import { useWords, type Words } from '../words/words.ts';
 import { AddBar, type MerchantDialog, PolicyForm, useOpened } from '../parts/act-form.tsx';
 
 type Shops = ReturnType<typeof useShops>;
-type Row = RatesQuery['rateHistory']['nodes'][number];
+type Row = graph.RatesQuery['rateHistory']['nodes'][number];
 
 const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Column<Row>[] => [
   { name: words.columns.method, cell: ({ method }) => own.rated[method] },
@@ -68,9 +63,9 @@ const HoldsFor = (of: Held<string>) => {
 const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
   const words = useWords();
   const own = usePolicyWords();
-  const set = useSend(SetRate);
+  const set = useSend(graph.SetRate);
   const [shopId, setShop] = useState('');
-  const [method, setMethod] = useState<RatedMethod>('cards');
+  const [method, setMethod] = useState<graph.RatedMethod>('cards');
   const [text, setText] = useState('');
   const [from, setFrom] = useState('');
   // A percentage with two digits is as many basis points as an amount has kopecks.
@@ -104,7 +99,7 @@ const SetDialog = ({ merchantId, close }: MerchantDialog<string | null>) => {
         label={words.columns.method}
         value={method}
         set={setMethod}
-        options={Object.entries(own.rated) as [RatedMethod, string][]}
+        options={Object.entries(own.rated) as [graph.RatedMethod, string][]}
       />
       <TextField label={own.percent} value={text} set={setText} hint={own.percentHint} isNumber />
       <label className="field">
@@ -125,7 +120,7 @@ export const RatesPart = () => {
   const own = usePolicyWords();
   const merchantId = useWhose();
   const shops = useShops();
-  const asked = usePage(Rates, { merchantId });
+  const asked = usePage(graph.Rates, { merchantId });
   const { opened, open, close } = useOpened(asked.again);
   return (
     <>

@@ -1,14 +1,6 @@
 /** Which acquirer serves which operation of a merchant's shops in live mode. */
 import { useState } from 'react';
-import {
-  PolicyShops,
-  RemoveRoute,
-  Routes,
-  SetRoute,
-  type BankOperation,
-  type RouteMethod,
-  type RoutesQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import {
   AddBar,
   type MerchantDialog,
@@ -27,7 +19,7 @@ import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords, type Words } from '../words/words.ts';
 
-type Row = RoutesQuery['bankRoutes']['nodes'][number];
+type Row = graph.RoutesQuery['bankRoutes']['nodes'][number];
 type Shops = readonly { readonly id: string; readonly name: string }[];
 
 const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Column<Row>[] => [
@@ -54,10 +46,10 @@ const OperationFields = ({
   method,
   setMethod,
 }: {
-  readonly operation: BankOperation;
-  readonly setOperation: (operation: BankOperation) => void;
-  readonly method: RouteMethod;
-  readonly setMethod: (method: RouteMethod) => void;
+  readonly operation: graph.BankOperation;
+  readonly setOperation: (operation: graph.BankOperation) => void;
+  readonly method: graph.RouteMethod;
+  readonly setMethod: (method: graph.RouteMethod) => void;
 }) => {
   const words = useWords();
   const own = usePolicyWords();
@@ -67,13 +59,13 @@ const OperationFields = ({
         label={own.operation}
         value={operation}
         set={setOperation}
-        options={Object.entries(own.operations) as [BankOperation, string][]}
+        options={Object.entries(own.operations) as [graph.BankOperation, string][]}
       />
       <PickField
         label={words.columns.method}
         value={method}
         set={setMethod}
-        options={Object.entries(own.methods) as [RouteMethod, string][]}
+        options={Object.entries(own.methods) as [graph.RouteMethod, string][]}
       />
     </>
   );
@@ -82,10 +74,10 @@ const OperationFields = ({
 const SetDialog = ({ merchantId, shops, close }: MerchantDialog & { readonly shops: Shops }) => {
   const words = useWords();
   const own = usePolicyWords();
-  const set = useSend(SetRoute);
+  const set = useSend(graph.SetRoute);
   const [shopId, setShop] = useState(shops[0]?.id ?? '');
-  const [operation, setOperation] = useState<BankOperation>('payment');
-  const [method, setMethod] = useState<RouteMethod>('sbp');
+  const [operation, setOperation] = useState<graph.BankOperation>('payment');
+  const [method, setMethod] = useState<graph.RouteMethod>('sbp');
   const [connector, setConnector] = useState('');
   const [priority, setPriority] = useState('0');
   const route = { operation, method, connector: connector.trim(), priority: Number(priority) };
@@ -120,11 +112,11 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = usePolicyWords();
   const { remove: name } = useSharedWords();
-  const { data: owner } = useAsk(PolicyShops, { merchantId });
-  const asked = usePage(Routes, { merchantId });
+  const { data: owner } = useAsk(graph.PolicyShops, { merchantId });
+  const asked = usePage(graph.Routes, { merchantId });
   const { again } = asked;
   const { opened, open, close } = useOpened(again);
-  const remove = useSend(RemoveRoute);
+  const remove = useSend(graph.RemoveRoute);
   const { column, dialog } = useRowAct<Row>(again, {
     permission: 'bankRouteRemove',
     name,

@@ -1,6 +1,6 @@
 /** Receipts, newest first: their registration, refusals, and resending. */
 import { useMemo } from 'react';
-import { Receipts, type ReceiptRowFragment } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
@@ -20,7 +20,7 @@ import { useReceiptWords, type ReceiptWords } from '../words/receipts.ts';
 import { useTimelineWords } from '../words/timeline.ts';
 import { useWords, type Words } from '../words/words.ts';
 
-type Row = ReceiptRowFragment;
+type Row = graph.ReceiptRowFragment;
 const statuses = ['pending', 'registered', 'failed'] as const;
 /** The poll interval: a cash register's answer causes no event. */
 const look_ms = 10_000;
@@ -85,7 +85,7 @@ export const ReceiptsPage = () => {
   const { search, set } = useAddress();
   const narrowing = useNarrowing(statuses).asked;
   const shop = search.shop === undefined ? {} : { shopId: [search.shop] };
-  const asked = usePage(Receipts, { ...narrowing, filter: { ...narrowing.filter, ...shop } });
+  const asked = usePage(graph.Receipts, { ...narrowing, filter: { ...narrowing.filter, ...shop } });
   const { again } = asked;
   useFollow(again, { every_ms: look_ms });
   const choosable = useMemo(() => columnsOf(words, own, again), [words, own, again]);

@@ -2,11 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import {
-  Differences,
-  type DifferencesQuery,
-  ResolveDifference,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { ResolvedChips } from '../parts/filters.tsx';
@@ -23,7 +19,7 @@ import { useReconciliationWords, type ReconciliationWords } from '../words/recon
 import { useSharedWords } from '../words/shared.ts';
 import { useWords, type Words } from '../words/words.ts';
 
-type Row = DifferencesQuery['reconciliationDifferences']['nodes'][number];
+type Row = graph.DifferencesQuery['reconciliationDifferences']['nodes'][number];
 
 const OperationOf = ({ row }: { readonly row: Row }) => {
   const own = useReconciliationWords();
@@ -172,7 +168,7 @@ export const ResolveDialog = ({
   const [note, setNote] = useState('');
   const [done, setDone] = useState(0);
   const refusalText = useRefusalText();
-  const [, resolve] = useMutation(ResolveDifference);
+  const [, resolve] = useMutation(graph.ResolveDifference);
   const act = async (): Promise<Outcome> => {
     for (const [index, { id, merchantId }] of rows.entries()) {
       const { data, error } = await resolve({ merchantId, id, note: note.trim() });
@@ -206,7 +202,7 @@ export const DifferencesPart = () => {
   const { search, mode, merchantId } = useAddress();
   const isResolved = search.status === 'resolved';
   const runId = search.code ?? null;
-  const asked = usePage(Differences, { runId, mode, resolved: isResolved, merchantId });
+  const asked = usePage(graph.Differences, { runId, mode, resolved: isResolved, merchantId });
   useFollow(asked.again, { lists: ['reconciliation_differences'] });
   const choice = useChosen(asked.rows);
   const [open, setOpen] = useState<readonly Row[] | null>(null);

@@ -5,7 +5,7 @@ import { usePermission } from '../viewer.tsx';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
 import { useWords, type Words } from '../words/words.ts';
 import { DifferencesPart } from './differences.tsx';
-import { Runs, type RunRowFragment } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { plainMoment, wholeNumber } from '../format.ts';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
@@ -15,7 +15,7 @@ import { figure, type Column } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { UploadDialog } from './upload.tsx';
 
-type Row = RunRowFragment;
+type Row = graph.RunRowFragment;
 const runTones = { open: 'waiting', ready: 'moving', matched: 'good' } as const satisfies Readonly<
   Record<Row['status'], Tone>
 >;
@@ -92,7 +92,7 @@ const RunsPart = () => {
   const words = useWords();
   const own = useReconciliationWords();
   const { set, mode } = useAddress();
-  const asked = usePage(Runs, { mode });
+  const asked = usePage(graph.Runs, { mode });
   const { opened, open, close } = useOpened(asked.again);
   useFollow(asked.again, { lists: ['reconciliation_differences'] });
   return (

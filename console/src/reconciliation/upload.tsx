@@ -1,7 +1,7 @@
 /** The dialog that reads an acquirer's registry, shows what is in it, and uploads its lines. */
 import { useMemo, useState } from 'react';
 import { useClient, type Client } from 'urql';
-import { AddPart, MatchRun, OpenRun } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { wholeNumber, fromZoneField, startOfDay, toZoneField } from '../format.ts';
@@ -57,14 +57,14 @@ const upload = async (
 ): Promise<number> => {
   const parts = partsOf(lines);
   const reference = await referenceOf(name, parts);
-  const opened = await client.mutation(OpenRun, { ...asked, reference }).toPromise();
+  const opened = await client.mutation(graph.OpenRun, { ...asked, reference }).toPromise();
   const { id: runId } = runOf(opened.data?.reconciliationOpen, opened.error, refusalText);
   for (const [index, csv] of parts.entries()) {
     progress(index + 1, parts.length);
-    const added = await client.mutation(AddPart, { runId, part: index + 1, csv }).toPromise();
+    const added = await client.mutation(graph.AddPart, { runId, part: index + 1, csv }).toPromise();
     runOf(added.data?.reconciliationPartAdd, added.error, refusalText);
   }
-  const matched = await client.mutation(MatchRun, { runId }).toPromise();
+  const matched = await client.mutation(graph.MatchRun, { runId }).toPromise();
   return runOf(matched.data?.reconciliationMatch, matched.error, refusalText).lines;
 };
 

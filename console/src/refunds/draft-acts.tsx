@@ -1,11 +1,6 @@
 /** The actions of a proposed refund, in the list of proposals and on home. */
 import { useClient } from 'urql';
-import {
-  ApproveRefundDraft,
-  RefundDraft,
-  RejectRefundDraft,
-  type RefundDraftRowFragment,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { money } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import {
@@ -19,7 +14,7 @@ import { useViewer } from '../viewer.tsx';
 import { useRefundDraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
 
-type Row = RefundDraftRowFragment;
+type Row = graph.RefundDraftRowFragment;
 
 interface DialogProps {
   readonly draft: Row;
@@ -31,7 +26,7 @@ interface DialogProps {
 const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
   const words = useWords();
   const own = useRefundDraftWords();
-  const approve = useSend(ApproveRefundDraft);
+  const approve = useSend(graph.ApproveRefundDraft);
   const { merchantId, id, amount, currency, payment } = draft;
   const to = payment.customerCardMask ?? payment.customerPhoneMask ?? words.acts.buyer;
   return (
@@ -54,11 +49,13 @@ export const RefundDraftActs = (props: DecideProps<Row>) => {
   const own = useRefundDraftWords();
   const { role } = useViewer();
   const client = useClient();
-  const send = useSend(RejectRefundDraft);
+  const send = useSend(graph.RejectRefundDraft);
   const { draft } = props;
   const { merchantId, id, isMine } = draft;
   const ask = () =>
-    client.query(RefundDraft, { merchantId, id }, { requestPolicy: 'network-only' }).toPromise();
+    client
+      .query(graph.RefundDraft, { merchantId, id }, { requestPolicy: 'network-only' })
+      .toPromise();
   const refusal = refusalOfDraft(own, async () => (await ask()).data?.refundDraft?.status);
   return (
     <DecideActs

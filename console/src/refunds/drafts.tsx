@@ -1,5 +1,5 @@
 /** Proposed refunds, and the decisions of a second person. */
-import { RefundDrafts, type RefundDraftRowFragment } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { DraftState } from '../parts/decide.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
@@ -13,7 +13,7 @@ import { useRefundDraftWords, type RefundDraftWords } from '../words/drafts.ts';
 import { useWords, type Words } from '../words/words.ts';
 import { RefundDraftActs } from './draft-acts.tsx';
 
-type Row = RefundDraftRowFragment;
+type Row = graph.RefundDraftRowFragment;
 const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
 
 const Proposer = ({ draft: { createdAt, createdBy, isMine } }: { readonly draft: Row }) => {
@@ -52,7 +52,7 @@ export const RefundDraftsList = () => {
   const words = useWords();
   const own = useRefundDraftWords();
   const { set } = useAddress();
-  const asked = usePage(RefundDrafts, useNarrowing(statuses).asked);
+  const asked = usePage(graph.RefundDrafts, useNarrowing(statuses).asked);
   useFollow(asked.again, { lists: ['refund_drafts'] });
   return (
     <>
@@ -80,7 +80,7 @@ export const WaitingRefunds = ({
   readonly again: () => void;
 }) => {
   const own = useRefundDraftWords();
-  const { data, again: reload } = useAsk(RefundDrafts, {
+  const { data, again: reload } = useAsk(graph.RefundDrafts, {
     merchantId,
     status: ['pending'],
     filter: { paymentId, mode: [mode] },

@@ -1,6 +1,6 @@
 /** Refunds, newest first, live. */
 import { useMemo } from 'react';
-import { Refunds, type RefundRowFragment } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
@@ -15,7 +15,7 @@ import { FailureName } from '../words/failures.tsx';
 import { useWords, type Words } from '../words/words.ts';
 import { RefundDraftsList } from './drafts.tsx';
 
-type Row = RefundRowFragment;
+type Row = graph.RefundRowFragment;
 const statuses = ['pending', 'succeeded', 'failed'] as const;
 
 const columnsOf = (words: Words): readonly Column<Row>[] => [
@@ -64,7 +64,7 @@ const Made = () => {
   const narrowing = useNarrowing(statuses);
   const { asked, fresh } = useLiveRows(
     'refund',
-    usePage(Refunds, narrowing.asked),
+    usePage(graph.Refunds, narrowing.asked),
     (row) => row.payment.mode === mode && narrowing.takes(row.status),
   );
   useFollow(asked.again, { lists: ['refunds'] });

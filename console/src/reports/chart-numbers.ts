@@ -1,5 +1,5 @@
 /** The numbers of charts: what stands at their axes, and the sums of a day so far. */
-import type { WeekTotalsFragment } from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 
 /** The least round even number that is not below a count, so that its half is whole, too. */
 export const roundMost = (count: number): number => {
@@ -24,7 +24,7 @@ export interface Sums {
  * The sums of a day's hours up to a moment. Totals are hourly, so the current hour counts by its
  * elapsed share.
  */
-export const sumUpTo = ({ parts }: WeekTotalsFragment, until_ms: number): Sums => {
+export const sumUpTo = ({ parts }: graph.WeekTotalsFragment, until_ms: number): Sums => {
   let [succeeded, failed, moved] = [0, 0, 0];
   for (const { from, to, rows } of parts) {
     const [from_ms, to_ms] = [Date.parse(from), Date.parse(to)];

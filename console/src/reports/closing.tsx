@@ -1,6 +1,6 @@
 /** The closing of a month or of any days: what there was, what moved, what there is, by shop. */
 import { useState, type ReactNode } from 'react';
-import { Closing, type ClosingQuery } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { zoneName } from '../format.ts';
@@ -15,7 +15,7 @@ import { useWords } from '../words/words.ts';
 import { isDay, isSame, momentsOf, monthAgo, today, type Days } from './spans.ts';
 import { SaveReport } from './save-report.tsx';
 
-type Found = ClosingQuery['closing'];
+type Found = graph.ClosingQuery['closing'];
 type Shop = Found['shops'][number];
 
 /** The closing of a shop, or of all of them. */
@@ -153,7 +153,7 @@ const Asked = ({ merchantId, days }: { readonly merchantId: string; readonly day
   const { mode } = useAddress();
   const moments = momentsOf(days) ?? { from: '', to: '' };
   const { data, error, again } = useAsk(
-    Closing,
+    graph.Closing,
     { merchantId, mode, ...moments },
     moments.from === '',
   );

@@ -1,26 +1,22 @@
 /** Totals of the address's merchant and mode, polled. */
 import { useEffect } from 'react';
-import {
-  Totals,
-  type TotalsQuery,
-  type TotalsQueryVariables,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { useAsk } from '../parts/use-ask.ts';
 
-export type TotalsData = TotalsQuery['totals'];
+export type TotalsData = graph.TotalsQuery['totals'];
 export type TotalsRow = TotalsData['parts'][number]['rows'][number];
 
 const again_ms = 30_000;
 
 export const useTotals = (
   asked: Pick<
-    TotalsQueryVariables,
+    graph.TotalsQueryVariables,
     'of' | 'from' | 'to' | 'interval' | 'timeZone' | 'groupBy' | 'shopId'
   >,
 ) => {
   const { mode, merchantId } = useAddress();
-  const { data, error, again } = useAsk(Totals, { ...asked, merchantId, mode });
+  const { data, error, again } = useAsk(graph.Totals, { ...asked, merchantId, mode });
   useEffect(() => {
     const timer = setInterval(again, again_ms);
     return () => clearInterval(timer);

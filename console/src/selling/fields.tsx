@@ -1,6 +1,6 @@
 /** What the forms of a test payment and of a payment link share. */
 import { useState, type ReactNode } from 'react';
-import { SellingShops, type SellingShopsQuery } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { ActButton } from '../parts/act-form.tsx';
 import { PickField, ShopPick, TextField, type Held, type Labelled } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -10,7 +10,7 @@ import { useSellingWords } from '../words/selling.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 
-export type SellingShop = NonNullable<SellingShopsQuery['merchant']>['shops'][number];
+export type SellingShop = NonNullable<graph.SellingShopsQuery['merchant']>['shops'][number];
 export type Shops = readonly [SellingShop, ...SellingShop[]];
 
 /** The only currency of the forms. */
@@ -34,7 +34,11 @@ export const ShopsButton = ({
 }) => {
   const merchantId = useWhose();
   const [isOpen, setOpen] = useState(false);
-  const { data } = useAsk(SellingShops, { merchantId: merchantId ?? '' }, merchantId === null);
+  const { data } = useAsk(
+    graph.SellingShops,
+    { merchantId: merchantId ?? '' },
+    merchantId === null,
+  );
   const [first, ...others] = data?.merchant?.shops ?? [];
   if (merchantId === null || !first) return null;
   return (

@@ -1,7 +1,7 @@
 /** Makes a payment link. */
 import { linkLifetime_max_days } from '../../../schema/limits.ts';
 import { useState } from 'react';
-import { MakeLink, type PaymentLinkCreateInput } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { PickField, TextField } from '../parts/fields.tsx';
@@ -49,7 +49,7 @@ const amountsOf = ({
   amount,
   least,
   most,
-}: Typed): Pick<PaymentLinkCreateInput, 'amount' | 'amountMin' | 'amountMax'> | null => {
+}: Typed): Pick<graph.PaymentLinkCreateInput, 'amount' | 'amountMin' | 'amountMax'> | null => {
   if (sum === 'fixed') {
     const fixed = readAmount(amount, currency);
     return fixed === null || fixed <= 0 ? null : { amount: fixed };
@@ -63,7 +63,7 @@ const inputOf = (
   typed: Typed,
   isRequired: boolean,
   item: string,
-): Omit<PaymentLinkCreateInput, 'expiresAt'> | null => {
+): Omit<graph.PaymentLinkCreateInput, 'expiresAt'> | null => {
   const { description, order, method, uses, days, isManual } = typed;
   const amounts = amountsOf(typed);
   const count = Number(days.trim() || 'none');
@@ -181,7 +181,7 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
   const key = useKey();
   const [shop, setShop] = useState(shops[0]);
   const [typed, setTyped] = useState(nothingTyped);
-  const make = useSend(MakeLink);
+  const make = useSend(graph.MakeLink);
   const type = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
   const input = inputOf(typed, shop.receiptsRequired, own.item);
   // Fixed when the dialog opens: a repeated call is the same one.

@@ -1,10 +1,7 @@
 /** Makes a payment in test mode, as a merchant's program would. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import {
-  MakeTestPayment,
-  type MakeTestPaymentMutation,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
@@ -27,7 +24,7 @@ import {
 } from './fields.tsx';
 
 type Made = Extract<
-  MakeTestPaymentMutation['paymentCreate'],
+  graph.MakeTestPaymentMutation['paymentCreate'],
   { readonly __typename: 'PaymentCreated' }
 >;
 
@@ -80,7 +77,7 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
   const [isManual, setManual] = useState(false);
   const [receipt, setReceipt] = useState(noReceipt);
   const [made, setMade] = useState<Made | null>(null);
-  const make = useSend(MakeTestPayment);
+  const make = useSend(graph.MakeTestPayment);
   const price = readAmount(amount, currency) ?? 0;
   const item = { description: own.item, price };
   const given = receiptInput(receipt, shop.receiptsRequired, item);

@@ -1,12 +1,6 @@
 /** Subscriptions, and the methods that buyers have saved. */
 import { useMemo, useState } from 'react';
-import {
-  CancelToken,
-  Subscriptions,
-  type SubscriptionRowFragment,
-  Tokens,
-  type TokensQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { ReasonForm } from '../parts/decide.tsx';
@@ -33,7 +27,7 @@ import { SubscriptionDrawer } from './subscription.tsx';
 
 const tabs = ['subscriptions', 'tokens'] as const;
 
-type Row = SubscriptionRowFragment;
+type Row = graph.SubscriptionRowFragment;
 const statuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
 
 export const subscriptionColumns = (
@@ -95,7 +89,7 @@ const useSubscriptions = () => {
     ...customer,
     ...rangeOf(search),
   };
-  const page = usePage(Subscriptions, { merchantId, filter });
+  const page = usePage(graph.Subscriptions, { merchantId, filter });
   return useLiveRows('subscription', page, (row) => row.mode === mode && !isNarrowed(search));
 };
 
@@ -160,7 +154,7 @@ const SubscriptionList = () => {
   );
 };
 
-type Token = TokensQuery['tokensConnection']['nodes'][number];
+type Token = graph.TokensQuery['tokensConnection']['nodes'][number];
 
 const tokenColumns = (words: Words, own: SubscriptionWords): readonly Column<Token>[] => [
   {
@@ -195,7 +189,7 @@ export const TokenTable = ({
   const own = useSubscriptionWords();
   const { search } = useAddress();
   const { opened: ending, open, close } = useOpened<Token>(asked.again);
-  const cancel = useSend(CancelToken);
+  const cancel = useSend(graph.CancelToken);
   const act: Column<Token> = {
     name: words.columns.action,
     cell: (row) =>
@@ -237,7 +231,7 @@ const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
   const shared = useSharedWords();
   const { search, mode } = useAddress();
   const customerRef = search.customer ?? null;
-  const asked = usePage(Tokens, { merchantId, mode, customerRef });
+  const asked = usePage(graph.Tokens, { merchantId, mode, customerRef });
   return (
     <>
       <CustomerField />

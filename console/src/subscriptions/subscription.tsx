@@ -1,12 +1,6 @@
 /** One subscription over its list: its terms, its charges, its next dates, and what may be done. */
 import { Link } from '@tanstack/react-router';
-import {
-  Subscription,
-  CancelSubscription,
-  PauseSubscription,
-  ResumeSubscription,
-  type SubscriptionQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
 import { Facts, Id, Money, Moment, Status, tones, CustomerLink } from '../parts/texts.tsx';
 import { ObjectDrawer } from '../parts/modal.tsx';
@@ -23,7 +17,7 @@ import { ActButton, ActForm, useDialogs } from '../parts/act-form.tsx';
 import { ReasonForm } from '../parts/decide.tsx';
 import { useSend } from '../parts/outcome.tsx';
 
-type SubscriptionDetails = NonNullable<SubscriptionQuery['billingSubscription']>;
+type SubscriptionDetails = NonNullable<graph.SubscriptionQuery['billingSubscription']>;
 
 interface ActProps {
   readonly subscription: Pick<SubscriptionDetails, 'merchantId' | 'id' | 'status'>;
@@ -32,7 +26,7 @@ type DialogProps = ActProps & { readonly close: () => void };
 
 const PauseDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
   const own = useSubscriptionWords();
-  const pause = useSend(PauseSubscription);
+  const pause = useSend(graph.PauseSubscription);
   return (
     <ReasonForm
       title={own.pause}
@@ -49,7 +43,7 @@ const PauseDialog = ({ subscription: { merchantId, id }, close }: DialogProps) =
 
 const ResumeDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
   const own = useSubscriptionWords();
-  const resume = useSend(ResumeSubscription);
+  const resume = useSend(graph.ResumeSubscription);
   return (
     <ActForm
       title={own.resume}
@@ -62,7 +56,7 @@ const ResumeDialog = ({ subscription: { merchantId, id }, close }: DialogProps) 
 
 const CancelDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
   const own = useSubscriptionWords();
-  const cancel = useSend(CancelSubscription);
+  const cancel = useSend(graph.CancelSubscription);
   return (
     <ReasonForm
       title={own.cancel}
@@ -219,7 +213,7 @@ const Terms = ({ subscription }: { readonly subscription: SubscriptionDetails })
 const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => void }) => {
   const own = useSubscriptionWords();
   const shared = useSharedWords();
-  const { data, error, again } = useAsk(Subscription, { merchantId, id });
+  const { data, error, again } = useAsk(graph.Subscription, { merchantId, id });
   useFollow(again);
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const { billingSubscription: subscription } = data;

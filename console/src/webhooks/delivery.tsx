@@ -1,7 +1,7 @@
 /** One webhook: its attempts, its content, resending, reproducing it by hand. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
-import { Delivery, ResendDelivery, type DeliveryQuery } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { duration, prettyJson } from '../format.ts';
 import { Chip } from '../parts/filters.tsx';
 import { ActButton } from '../parts/act-form.tsx';
@@ -16,7 +16,7 @@ import { useSharedWords } from '../words/shared.ts';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { useWords } from '../words/words.ts';
 
-type Row = NonNullable<DeliveryQuery['webhookDelivery']>;
+type Row = NonNullable<graph.DeliveryQuery['webhookDelivery']>;
 type Request = NonNullable<Row['request']>;
 
 const Attempts = ({ delivery }: { readonly delivery: Row }) => {
@@ -183,7 +183,7 @@ const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: ()
   const own = useWebhookWords();
   const [outcome, setOutcome] = useState('');
   const refusalText = useRefusalText();
-  const [{ fetching }, resend] = useMutation(ResendDelivery);
+  const [{ fetching }, resend] = useMutation(graph.ResendDelivery);
   const { merchantId, id, status, request } = delivery;
   const send = async (): Promise<void> => {
     const { data, error } = await resend({ merchantId, id });
@@ -227,7 +227,7 @@ export const DeliveryDrawer = ({
   const { none } = useWords().delivery;
   const { notFound } = useSharedWords();
   const [merchantId = '', id = ''] = name.split('/');
-  const { data, error, again } = useAsk(Delivery, { merchantId, id });
+  const { data, error, again } = useAsk(graph.Delivery, { merchantId, id });
   const found = data?.webhookDelivery;
   useFollow(again, { lists: ['webhook_deliveries'] });
   return (

@@ -1,15 +1,6 @@
 /** What is done with an endpoint of a shop: added, changed, switched, rotated, removed. */
 import { useState, type ReactNode } from 'react';
-import {
-  AddEndpoint,
-  ChangeEndpoint,
-  DeleteEndpoint,
-  DisableEndpoint,
-  EnableEndpoint,
-  RotateEndpointSecret,
-  type WebhookEvent,
-  type WebhookSignature,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
 import { ActButton, PolicyForm, useDialogs } from '../parts/act-form.tsx';
 import { PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
@@ -19,10 +10,10 @@ import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import { eventName, webhookEvents } from './webhook-events.ts';
 
-const schemes = ['v2', 'standard', 'stripe', 'legacy'] as const satisfies WebhookSignature[];
+const schemes = ['v2', 'standard', 'stripe', 'legacy'] as const satisfies graph.WebhookSignature[];
 
 /** The field, with the consequences of the choice. */
-const SchemeField = ({ value, set }: Held<WebhookSignature>) => {
+const SchemeField = ({ value, set }: Held<graph.WebhookSignature>) => {
   const own = useSettingsWords();
   return (
     <>
@@ -40,9 +31,9 @@ const SchemeField = ({ value, set }: Held<WebhookSignature>) => {
 export interface Endpoint {
   readonly id: string;
   readonly url: string;
-  readonly events: readonly WebhookEvent[];
+  readonly events: readonly graph.WebhookEvent[];
   readonly active: boolean;
-  readonly signature: WebhookSignature;
+  readonly signature: graph.WebhookSignature;
 }
 interface DialogProps {
   readonly merchantId: string;
@@ -50,7 +41,7 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-const EventsField = ({ value, set }: Held<readonly WebhookEvent[]>) => {
+const EventsField = ({ value, set }: Held<readonly graph.WebhookEvent[]>) => {
   const own = useSettingsWords();
   return (
     <>
@@ -92,9 +83,9 @@ export const AddEndpointDialog = ({
   const { chooseShop } = useSharedWords();
   const [shopId, setShopId] = useState(shops[0].id);
   const [url, setUrl] = useState('https://');
-  const [events, setEvents] = useState<readonly WebhookEvent[]>([]);
-  const [signature, setSignature] = useState<WebhookSignature>('v2');
-  const add = useSend(AddEndpoint);
+  const [events, setEvents] = useState<readonly graph.WebhookEvent[]>([]);
+  const [signature, setSignature] = useState<graph.WebhookSignature>('v2');
+  const add = useSend(graph.AddEndpoint);
   const { merchantId } = shops[0];
   return (
     <PolicyForm
@@ -124,9 +115,9 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
   const { columns } = useWords();
   const own = useSettingsWords();
   const [url, setUrl] = useState(endpoint.url);
-  const [events, setEvents] = useState<readonly WebhookEvent[]>(endpoint.events);
+  const [events, setEvents] = useState<readonly graph.WebhookEvent[]>(endpoint.events);
   const [signature, setSignature] = useState(endpoint.signature);
-  const save = useSend(ChangeEndpoint);
+  const save = useSend(graph.ChangeEndpoint);
   const { id } = endpoint;
   return (
     <PolicyForm
@@ -145,8 +136,8 @@ const EditDialog = ({ merchantId, endpoint, close }: DialogProps) => {
 
 const SwitchDialog = ({ merchantId, endpoint: { id, active }, close }: DialogProps) => {
   const own = useSettingsWords();
-  const enable = useSend(EnableEndpoint);
-  const disable = useSend(DisableEndpoint);
+  const enable = useSend(graph.EnableEndpoint);
+  const disable = useSend(graph.DisableEndpoint);
   return (
     <PolicyForm
       title={active ? own.disable : own.enable}
@@ -161,7 +152,7 @@ const SwitchDialog = ({ merchantId, endpoint: { id, active }, close }: DialogPro
 
 const DeleteDialog = ({ merchantId, endpoint: { id, url }, close }: DialogProps) => {
   const own = useSettingsWords();
-  const remove = useSend(DeleteEndpoint);
+  const remove = useSend(graph.DeleteEndpoint);
   return (
     <PolicyForm
       title={own.remove}
@@ -216,7 +207,7 @@ export const RotateDialog = ({
 };
 
 const SecretDialog = ({ merchantId, endpoint: { id, url, signature }, close }: DialogProps) => {
-  const rotate = useSend(RotateEndpointSecret);
+  const rotate = useSend(graph.RotateEndpointSecret);
   return (
     <RotateDialog
       of={url}

@@ -2,14 +2,7 @@
 import { useMemo, useState } from 'react';
 import { useMutation } from 'urql';
 import { later } from '../parts/later.tsx';
-import {
-  Deliveries,
-  type DeliveriesQuery,
-  Endpoints,
-  RetryPending,
-  TestEndpoint,
-  type EndpointsQuery,
-} from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -27,10 +20,10 @@ import { useWebhookWords } from '../words/webhooks.ts';
 import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
 import { failedSince, ReplayDialog } from './replay.tsx';
 
-type Merchant = NonNullable<EndpointsQuery['merchant']>;
+type Merchant = NonNullable<graph.EndpointsQuery['merchant']>;
 type Endpoint = Merchant['shops'][number]['webhookEndpoints'][number];
 /** Failures of the last days, counted as on the home screen. */
-type Failed = EndpointsQuery['webhookFailures']['nodes'][number];
+type Failed = graph.EndpointsQuery['webhookFailures']['nodes'][number];
 
 const Health = ({ health }: Pick<Endpoint, 'health'>) => {
   const { locale } = useWords();
@@ -66,8 +59,8 @@ const useAtOnce = (merchantId: string, id: string, again: () => void) => {
   const words = useWebhookWords();
   const refusalText = useRefusalText();
   const [outcome, setOutcome] = useState('');
-  const [{ fetching: isTesting }, send] = useMutation(TestEndpoint);
-  const [{ fetching: isRetrying }, retryPending] = useMutation(RetryPending);
+  const [{ fetching: isTesting }, send] = useMutation(graph.TestEndpoint);
+  const [{ fetching: isRetrying }, retryPending] = useMutation(graph.RetryPending);
   const test = async (): Promise<void> => {
     setOutcome(words.testing);
     const { data, error } = await send({ merchantId, id });
@@ -195,7 +188,7 @@ const AddEndpoint = ({
 const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWebhookWords();
   const { mode } = useAddress();
-  const { data, error, again } = useAsk(Endpoints, {
+  const { data, error, again } = useAsk(graph.Endpoints, {
     merchantId,
     mode,
     failedSince: failedSince(),
@@ -231,7 +224,7 @@ const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
 
 const LaterDrawer = later(async () => (await import('./delivery.tsx')).DeliveryDrawer);
 
-type Row = DeliveriesQuery['webhookDeliveries']['nodes'][number];
+type Row = graph.DeliveriesQuery['webhookDeliveries']['nodes'][number];
 const statuses = ['pending', 'delivered', 'failed'] as const;
 
 const columnsOf = (words: Words): readonly Column<Row>[] => [
@@ -275,7 +268,7 @@ const useDeliveries = () => {
     since: search.since ?? null,
     until: search.until ?? null,
   };
-  const asked = usePage(Deliveries, narrowing);
+  const asked = usePage(graph.Deliveries, narrowing);
   useFollow(asked.again, { lists: ['webhook_deliveries'], events: true });
   return { asked, owner, status };
 };

@@ -1,7 +1,7 @@
 /** Resends failed webhooks: counted first, then in small batches that can be stopped. */
 import { useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
-import { FailedDeliveries, ResendFailed } from '../../../schema/generated/console.ts';
+import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { fromZoneField, startOfDay, toZoneField, wholeNumber } from '../format.ts';
 import { Modal } from '../parts/modal.tsx';
@@ -49,7 +49,7 @@ const useReplay = (failed: Failed, since: string) => {
     for (let hasMore = true; hasMore;) {
       setState({ kind: 'running', sent });
       const variables = { ...failed, since, limit: part_rows };
-      const { data, error } = await client.mutation(ResendFailed, variables).toPromise();
+      const { data, error } = await client.mutation(graph.ResendFailed, variables).toPromise();
       const result = data?.webhookDeliveriesResendFailed;
       if (result?.__typename !== 'WebhookDeliveriesResent')
         return setState({ kind: 'refused', message: refusalText(result, error) });
@@ -66,7 +66,12 @@ const Count = ({ failed, since }: { readonly failed: Failed; readonly since: str
   const { locale } = useWords();
   const words = useWebhookWords();
   const refusalText = useRefusalText();
-  const { data, error } = useAsk(FailedDeliveries, { ...failed, since }, false, 'network-only');
+  const { data, error } = useAsk(
+    graph.FailedDeliveries,
+    { ...failed, since },
+    false,
+    'network-only',
+  );
   if (error) return <p className="bad">{refusalText(null, error)}</p>;
   if (!data) return <p className="quiet">{words.counting}</p>;
   const total = data.webhookDeliveries.totalCount;

@@ -1,5 +1,5 @@
 /** The kinds of webhook events. */
-import type { WebhookEvent } from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 
 // Every kind has a line: a new one does not compile without its own.
 const known = {
@@ -23,9 +23,9 @@ const known = {
   subscription_cancelled: true,
   token_activated: true,
   token_cancelled: true,
-} as const satisfies Readonly<Record<WebhookEvent, true>>;
+} as const satisfies Readonly<Record<graph.WebhookEvent, true>>;
 
-export const webhookEvents = Object.keys(known) as readonly WebhookEvent[];
+export const webhookEvents = Object.keys(known) as readonly graph.WebhookEvent[];
 
 /** As it stands in a webhook: `payment.succeeded`. */
-export const eventName = (event: WebhookEvent): string => event.replace('_', '.');
+export const eventName = (event: graph.WebhookEvent): string => event.replace('_', '.');

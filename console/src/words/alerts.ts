@@ -1,6 +1,6 @@
 /** The words of alerts beyond their kinds, and of the audit log's filters. */
 import { sectionWords, type Pair } from './table.ts';
-import type { AlertFieldName } from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 
 export type AlertWords = ReturnType<typeof useAlertWords>;
 
@@ -142,7 +142,7 @@ export const useAlertFactWords = sectionWords({
     lacking: ['Missing', 'Не хватает'],
     unexpected: ['Unexpected', 'Лишнее'],
     event: ['Event', 'Событие'],
-  } satisfies Record<AlertFieldName, Pair<string>>,
+  } satisfies Record<graph.AlertFieldName, Pair<string>>,
   values: {
     payment_booked: ['postings of payments', 'проводки платежей'],
     refund_booked: ['postings of refunds', 'проводки возвратов'],

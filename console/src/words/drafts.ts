@@ -1,5 +1,5 @@
 /** The words of payouts and refunds that people propose and others decide. */
-import type { PayoutDraftStatus, RefundDraftStatus } from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 import { sectionWords, type Pair, plural } from './table.ts';
 import type { Column } from '../payouts/draft-fields.ts';
 
@@ -18,7 +18,7 @@ export const useDraftWords = sectionWords({
     approved: ['Approved', 'Одобрена'],
     rejected: ['Rejected', 'Отклонена'],
     expired: ['Expired', 'Истекла'],
-  } satisfies Readonly<Record<PayoutDraftStatus, Pair<string>>>,
+  } satisfies Readonly<Record<graph.PayoutDraftStatus, Pair<string>>>,
   toApprove: ['Payouts to approve', 'Выплаты на одобрение'],
   recipient: ['Recipient', 'Получатель'],
   reveal: ['Show in full', 'Показать полностью'],
@@ -165,7 +165,7 @@ export const useRefundDraftWords = sectionWords({
     approved: ['Approved', 'Одобрен'],
     rejected: ['Declined', 'Отклонён'],
     expired: ['Expired', 'Истёк'],
-  } satisfies Readonly<Record<RefundDraftStatus, Pair<string>>>,
+  } satisfies Readonly<Record<graph.RefundDraftStatus, Pair<string>>>,
   toApprove: ['Refunds to approve', 'Возвраты на одобрение'],
   proposed: ['Proposed', 'Предложен'],
   by: [(who: string) => `by ${who}`, (who: string) => `кем: ${who}`],

@@ -1,11 +1,5 @@
 /** The words of routes, accounts, rates, block lists and exchange rates. */
-import type {
-  BankAccountPurpose,
-  BankOperation,
-  BlockKind,
-  RatedMethod,
-  RouteMethod,
-} from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 import { sectionWords, type Pair } from './table.ts';
 
 export const usePolicyWords = sectionWords({
@@ -22,7 +16,7 @@ export const usePolicyWords = sectionWords({
     refund: ['Refunds', 'Возвраты'],
     payout: ['Payouts', 'Выплаты'],
     recurrent: ['Charges of saved methods', 'Списания с сохранённых способов'],
-  } satisfies Readonly<Record<BankOperation, Pair<string>>>,
+  } satisfies Readonly<Record<graph.BankOperation, Pair<string>>>,
   methods: {
     sbp: ['SBP', 'СБП'],
     cards: ['Cards', 'Карты'],
@@ -30,7 +24,7 @@ export const usePolicyWords = sectionWords({
     sberpay: ['SberPay', 'SberPay'],
     card: ['To a card', 'На карту'],
     account: ['To an account', 'На счёт'],
-  } satisfies Readonly<Record<RouteMethod, Pair<string>>>,
+  } satisfies Readonly<Record<graph.RouteMethod, Pair<string>>>,
   rated: {
     sbp: ['SBP', 'СБП'],
     cards: ['Cards', 'Карты'],
@@ -40,18 +34,18 @@ export const usePolicyWords = sectionWords({
     payouts_sbp: ['Payouts by SBP', 'Выплаты по СБП'],
     payouts_card: ['Payouts to cards', 'Выплаты на карты'],
     payouts_account: ['Payouts to accounts', 'Выплаты на счета'],
-  } satisfies Readonly<Record<RatedMethod, Pair<string>>>,
+  } satisfies Readonly<Record<graph.RatedMethod, Pair<string>>>,
   purposes: {
     payments: ['Payments and refunds', 'Платежи и возвраты'],
     payouts: ['Payouts', 'Выплаты'],
-  } satisfies Readonly<Record<BankAccountPurpose, Pair<string>>>,
+  } satisfies Readonly<Record<graph.BankAccountPurpose, Pair<string>>>,
   blockKinds: {
     phone: ['Phone', 'Телефон'],
     card: ['Card', 'Карта'],
     customer: ['Customer', 'Покупатель'],
     account: ['Account', 'Счёт'],
     country: ['Country', 'Страна'],
-  } satisfies Readonly<Record<BlockKind, Pair<string>>>,
+  } satisfies Readonly<Record<graph.BlockKind, Pair<string>>>,
   operation: ['Operation', 'Операция'],
   connector: ['Acquirer', 'Эквайер'],
   connectorHint: [

@@ -1,9 +1,5 @@
 /** The words of the ledger: reconciliation, settlements, adjustments, balances. */
-import type {
-  ReconciliationDifferenceKind,
-  ReconciliationStatus,
-  RegistryOperation,
-} from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 import type { Mistake } from '../reconciliation/read-registry.ts';
 import type { ChosenField } from '../reconciliation/registry-layouts.ts';
 import { plural, sectionWords, type Pair } from './table.ts';
@@ -108,7 +104,7 @@ export const useReconciliationWords = sectionWords({
     open: ['Being uploaded', 'Загружается'],
     ready: ['Being compared', 'Сверяется'],
     matched: ['Agrees', 'Сошёлся'],
-  } satisfies Readonly<Record<ReconciliationStatus, Pair<string>>>,
+  } satisfies Readonly<Record<graph.ReconciliationStatus, Pair<string>>>,
   differs: ['Differs', 'Расходится'],
   young: [
     (until: string, from: string) =>
@@ -147,12 +143,12 @@ export const useReconciliationWords = sectionWords({
     missing_here: ['Unknown here', 'У нас такого нет'],
     missing_at_bank: ['Not in the registry', 'Нет в реестре'],
     duplicate: ['Duplicate in the registry', 'В реестре дважды'],
-  } satisfies Readonly<Record<ReconciliationDifferenceKind, Pair<string>>>,
+  } satisfies Readonly<Record<graph.ReconciliationDifferenceKind, Pair<string>>>,
   operations: {
     payment: ['payment', 'платёж'],
     refund: ['refund', 'возврат'],
     payout: ['payout', 'выплата'],
-  } satisfies Readonly<Record<RegistryOperation, Pair<string>>>,
+  } satisfies Readonly<Record<graph.RegistryOperation, Pair<string>>>,
   operation: ['Operation', 'Операция'],
   found: ['Found', 'Найдено'],
   detail: ['What differs', 'Что расходится'],

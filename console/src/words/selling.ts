@@ -1,6 +1,6 @@
 /** The words of test payments and payment links that are made in the console. */
 import { sectionWords, type Pair } from './table.ts';
-import type { PaymentLinkStatus } from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 
 export const useSellingWords = sectionWords({
   test: ['Make a test payment', 'Создать тестовый платёж'],
@@ -80,7 +80,7 @@ export const useLinkWords = sectionWords({
     paid: ['Used up', 'Исчерпана'],
     expired: ['Expired', 'Истекла'],
     deactivated: ['Ended', 'Закрыта'],
-  } satisfies Readonly<Record<PaymentLinkStatus, Pair<string>>>,
+  } satisfies Readonly<Record<graph.PaymentLinkStatus, Pair<string>>>,
   amountAny: ['Any amount', 'Любая сумма'],
   amountFrom: [(least: string) => `from ${least}`, (least: string) => `от ${least}`],
   amountTo: [(most: string) => `up to ${most}`, (most: string) => `до ${most}`],

@@ -1,11 +1,5 @@
 /** The words of subscriptions and saved methods. */
-import type {
-  RecurringMethod,
-  SubscriptionChargeStatus,
-  SubscriptionPeriod,
-  SubscriptionStatus,
-  TokenStatus,
-} from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 import { plural, sectionWords, type Pair } from './table.ts';
 
 const periodsEn = { day: 'day', week: 'week', month: 'month', year: 'year' };
@@ -22,21 +16,21 @@ export const useSubscriptionWords = sectionWords({
     past_due: ['Past due', 'Просрочена'],
     paused: ['Paused', 'На паузе'],
     cancelled: ['Ended', 'Завершена'],
-  } satisfies Readonly<Record<SubscriptionStatus, Pair<string>>>,
+  } satisfies Readonly<Record<graph.SubscriptionStatus, Pair<string>>>,
   tokenStatuses: {
     pending: ['Not bound yet', 'Ещё не привязан'],
     active: ['Active', 'Можно списывать'],
     cancelled: ['Ended', 'Завершён'],
-  } satisfies Readonly<Record<TokenStatus, Pair<string>>>,
+  } satisfies Readonly<Record<graph.TokenStatus, Pair<string>>>,
   methods: {
     cards: ['Card', 'Карта'],
     sbp: ['SBP', 'СБП'],
     tpay: ['T-Pay', 'T-Pay'],
-  } satisfies Readonly<Record<RecurringMethod, Pair<string>>>,
+  } satisfies Readonly<Record<graph.RecurringMethod, Pair<string>>>,
   every: [
-    (count: number, period: SubscriptionPeriod) =>
+    (count: number, period: graph.SubscriptionPeriod) =>
       count === 1 ? `each ${periodsEn[period]}` : `each ${count} ${periodsEn[period]}s`,
-    (count: number, period: SubscriptionPeriod) => {
+    (count: number, period: graph.SubscriptionPeriod) => {
       const one = {
         day: 'каждый день',
         week: 'каждую неделю',
@@ -82,7 +76,7 @@ export const useSubscriptionWords = sectionWords({
     succeeded: ['charged', 'списано'],
     failed: ['failed', 'не прошло'],
     cancelled: ['cancelled', 'отменено'],
-  } satisfies Readonly<Record<SubscriptionChargeStatus, Pair<string>>>,
+  } satisfies Readonly<Record<graph.SubscriptionChargeStatus, Pair<string>>>,
   empty: ['No subscriptions yet', 'Подписок ещё нет'],
   emptyText: [
     'A shop makes them by the API; the buyer binds a method on the page of payment.',

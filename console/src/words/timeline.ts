@@ -1,5 +1,5 @@
 /** The words of one payment's timeline. */
-import type { PaymentStatus } from '../../../schema/generated/console.ts';
+import type * as graph from '../../../schema/generated/console.ts';
 import { plural, sectionWords, type CodePairs, type Pair } from './table.ts';
 
 const calls: CodePairs = {
@@ -39,7 +39,7 @@ export const useTimelineWords = sectionWords({
     expired: ['Expired: not paid in time', 'Истёк: никто не оплатил вовремя'],
     cancelled: ['Cancelled', 'Отменён'],
     refunded: ['Refunded in full', 'Возвращён целиком'],
-  } satisfies Readonly<Record<PaymentStatus, Pair<string>>>,
+  } satisfies Readonly<Record<graph.PaymentStatus, Pair<string>>>,
   created: {
     key: ['Created by the key', 'Создан по ключу'],
     link: ['Created by a payment link', 'Создан платёжной ссылкой'],
