@@ -2,29 +2,23 @@
  * GraphQL object to public JSON: one map for REST answers and webhook bodies. Every field is always
  * present, null without a value; only fee, fee_rate_bps and net are absent before success.
  */
-import type {
-  ApiRequestFieldsFragment,
-  CheckoutFieldsFragment,
-  GetBalanceQuery,
-  GetSubscriptionScheduleQuery,
-  ListLedgerQuery,
-  ListRatesQuery,
-  ListSbpBanksQuery,
+import type * as graph from './generated/operations.ts';
+
+export type {
   PaymentFieldsFragment,
-  PaymentLinkFieldsFragment,
   PayoutFieldsFragment,
   RefundFieldsFragment,
-  SubscriptionFieldsFragment,
-  TokenFieldsFragment,
-  ReceiptFieldsFragment,
-  GetLoggedEventQuery,
-  LoggedEventFieldsFragment,
 } from './generated/operations.ts';
 
 /* Events of the log as the public JSON has them (additions, section 4). */
 
 /** An event as its webhook has it. */
-export const loggedEventJson = ({ id, event, createdAt, data }: LoggedEventFieldsFragment) => ({
+export const loggedEventJson = ({
+  id,
+  event,
+  createdAt,
+  data,
+}: graph.LoggedEventFieldsFragment) => ({
   id,
   event: event.replace('_', '.'),
   created_at: createdAt,
@@ -32,7 +26,9 @@ export const loggedEventJson = ({ id, event, createdAt, data }: LoggedEventField
 });
 
 /** An event with what became of its webhooks. */
-export const deliveredEventJson = (event: NonNullable<GetLoggedEventQuery['loggedEvent']>) => ({
+export const deliveredEventJson = (
+  event: NonNullable<graph.GetLoggedEventQuery['loggedEvent']>,
+) => ({
   ...loggedEventJson(event),
   deliveries: event.deliveries.map(({ url, status, attemptLog }) => ({
     url,
@@ -53,7 +49,7 @@ const receiptTermsJson = ({
   customer,
   taxSystem,
   items,
-}: Pick<ReceiptFieldsFragment, 'customer' | 'taxSystem' | 'items'>) => ({
+}: Pick<graph.ReceiptFieldsFragment, 'customer' | 'taxSystem' | 'items'>) => ({
   customer: {
     email: customer.email,
     phone: customer.phone,
@@ -73,7 +69,7 @@ const receiptTermsJson = ({
   })),
 });
 
-export const receiptJson = (receipt: ReceiptFieldsFragment) => ({
+export const receiptJson = (receipt: graph.ReceiptFieldsFragment) => ({
   id: receipt.id,
   payment_id: receipt.paymentId,
   refund_id: receipt.refundId,
@@ -90,15 +86,7 @@ export const receiptJson = (receipt: ReceiptFieldsFragment) => ({
   created_at: receipt.createdAt,
 });
 
-export type {
-  CheckoutFieldsFragment,
-  PaymentFieldsFragment,
-  PaymentLinkFieldsFragment,
-  PayoutFieldsFragment,
-  RefundFieldsFragment,
-};
-
-export const refundJson = (refund: RefundFieldsFragment) => ({
+export const refundJson = (refund: graph.RefundFieldsFragment) => ({
   id: refund.id,
   payment_id: refund.paymentId,
   merchant_id: refund.merchantId,
@@ -111,7 +99,7 @@ export const refundJson = (refund: RefundFieldsFragment) => ({
   completed_at: refund.completedAt,
 });
 
-export const paymentJson = (payment: PaymentFieldsFragment) => ({
+export const paymentJson = (payment: graph.PaymentFieldsFragment) => ({
   id: payment.id,
   public_id: payment.publicId,
   merchant_id: payment.merchantId,
@@ -153,7 +141,7 @@ export const paymentJson = (payment: PaymentFieldsFragment) => ({
 });
 
 /** A payment as answers about it alone have it: with the address of its page. */
-type WholePayment = PaymentFieldsFragment & { readonly paymentUrl: string };
+type WholePayment = graph.PaymentFieldsFragment & { readonly paymentUrl: string };
 
 /** The same with its page while it can be paid there; lists, events and webhooks leave it out. */
 export const wholePaymentJson = (payment: WholePayment) => ({
@@ -163,7 +151,7 @@ export const wholePaymentJson = (payment: WholePayment) => ({
 });
 
 /** A link's fields; the sum of its payments may be one that only raw JSON writes to the digit. */
-export type LinkFields = Omit<PaymentLinkFieldsFragment, 'amountPaid'> & {
+export type LinkFields = Omit<graph.PaymentLinkFieldsFragment, 'amountPaid'> & {
   readonly amountPaid: number | object;
 };
 
@@ -203,7 +191,7 @@ export const chargeJson = (payment: WholePayment) => ({
 });
 
 /** The recipient. Each method has its own fields; of a card only the mask is shown. */
-const recipientJson = ({ method, recipient }: PayoutFieldsFragment) => {
+const recipientJson = ({ method, recipient }: graph.PayoutFieldsFragment) => {
   switch (method) {
     case 'payouts_sbp':
       return { phone: recipient.phone, bank_id: recipient.bankId, full_name: recipient.fullName };
@@ -219,7 +207,7 @@ const recipientJson = ({ method, recipient }: PayoutFieldsFragment) => {
   }
 };
 
-export const payoutJson = (payout: PayoutFieldsFragment) => ({
+export const payoutJson = (payout: graph.PayoutFieldsFragment) => ({
   id: payout.id,
   merchant_id: payout.merchantId,
   shop_id: payout.shopId,
@@ -238,7 +226,7 @@ export const payoutJson = (payout: PayoutFieldsFragment) => ({
   completed_at: payout.completedAt,
 });
 
-export const subscriptionJson = (subscription: SubscriptionFieldsFragment) => ({
+export const subscriptionJson = (subscription: graph.SubscriptionFieldsFragment) => ({
   id: subscription.id,
   merchant_id: subscription.merchantId,
   shop_id: subscription.shopId,
@@ -257,7 +245,7 @@ export const subscriptionJson = (subscription: SubscriptionFieldsFragment) => ({
   created_at: subscription.createdAt,
 });
 
-export const tokenJson = (token: TokenFieldsFragment) => ({
+export const tokenJson = (token: graph.TokenFieldsFragment) => ({
   id: token.id,
   merchant_id: token.merchantId,
   shop_id: token.shopId,
@@ -278,8 +266,8 @@ export const withPage = <Json extends object>(json: Json, payUrl: string | null)
   pay_url: payUrl,
 });
 
-type LedgerNode = ListLedgerQuery['ledger']['nodes'][number];
-type Schedule = NonNullable<GetSubscriptionScheduleQuery['billingSubscription']>;
+type LedgerNode = graph.ListLedgerQuery['ledger']['nodes'][number];
+type Schedule = NonNullable<graph.GetSubscriptionScheduleQuery['billingSubscription']>;
 
 /** The order of the fields is the order of the CSV's columns. */
 export const ledgerEntryJson = (entry: LedgerNode) => ({
@@ -293,7 +281,7 @@ export const ledgerEntryJson = (entry: LedgerNode) => ({
   created_at: entry.createdAt,
 });
 
-export const balanceJson = (balance: GetBalanceQuery['balance']) => ({
+export const balanceJson = (balance: graph.GetBalanceQuery['balance']) => ({
   balance: balance.balance,
   available: balance.available,
   currency: balance.currency,
@@ -304,12 +292,12 @@ export const balanceJson = (balance: GetBalanceQuery['balance']) => ({
   })),
 });
 
-export const rateJson = (rate: ListRatesQuery['rates'][number]) => ({
+export const rateJson = (rate: graph.ListRatesQuery['rates'][number]) => ({
   method: rate.method,
   rate_bps: rate.rateBps,
 });
 
-export const sbpBankJson = (bank: ListSbpBanksQuery['sbpBanks'][number]) => ({
+export const sbpBankJson = (bank: graph.ListSbpBanksQuery['sbpBanks'][number]) => ({
   member_id: bank.memberId,
   name: bank.name,
   name_en: bank.nameEn,
@@ -361,7 +349,7 @@ export const scheduleJson = (subscription: Schedule) => ({
   upcoming: subscription.upcoming,
 });
 
-export const requestJson = (request: ApiRequestFieldsFragment) => ({
+export const requestJson = (request: graph.ApiRequestFieldsFragment) => ({
   id: request.id,
   at: request.at,
   method: request.method,

@@ -7,7 +7,7 @@ import type {
 } from '../../schema/generated/asked-of-recurring.ts';
 import type { GetLinkPageQuery } from '../../schema/generated/asked-of-payments.ts';
 import type { OperationMap, OperationName } from '../../schema/generated/operation-map.ts';
-import type { CheckoutFieldsFragment } from '../../schema/wire.ts';
+import type { CheckoutFieldsFragment } from '../../schema/generated/operations.ts';
 import type { Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
 

@@ -1,13 +1,5 @@
 /** Payments, refunds, receipts and payment links. */
-import type {
-  PaymentCreateInput,
-  PaymentLinkCreateInput,
-  PaymentLinkStatus,
-  PaymentStatus,
-  ReceiptInput,
-  ReceiptStatus,
-  RefundStatus,
-} from '../../schema/generated/operations.ts';
+import type * as graph from '../../schema/generated/operations.ts';
 import {
   linkJson,
   paymentJson,
@@ -31,12 +23,12 @@ import {
   type Narrowed,
 } from './route.ts';
 
-type PaymentsQuery = StatusPage<PaymentStatus> &
+type PaymentsQuery = StatusPage<graph.PaymentStatus> &
   Narrowed<{ orderId: string; customerId: string }> & { includeTest?: '0' | '1' };
 
 interface Part {
   readonly amount?: number;
-  readonly receipt?: ReceiptInput;
+  readonly receipt?: graph.ReceiptInput;
 }
 interface RefundBody extends Part {
   readonly reason?: string;
@@ -46,7 +38,7 @@ interface RefundBody extends Part {
 export const payments = [
   row('POST', '/payments', 'CreatePayment', 'Mutation.paymentCreate', {
     idempotent: true,
-    variables: bodyAsInput<PaymentCreateInput>,
+    variables: bodyAsInput<graph.PaymentCreateInput>,
     answer: ({ paymentCreate: result }) =>
       created(
         {
@@ -109,7 +101,7 @@ export const payments = [
   row('POST', '/payments/{id}/receipts', 'CloseReceipt', 'Mutation.receiptClose', {
     idempotent: true,
     bodyIsArgument: 'receipt',
-    variables: ({ id, body, idempotency }: ValidRequest<ReceiptInput>) => ({
+    variables: ({ id, body, idempotency }: ValidRequest<graph.ReceiptInput>) => ({
       paymentId: id,
       receipt: body,
       idempotency,
@@ -118,7 +110,7 @@ export const payments = [
       created({ receipt: receiptJson(result.receipt) }, result.idempotent),
   }),
   row('GET', '/receipts', 'ListReceipts', 'Query.receipts', {
-    variables: ({ query }: Asking<StatusPage<ReceiptStatus> & { paymentId?: string }>) => ({
+    variables: ({ query }: Asking<StatusPage<graph.ReceiptStatus> & { paymentId?: string }>) => ({
       ...statusPage(query),
       paymentId: query.paymentId ?? null,
     }),
@@ -129,7 +121,9 @@ export const payments = [
     answer: ({ receipt }) => receipt && ok(receiptJson(receipt)),
   }),
   row('GET', '/refunds', 'ListRefunds', 'Query.refunds', {
-    variables: ({ query }: Asking<StatusPage<RefundStatus> & Narrowed<{ paymentId: string }>>) => ({
+    variables: ({
+      query,
+    }: Asking<StatusPage<graph.RefundStatus> & Narrowed<{ paymentId: string }>>) => ({
       ...statusPage(query),
       filter: narrowed(query, { paymentId: query.paymentId }),
     }),
@@ -140,11 +134,11 @@ export const payments = [
 export const links = [
   row('POST', '/links', 'CreateLink', 'Mutation.linkCreate', {
     idempotent: true,
-    variables: bodyAsInput<PaymentLinkCreateInput>,
+    variables: bodyAsInput<graph.PaymentLinkCreateInput>,
     answer: ({ linkCreate: result }) => created({ link: linkJson(result.link) }, result.idempotent),
   }),
   row('GET', '/links', 'ListLinks', 'Query.paymentLinks', {
-    variables: ({ query }: Asking<StatusPage<PaymentLinkStatus>>) => statusPage(query),
+    variables: ({ query }: Asking<StatusPage<graph.PaymentLinkStatus>>) => statusPage(query),
     answer: ({ paymentLinks: page }) => paged(page, linkJson),
   }),
   row('GET', '/links/{id}', 'GetLink', 'Query.paymentLink', {

@@ -1,12 +1,7 @@
 /** Payouts, and the money that they are paid from. */
 import * as v from 'valibot';
 import type { OperationMap } from '../../schema/generated/operation-map.ts';
-import type {
-  LedgerEntryType,
-  PayoutCreateInput,
-  PayoutMethod,
-  PayoutStatus,
-} from '../../schema/generated/operations.ts';
+import type * as graph from '../../schema/generated/operations.ts';
 import {
   balanceJson,
   ledgerEntryJson,
@@ -43,7 +38,7 @@ const payoutScope = (body: unknown): Scope | null => {
   return success ? payoutScopes[output.method] : null;
 };
 
-type BatchItem = Omit<PayoutCreateInput, 'amount'> & { readonly amount?: number };
+type BatchItem = Omit<graph.PayoutCreateInput, 'amount'> & { readonly amount?: number };
 
 /**
  * A missing amount, or one below 1, fails only its item. The graph has no negative amounts, so it
@@ -59,14 +54,14 @@ const batchError = (
     ? `amount: expected an integer from 1 to ${Number.MAX_SAFE_INTEGER}, got ${item.amount ?? 'nothing'}`
     : error;
 
-type PayoutsQuery = StatusPage<PayoutStatus> &
-  Narrowed<{ orderId: string }> & { method?: PayoutMethod[] };
+type PayoutsQuery = StatusPage<graph.PayoutStatus> &
+  Narrowed<{ orderId: string }> & { method?: graph.PayoutMethod[] };
 
 export const payouts = [
   row('POST', '/payouts', 'CreatePayout', 'Mutation.payoutCreate', {
     idempotent: true,
     bodyScope: payoutScope,
-    variables: bodyAsInput<PayoutCreateInput>,
+    variables: bodyAsInput<graph.PayoutCreateInput>,
     answer: ({ payoutCreate: result }) =>
       created(
         {
@@ -88,7 +83,7 @@ export const payouts = [
     variables: ({
       body: { method, items },
       idempotency,
-    }: ValidRequest<{ method: PayoutMethod; items: BatchItem[] }>) => ({
+    }: ValidRequest<{ method: graph.PayoutMethod; items: BatchItem[] }>) => ({
       method,
       items: items.map((item) => ({ ...item, amount: batchAmount(item), method })),
       idempotency,
@@ -135,7 +130,7 @@ export const payouts = [
   }),
 ];
 
-const ledgerVariables = ({ query }: Asking<Page & { type?: LedgerEntryType }>) => ({
+const ledgerVariables = ({ query }: Asking<Page & { type?: graph.LedgerEntryType }>) => ({
   ...pageVariables(query),
   type: query.type ?? null,
 });

@@ -1,12 +1,5 @@
 /** Subscriptions, tokens and customers. */
-import type {
-  CustomerSessionCreateInput,
-  ReceiptInput,
-  SubscriptionCreateInput,
-  SubscriptionStatus,
-  TokenCreateInput,
-  TokenStatus,
-} from '../../schema/generated/operations.ts';
+import type * as graph from '../../schema/generated/operations.ts';
 import {
   chargeJson,
   scheduleJson,
@@ -40,14 +33,14 @@ interface ChargeBody {
   readonly amount: number;
   readonly orderId?: string;
   readonly description?: string;
-  readonly receipt?: ReceiptInput;
+  readonly receipt?: graph.ReceiptInput;
   readonly metadata?: Metadata;
 }
 
 export const subscriptions = [
   row('POST', '/subscriptions', 'CreateSubscription', 'Mutation.subscriptionCreate', {
     idempotent: true,
-    variables: bodyAsInput<SubscriptionCreateInput>,
+    variables: bodyAsInput<graph.SubscriptionCreateInput>,
     answer: ({ subscriptionCreate: result }) =>
       created(
         {
@@ -60,7 +53,7 @@ export const subscriptions = [
   }),
   row('GET', '/subscriptions', 'ListSubscriptions', 'Query.billingSubscriptionsConnection', {
     kind: 'list',
-    variables: ({ query }: Asking<CustomersPage<SubscriptionStatus>>) => ({
+    variables: ({ query }: Asking<CustomersPage<graph.SubscriptionStatus>>) => ({
       first: query.limit ?? null,
       after: query.cursor ?? null,
       filter: filterOf({ customerRef: query.customerRef, status: query.status }),
@@ -96,7 +89,7 @@ export const subscriptions = [
 export const tokens = [
   row('POST', '/tokens', 'CreateToken', 'Mutation.tokenCreate', {
     idempotent: true,
-    variables: bodyAsInput<TokenCreateInput>,
+    variables: bodyAsInput<graph.TokenCreateInput>,
     answer: ({ tokenCreate: result }) =>
       created(
         {
@@ -108,7 +101,7 @@ export const tokens = [
   }),
   row('GET', '/tokens', 'ListTokens', 'Query.tokensConnection', {
     kind: 'list',
-    variables: ({ query }: Asking<CustomersPage<TokenStatus>>) => ({
+    variables: ({ query }: Asking<CustomersPage<graph.TokenStatus>>) => ({
       customerRef: query.customerRef ?? null,
       status: query.status ?? null,
       first: query.limit ?? null,
@@ -137,7 +130,7 @@ export const tokens = [
 
 export const customers = [
   row('POST', '/customer-sessions', 'CreateCustomerSession', 'Mutation.customerSessionCreate', {
-    variables: ({ body }: ValidRequest<CustomerSessionCreateInput>) => ({ input: body }),
+    variables: ({ body }: ValidRequest<graph.CustomerSessionCreateInput>) => ({ input: body }),
     answer: ({ customerSessionCreate: result }) =>
       created({ url: result.url, expires_at: result.expiresAt }, false),
   }),

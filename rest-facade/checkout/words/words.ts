@@ -1,6 +1,6 @@
 /** What the texts of the hosted page are about; en.ts has the shape of every language. */
 import type { FailureCode } from '../../../subgraphs/rules/failure-code.ts';
-import type { CheckoutFieldsFragment } from '../../../schema/wire.ts';
+import type { CheckoutFieldsFragment } from '../../../schema/generated/operations.ts';
 
 export const languages = ['ru', 'en'] as const;
 export type Language = (typeof languages)[number];
