@@ -165,7 +165,7 @@ export const ReasonForm = ({
   );
 };
 
-export const RejectForm = ({
+const RejectForm = ({
   own,
   reject,
   close,

@@ -124,37 +124,20 @@ export const brandMarks: Readonly<Record<CardBrand, Html>> = {
   </svg>`,
 };
 
-const rounded = (path: Html, tone: string): Html =>
+const seal = (tone: string, line: string): Html =>
   html`<svg class="seal ${tone}" viewBox="0 0 72 72" aria-hidden="true">
     <circle class="seal-disc" cx="36" cy="36" r="34" />
-    ${path}
+    <path class="seal-line" pathLength="100" d="${line}" />
   </svg>`;
 
 /** The seals over a final state. */
 export const seals = {
-  good: rounded(html`<path class="seal-line" pathLength="100" d="m22 37 10 10 19-21" />`, 'good'),
-  bad: rounded(
-    html`<path class="seal-line" pathLength="100" d="m26 26 20 20M46 26 26 46" />`,
-    'bad',
-  ),
-  late: rounded(html`<path class="seal-line" pathLength="100" d="M36 20v17l11 7" />`, 'quiet'),
-  none: rounded(html`<path class="seal-line" pathLength="100" d="M23 36h26" />`, 'quiet'),
-  back: rounded(
-    html`<path
-      class="seal-line"
-      pathLength="100"
-      d="M28 22 19 31l9 9M20 31h20a10 10 0 0 1 0 20h-8"
-    />`,
-    'quiet',
-  ),
-  lost: rounded(
-    html`<path
-      class="seal-line"
-      pathLength="100"
-      d="M28 29a8 8 0 1 1 11 7.5c-2 .9-3 2.3-3 4.5v1M36 50v.2"
-    />`,
-    'quiet',
-  ),
+  good: seal('good', 'm22 37 10 10 19-21'),
+  bad: seal('bad', 'm26 26 20 20M46 26 26 46'),
+  late: seal('quiet', 'M36 20v17l11 7'),
+  none: seal('quiet', 'M23 36h26'),
+  back: seal('quiet', 'M28 22 19 31l9 9M20 31h20a10 10 0 0 1 0 20h-8'),
+  lost: seal('quiet', 'M28 29a8 8 0 1 1 11 7.5c-2 .9-3 2.3-3 4.5v1M36 50v.2'),
 } as const;
 
 // QR codes as inline SVG: no image request, sharp at any size.
