@@ -15,7 +15,7 @@ import {
   type ReceiptItem,
 } from '../../rules/receipt.ts';
 import type { ReceiptAnswer, ReceiptBank, ReceiptOrder } from '../bank.ts';
-import { markCodeOf, type MarkCode } from '../receipt-terms.ts';
+import { markCodeOf } from '../receipt-terms.ts';
 import type { CashRegister } from './client.ts';
 import {
   claimedAt,
@@ -64,17 +64,6 @@ const taxes: Readonly<Record<number, string>> = {
   11: 'vat22',
   12: 'vat122',
 };
-
-const modes = {
-  full_prepayment: 'full_prepayment',
-  prepayment: 'prepayment',
-  partial_prepayment: 'prepayment',
-  advance: 'advance',
-  full_payment: 'full_payment',
-  partial_payment: 'partial_payment',
-  credit: 'credit',
-  credit_payment: 'credit_payment',
-} as const satisfies Record<PaymentMode, string>;
 
 /** The words of both formats. */
 const subjects = {
@@ -149,16 +138,10 @@ const units = {
   another: 'ед',
 } as const satisfies Record<Measure, string>;
 
-const markTypes = {
-  ean8: 'EAN8',
-  ean13: 'EAN13',
-  itf14: 'ITF14',
-  gs1m: 'GS1M',
-  fur: 'FUR',
-  unknown: 'UNKNOWN',
-} as const satisfies Record<MarkCode['kind'], string>;
-
 const quantity_max = 100_000;
+
+/** The bank has the modes of our receipts, but one word for both kinds of a prepayment. */
+const modeOf = (mode: PaymentMode): string => (mode === 'partial_prepayment' ? 'prepayment' : mode);
 
 const subjectIn = (ffd: CashRegister['ffd'], subject: PaymentSubject | null): string | undefined =>
   (ffd === '1.2' ? subjectsOf12 : subjectsOf105)[subject ?? 'commodity'];
@@ -192,7 +175,7 @@ const wireMark = (code: string | null) => {
   return mark
     ? {
         MarkProcessingMode: '0',
-        MarkCode: { MarkCodeType: markTypes[mark.kind], Value: mark.code },
+        MarkCode: { MarkCodeType: mark.kind.toUpperCase(), Value: mark.code },
       }
     : {};
 };
@@ -204,7 +187,7 @@ const wireItem = (item: ReceiptItem, { ffd }: CashRegister) => ({
   Quantity: Number(item.quantity),
   Amount: Number(itemTotal(item)),
   Tax: taxes[item.vatCode] ?? 'none',
-  PaymentMethod: modes[item.paymentMode ?? 'full_payment'],
+  PaymentMethod: modeOf(item.paymentMode ?? 'full_payment'),
   PaymentObject: subjectIn(ffd, item.paymentSubject) ?? 'commodity',
   ...(ffd === '1.2'
     ? { MeasurementUnit: units[item.measure ?? 'piece'], ...wireMark(item.markCode) }

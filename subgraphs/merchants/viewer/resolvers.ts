@@ -1,4 +1,5 @@
 /** The person who calls. */
+import { isEnumType, type GraphQLSchema } from 'graphql';
 import type {
   QueryResolvers,
   Resolvers,
@@ -11,116 +12,21 @@ import { refusal, access, accessRefusal } from '../../platform/access/access.ts'
 import { loadMerchants } from '../find-merchants.ts';
 import type { OperatorPrincipal } from '../../platform/access/principal.ts';
 
-/*
- * People's permissions by role, derived from the access table. A test compares the list with it.
+/**
+ * Every value of the enum `Permission`, which is the name of a root field, with whether the person
+ * has it by the access table. A test compares the enum with the table.
  */
-
-/** Every value of the enum `Permission`, in its order. */
-export const permissions = [
-  'paymentCreate',
-  'paymentCancel',
-  'paymentCapture',
-  'paymentNoteAdd',
-  'refundCreate',
-  'refundDraftCreate',
-  'refundDraftApprove',
-  'refundDraftReject',
-  'receiptClose',
-  'refundRetry',
-  'receiptResend',
-  'linkCreate',
-  'linkDeactivate',
-  'payoutDraftCreate',
-  'payoutDraftApprove',
-  'payoutDraftReject',
-  'payoutDraftsApprove',
-  'payoutDraftsReject',
-  'payoutRecipientReveal',
-  'sbpBanksRefresh',
-  'subscriptionCancel',
-  'subscriptionPause',
-  'subscriptionResume',
-  'tokenCancel',
-  'alerts',
-  'bankHealth',
-  'reconciliationRuns',
-  'reconciliationDifferences',
-  'merchantCreate',
-  'merchantOnboard',
-  'merchantProfileSet',
-  'merchantRateLimitSet',
-  'merchantSupportRefundSet',
-  'shopCreate',
-  'apiKeyIssue',
-  'apiKeyApprove',
-  'apiKeyRevoke',
-  'apiKeyRotate',
-  'shopSignatureRequire',
-  'shopSigningSecretRotate',
-  'shopAllowListSet',
-  'shopReceiptsRequire',
-  'merchantRename',
-  'merchantLiveEnable',
-  'merchantLiveDisable',
-  'shopRename',
-  'shopWebhookSecretRotate',
-  'webhookEndpointCreate',
-  'webhookEndpointUpdate',
-  'webhookEndpointDisable',
-  'webhookEndpointEnable',
-  'webhookEndpointDelete',
-  'webhookEndpointSecretRotate',
-  'webhookDeliveryResend',
-  'webhookDeliveriesResendFailed',
-  'webhookDeliveriesRetry',
-  'forbiddenPurposes',
-  'testClockCreate',
-  'testClockAdvance',
-  'testClockFreeze',
-  'testClockResume',
-  'testClockRemove',
-  'rateSet',
-  'bankAccountSet',
-  'bankAccountRemove',
-  'bankRouteSet',
-  'bankRouteRemove',
-  'blockEntryAdd',
-  'blockEntryRemove',
-  'forbiddenPurposeAdd',
-  'forbiddenPurposeRemove',
-  'exchangeRateSet',
-  'settlementRecord',
-  'adjustmentRecord',
-  'reconciliationOpen',
-  'reconciliationPartAdd',
-  'reconciliationMatch',
-  'reconciliationDifferenceResolve',
-  'alertResolve',
-  'alertAssignees',
-  'alertAssign',
-  'webhookEndpointTest',
-  'savedViewSave',
-  'savedViewDelete',
-  'personSessionEnd',
-  'personInvite',
-  'personInvitationWithdraw',
-  'bankAskAgain',
-  'personalDataErase',
-] as const satisfies readonly Permission[];
-
-const rootFields = permissions.map((name) => {
-  const coordinate = [`Mutation.${name}`, `Query.${name}`].find((field) => access[field]);
-  const row = coordinate === undefined ? undefined : access[coordinate];
-  if (coordinate === undefined || !row?.operator) throw new Error(`${name} is not for people`);
-  return { name, coordinate, leastRole: row.operator, platformOnly: row.platform === true };
-});
-
-/** Every permission, with whether the person has it. */
-const permissionsOf = (principal: OperatorPrincipal): ViewerPermission[] =>
-  rootFields.map(({ coordinate, ...permission }) => ({
-    ...permission,
-    granted: accessRefusal(coordinate, principal) === null,
-  }));
+const permissionsOf = (principal: OperatorPrincipal, schema: GraphQLSchema): ViewerPermission[] => {
+  const type = schema.getType('Permission');
+  const values = isEnumType(type) ? type.getValues() : [];
+  return values.map(({ name }) => {
+    const coordinate = access[`Mutation.${name}`] ? `Mutation.${name}` : `Query.${name}`;
+    const { operator: leastRole, platform = false } = access[coordinate] ?? {};
+    if (leastRole === undefined) throw new Error(`${name} is not for people`);
+    const granted = accessRefusal(coordinate, principal) === null;
+    return { name: name as Permission, leastRole, platformOnly: platform, granted };
+  });
+};
 
 export const viewerQueries = {
   viewer: (_, __, { principal }) => {
@@ -146,6 +52,6 @@ export const viewerFields = ({
         const [merchant] = await loadMerchants(database.emOf(context), [merchantId]);
         return merchant ?? null;
       },
-      permissions: permissionsOf,
+      permissions: (principal, _, __, { schema }) => permissionsOf(principal, schema),
     },
   }) satisfies Resolvers;
