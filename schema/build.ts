@@ -125,7 +125,11 @@ const resolverTypes = (name: SubgraphName): Promise<string> =>
     pluginMap: { typescript: typescriptPlugin, resolvers: resolversPlugin },
   });
 
-const operationTypes = (schema: GraphQLSchema, document: DocumentNode): Promise<string> =>
+const operationTypes = (
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  more: object = {},
+): Promise<string> =>
   codegen({
     filename: 'operations.ts',
     schema: parse(printSchema(schema)),
@@ -137,6 +141,7 @@ const operationTypes = (schema: GraphQLSchema, document: DocumentNode): Promise<
       skipTypename: true,
       onlyOperationTypes: true,
       avoidOptionals: { field: true, inputValue: false },
+      ...more,
     },
     plugins: [{ operations: {} }],
     pluginMap: { operations: operationsPlugin },
@@ -185,7 +190,10 @@ const generate = async (): Promise<Map<string, string>> => {
     files.set(`generated/${name}.ts`, banner + (await resolverTypes(name)));
   const supergraph = Supergraph.build(supergraphSdl);
   const apiSchema = supergraph.apiSchema().toGraphQLJSSchema();
-  const ofConsole = await consoleFiles(apiSchema, operationTypes, banner);
+  // The console lists the values of some enums.
+  const types = (document: DocumentNode) =>
+    operationTypes(apiSchema, document, { enumType: 'const' });
+  const ofConsole = await consoleFiles(apiSchema, types, banner);
   for (const [name, text] of [...filesOfStart(supergraph), ...ofConsole]) files.set(name, text);
   const operations = await operationTypes(apiSchema, readOperations());
   files.set('generated/operations.ts', banner + operations);
@@ -202,6 +210,11 @@ const generate = async (): Promise<Map<string, string>> => {
   files.set(
     '../sdk/src/generated/currencies.ts',
     clientBanner('currencies.ts') + readFileSync(join(here, 'currencies.ts'), 'utf8'),
+  );
+  const { WebhookEvent = {} } = dottedValues(readSubgraphSdl('merchants'));
+  files.set(
+    '../sdk/src/generated/webhook-events.ts',
+    `${clientBanner('merchants.graphql')}export const webhookEvents = ${JSON.stringify(Object.values(WebhookEvent))} as const;\n`,
   );
   return files;
 };

@@ -83,7 +83,7 @@ const typedDocuments = (document: DocumentNode, { version, operations }: Manifes
 /** The generated files: `types` gives those of the operations' variables and results. */
 export const consoleFiles = async (
   apiSchema: GraphQLSchema,
-  types: (schema: GraphQLSchema, document: DocumentNode) => Promise<string>,
+  types: (document: DocumentNode) => Promise<string>,
   banner: string,
 ): Promise<ReadonlyMap<string, string>> => {
   const written = parse(readFolder(folder), { noLocation: true });
@@ -92,9 +92,6 @@ export const consoleFiles = async (
   const head = `${banner}import type { TypedDocumentNode } from '@graphql-typed-document-node/core';\n\n`;
   return new Map([
     ['generated/console-operations.json', `${JSON.stringify(manifest, null, 1)}\n`],
-    [
-      'generated/console.ts',
-      head + (await types(apiSchema, document)) + typedDocuments(document, manifest),
-    ],
+    ['generated/console.ts', head + (await types(document)) + typedDocuments(document, manifest)],
   ]);
 };

@@ -6,147 +6,169 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 /** What a value of an alert is. */
-export type AlertFieldName =
-  | 'bank'
-  | 'payment'
-  | 'refund'
-  | 'receipt'
-  | 'status'
-  | 'reason'
-  | 'code'
-  | 'amount'
-  | 'currency'
-  | 'bank_operation'
-  | 'bank_status'
-  | 'bank_amount'
-  | 'registry'
-  | 'count'
-  | 'failed'
-  | 'minutes'
-  | 'hours'
-  | 'share'
-  | 'share_before'
-  | 'url'
-  | 'key'
-  | 'ends_at'
-  | 'task'
-  | 'row'
-  | 'error'
-  | 'check'
-  | 'account'
-  | 'expected'
-  | 'found'
-  | 'lacking'
-  | 'unexpected'
-  | 'event';
+export const AlertFieldName = {
+  bank: 'bank',
+  payment: 'payment',
+  refund: 'refund',
+  receipt: 'receipt',
+  status: 'status',
+  reason: 'reason',
+  code: 'code',
+  amount: 'amount',
+  currency: 'currency',
+  bank_operation: 'bank_operation',
+  bank_status: 'bank_status',
+  bank_amount: 'bank_amount',
+  registry: 'registry',
+  count: 'count',
+  failed: 'failed',
+  minutes: 'minutes',
+  hours: 'hours',
+  share: 'share',
+  share_before: 'share_before',
+  url: 'url',
+  key: 'key',
+  ends_at: 'ends_at',
+  task: 'task',
+  row: 'row',
+  error: 'error',
+  check: 'check',
+  account: 'account',
+  expected: 'expected',
+  found: 'found',
+  lacking: 'lacking',
+  unexpected: 'unexpected',
+  event: 'event'
+} as const;
 
+export type AlertFieldName = typeof AlertFieldName[keyof typeof AlertFieldName];
 /** What a person at the operator must look at. */
-export type AlertKind =
+export const AlertKind = {
   /** The bank confirmed a payment that had been closed without success. */
-  | 'late_success'
+  late_success: 'late_success',
   /** A payment through a link found no use left: its money goes back. */
-  | 'link_exhausted'
+  link_exhausted: 'link_exhausted',
   /** A check of the books found a difference. */
-  | 'books_differ'
+  books_differ: 'books_differ',
   /** The acquirer's registry and our records differ. */
-  | 'reconciliation_difference'
+  reconciliation_difference: 'reconciliation_difference',
   /** An event that was relayed lacks a webhook delivery. */
-  | 'event_without_delivery'
+  event_without_delivery: 'event_without_delivery',
   /** The bank answered otherwise than it had answered finally before. */
-  | 'bank_answer_contradicts'
+  bank_answer_contradicts: 'bank_answer_contradicts',
   /** What the bank repeats of an operation is not what was ordered. */
-  | 'bank_echo_differs'
+  bank_echo_differs: 'bank_echo_differs',
   /** Money came that would exceed the bound of the merchant's balance; it is in suspense. */
-  | 'balance_at_bound'
+  balance_at_bound: 'balance_at_bound',
   /** A background task fails on a row of one merchant, and retries it later. */
-  | 'dead_letter'
+  dead_letter: 'dead_letter',
   /** A cash register refused a receipt: the money has moved without it. */
-  | 'receipt_failed'
+  receipt_failed: 'receipt_failed',
   /** Of the last calls to a bank many failed. It resolves itself, like the following kinds. */
-  | 'bank_degraded'
+  bank_degraded: 'bank_degraded',
   /** Fewer of a merchant's payments succeed than in the days before. */
-  | 'success_falls'
+  success_falls: 'success_falls',
   /** Nothing has been delivered to a webhook endpoint for a day. */
-  | 'endpoint_fails'
+  endpoint_fails: 'endpoint_fails',
   /** A payout has had no result for hours. */
-  | 'payout_stuck'
+  payout_stuck: 'payout_stuck',
   /** An API key that was used lately ends within a week. */
-  | 'key_expires';
+  key_expires: 'key_expires'
+} as const;
 
+export type AlertKind = typeof AlertKind[keyof typeof AlertKind];
 /** How urgent an alert is. */
-export type AlertSeverity =
+export const AlertSeverity = {
   /** Money may be wrong: now. */
-  | 'critical'
+  critical: 'critical',
   /** Today. */
-  | 'warning';
+  warning: 'warning'
+} as const;
 
+export type AlertSeverity = typeof AlertSeverity[keyof typeof AlertSeverity];
 /** Whether a key works. */
-export type ApiKeyStatus =
+export const ApiKeyStatus = {
   /** It can pay out and waits for the approval of a second person of the merchant. */
-  | 'pending'
+  pending: 'pending',
   /** It works. */
-  | 'active'
+  active: 'active',
   /** Its time is over. */
-  | 'expired'
+  expired: 'expired',
   /** It never works again. */
-  | 'revoked';
+  revoked: 'revoked'
+} as const;
 
+export type ApiKeyStatus = typeof ApiKeyStatus[keyof typeof ApiKeyStatus];
 /** Purpose of an account at an acquirer: payments with their refunds, or payouts. */
-export type BankAccountPurpose =
-  | 'payments'
-  | 'payouts';
+export const BankAccountPurpose = {
+  payments: 'payments',
+  payouts: 'payouts'
+} as const;
 
+export type BankAccountPurpose = typeof BankAccountPurpose[keyof typeof BankAccountPurpose];
 /** What a bank does for a shop. */
-export type BankOperation =
-  | 'payment'
-  | 'refund'
-  | 'payout'
-  | 'recurrent';
+export const BankOperation = {
+  payment: 'payment',
+  refund: 'refund',
+  payout: 'payout',
+  recurrent: 'recurrent'
+} as const;
 
+export type BankOperation = typeof BankOperation[keyof typeof BankOperation];
 /** What a block list can hold. */
-export type BlockKind =
-  | 'phone'
-  | 'card'
-  | 'customer'
-  | 'account'
-  | 'country';
+export const BlockKind = {
+  phone: 'phone',
+  card: 'card',
+  customer: 'customer',
+  account: 'account',
+  country: 'country'
+} as const;
 
+export type BlockKind = typeof BlockKind[keyof typeof BlockKind];
 /** What a breaker does: it lets calls through (closed), withholds them because the bank does not answer (open), or lets the next one through as a trial (half_open). */
-export type BreakerState =
-  | 'closed'
-  | 'open'
-  | 'half_open';
+export const BreakerState = {
+  closed: 'closed',
+  open: 'open',
+  half_open: 'half_open'
+} as const;
 
+export type BreakerState = typeof BreakerState[keyof typeof BreakerState];
 /** When the money is taken: as the buyer pays, or by a capture. */
-export type CaptureMode =
-  | 'automatic'
-  | 'manual';
+export const CaptureMode = {
+  automatic: 'automatic',
+  manual: 'manual'
+} as const;
 
+export type CaptureMode = typeof CaptureMode[keyof typeof CaptureMode];
 /** A list that people watch. */
-export type ChangedList =
+export const ChangedList = {
   /** Alerts were raised, assigned or resolved. */
-  | 'alerts'
+  alerts: 'alerts',
   /** The audit log has new entries. */
-  | 'audit_log'
+  audit_log: 'audit_log',
   /** Payouts were proposed or decided. */
-  | 'payout_drafts'
+  payout_drafts: 'payout_drafts',
   /** A settlement report was matched, or differences were resolved. */
-  | 'reconciliation_differences'
+  reconciliation_differences: 'reconciliation_differences',
   /** Refunds were proposed or decided. */
-  | 'refund_drafts'
+  refund_drafts: 'refund_drafts',
   /** Banks have answered to refunds. */
-  | 'refunds'
+  refunds: 'refunds',
   /** Webhooks were attempted, or are sent again. */
-  | 'webhook_deliveries'
+  webhook_deliveries: 'webhook_deliveries',
   /** Webhooks have failed for good, or are sent again after that. */
-  | 'webhook_failures';
+  webhook_failures: 'webhook_failures'
+} as const;
 
+export type ChangedList = typeof ChangedList[keyof typeof ChangedList];
 /** pending while attempts are left, delivered after a 2xx, failed when they ran out. */
-export type DeliveryStatus =
-  | 'pending'
-  | 'delivered'
-  | 'failed';
+export const DeliveryStatus = {
+  pending: 'pending',
+  delivered: 'delivered',
+  failed: 'failed'
+} as const;
 
+export type DeliveryStatus = typeof DeliveryStatus[keyof typeof DeliveryStatus];
 /** A retry-safe creation: the key is unique per merchant and mode. */
 export type Idempotency = {
   /** 1 to 64 characters. */
@@ -158,15 +180,17 @@ export type Idempotency = {
 };
 
 /** Why money moved. */
-export type LedgerEntryType =
-  | 'payment'
-  | 'fee'
-  | 'refund'
-  | 'payout'
-  | 'payout_fee'
-  | 'settlement'
-  | 'adjustment';
+export const LedgerEntryType = {
+  payment: 'payment',
+  fee: 'fee',
+  refund: 'refund',
+  payout: 'payout',
+  payout_fee: 'payout_fee',
+  settlement: 'settlement',
+  adjustment: 'adjustment'
+} as const;
 
+export type LedgerEntryType = typeof LedgerEntryType[keyof typeof LedgerEntryType];
 /**
  * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
  * none, while `hasNextPage` is true.
@@ -193,14 +217,16 @@ export type LedgerFilter = {
 };
 
 /** Kinds of the live stream: intermediate changes included. These are not the webhook events. The last one is published only in the graph, not by SSE. */
-export type LiveEventKind =
-  | 'payment_created'
-  | 'payment_status_changed'
-  | 'payout_created'
-  | 'payout_status_changed'
-  | 'refund_created'
-  | 'subscription_status_changed';
+export const LiveEventKind = {
+  payment_created: 'payment_created',
+  payment_status_changed: 'payment_status_changed',
+  payout_created: 'payout_created',
+  payout_status_changed: 'payout_status_changed',
+  refund_created: 'refund_created',
+  subscription_status_changed: 'subscription_status_changed'
+} as const;
 
+export type LiveEventKind = typeof LiveEventKind[keyof typeof LiveEventKind];
 /** What buyers and the platform know of a merchant. An absent or blank field is not known. */
 export type MerchantProfileInput = {
   /** Its name in the register of companies, up to 300 characters. */
@@ -218,15 +244,19 @@ export type MerchantProfileInput = {
 };
 
 /** Which world an operation lives in. `test` is answered by the simulator, `live` by a real acquirer. */
-export type Mode =
-  | 'test'
-  | 'live';
+export const Mode = {
+  test: 'test',
+  live: 'live'
+} as const;
 
+export type Mode = typeof Mode[keyof typeof Mode];
 /** What the page does after a decline: return the buyer automatically, or stay. */
-export type OnDecline =
-  | 'return'
-  | 'stay';
+export const OnDecline = {
+  return: 'return',
+  stay: 'stay'
+} as const;
 
+export type OnDecline = typeof OnDecline[keyof typeof OnDecline];
 /** The receipt of a part of a payment. Without a customer it goes to the recipient of the payment's own receipt. */
 export type PartReceiptInput = {
   /** Another recipient; required when the payment has no receipt. */
@@ -331,40 +361,48 @@ export type PaymentLinkCreateInput = {
 };
 
 /** active until every use is paid, it expires, or it is deactivated. */
-export type PaymentLinkStatus =
-  | 'active'
-  | 'paid'
-  | 'expired'
-  | 'deactivated';
+export const PaymentLinkStatus = {
+  active: 'active',
+  paid: 'paid',
+  expired: 'expired',
+  deactivated: 'deactivated'
+} as const;
 
+export type PaymentLinkStatus = typeof PaymentLinkStatus[keyof typeof PaymentLinkStatus];
 /** What makes a payment. */
-export type PaymentMaker =
-  | 'key'
-  | 'link'
-  | 'subscription'
-  | 'token';
+export const PaymentMaker = {
+  key: 'key',
+  link: 'link',
+  subscription: 'subscription',
+  token: 'token'
+} as const;
 
+export type PaymentMaker = typeof PaymentMaker[keyof typeof PaymentMaker];
 /** How the buyer pays. `any` lets the buyer choose; `recurrent` is a charge of a saved token. */
-export type PaymentMethod =
-  | 'sbp'
-  | 'cards'
-  | 'tpay'
-  | 'sberpay'
-  | 'recurrent'
-  | 'any';
+export const PaymentMethod = {
+  sbp: 'sbp',
+  cards: 'cards',
+  tpay: 'tpay',
+  sberpay: 'sberpay',
+  recurrent: 'recurrent',
+  any: 'any'
+} as const;
 
+export type PaymentMethod = typeof PaymentMethod[keyof typeof PaymentMethod];
 /** The payment's life: pending, processing, then one final status; a succeeded payment may become refunded. */
-export type PaymentStatus =
-  | 'pending'
-  | 'processing'
+export const PaymentStatus = {
+  pending: 'pending',
+  processing: 'processing',
   /** The bank holds the money until it is captured or released. */
-  | 'authorized'
-  | 'succeeded'
-  | 'failed'
-  | 'expired'
-  | 'cancelled'
-  | 'refunded';
+  authorized: 'authorized',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  expired: 'expired',
+  cancelled: 'cancelled',
+  refunded: 'refunded'
+} as const;
 
+export type PaymentStatus = typeof PaymentStatus[keyof typeof PaymentStatus];
 /** Input of a new payout: three variants, chosen by `method`. */
 export type PayoutCreateInput = {
   /** 1 to 2^53-1, minor units. The fee is taken on top. */
@@ -418,12 +456,14 @@ export type PayoutDraftFilter = {
 };
 
 /** pending, then one of the others for ever: approved or rejected by a person, or expired 72 hours after it was made. */
-export type PayoutDraftStatus =
-  | 'pending'
-  | 'approved'
-  | 'rejected'
-  | 'expired';
+export const PayoutDraftStatus = {
+  pending: 'pending',
+  approved: 'approved',
+  rejected: 'rejected',
+  expired: 'expired'
+} as const;
 
+export type PayoutDraftStatus = typeof PayoutDraftStatus[keyof typeof PayoutDraftStatus];
 /**
  * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
  * none, while `hasNextPage` is true.
@@ -448,11 +488,13 @@ export type PayoutFilter = {
 };
 
 /** How the money leaves: to a phone by SBP, to a card, or to a bank account. */
-export type PayoutMethod =
-  | 'payouts_sbp'
-  | 'payouts_card'
-  | 'payouts_account';
+export const PayoutMethod = {
+  payouts_sbp: 'payouts_sbp',
+  payouts_card: 'payouts_card',
+  payouts_account: 'payouts_account'
+} as const;
 
+export type PayoutMethod = typeof PayoutMethod[keyof typeof PayoutMethod];
 /** A payout that is not made yet, of a merchant's shop. */
 export type PayoutQuoteItem = {
   /** The shop whose payout it would be. */
@@ -464,130 +506,140 @@ export type PayoutQuoteItem = {
 };
 
 /** pending, then one final status. */
-export type PayoutStatus =
-  | 'pending'
-  | 'succeeded'
-  | 'failed';
+export const PayoutStatus = {
+  pending: 'pending',
+  succeeded: 'succeeded',
+  failed: 'failed'
+} as const;
 
+export type PayoutStatus = typeof PayoutStatus[keyof typeof PayoutStatus];
 /**
  * Restricted operations: every mutation for people, and every query for the platform's operators only, with their names in this graph. All other queries for
  * people need only the role viewer.
  */
-export type Permission =
-  | 'paymentCreate'
-  | 'paymentCancel'
-  | 'paymentCapture'
-  | 'paymentNoteAdd'
-  | 'refundCreate'
-  | 'refundDraftCreate'
-  | 'refundDraftApprove'
-  | 'refundDraftReject'
-  | 'receiptClose'
-  | 'refundRetry'
-  | 'receiptResend'
-  | 'linkCreate'
-  | 'linkDeactivate'
-  | 'payoutDraftCreate'
-  | 'payoutDraftApprove'
-  | 'payoutDraftReject'
-  | 'payoutDraftsApprove'
-  | 'payoutDraftsReject'
-  | 'payoutRecipientReveal'
-  | 'sbpBanksRefresh'
-  | 'subscriptionCancel'
-  | 'subscriptionPause'
-  | 'subscriptionResume'
-  | 'tokenCancel'
-  | 'alerts'
-  | 'bankHealth'
-  | 'reconciliationRuns'
-  | 'reconciliationDifferences'
-  | 'merchantCreate'
-  | 'merchantOnboard'
-  | 'merchantProfileSet'
-  | 'merchantRateLimitSet'
-  | 'merchantSupportRefundSet'
-  | 'shopCreate'
-  | 'apiKeyIssue'
-  | 'apiKeyApprove'
-  | 'apiKeyRevoke'
-  | 'apiKeyRotate'
-  | 'shopSignatureRequire'
-  | 'shopSigningSecretRotate'
-  | 'shopAllowListSet'
-  | 'shopReceiptsRequire'
-  | 'merchantRename'
-  | 'merchantLiveEnable'
-  | 'merchantLiveDisable'
-  | 'shopRename'
-  | 'shopWebhookSecretRotate'
-  | 'webhookEndpointCreate'
-  | 'webhookEndpointUpdate'
-  | 'webhookEndpointDisable'
-  | 'webhookEndpointEnable'
-  | 'webhookEndpointDelete'
-  | 'webhookEndpointSecretRotate'
-  | 'webhookDeliveryResend'
-  | 'webhookDeliveriesResendFailed'
-  | 'webhookDeliveriesRetry'
-  | 'forbiddenPurposes'
-  | 'testClockCreate'
-  | 'testClockAdvance'
-  | 'testClockFreeze'
-  | 'testClockResume'
-  | 'testClockRemove'
-  | 'rateSet'
-  | 'bankAccountSet'
-  | 'bankAccountRemove'
-  | 'bankRouteSet'
-  | 'bankRouteRemove'
-  | 'blockEntryAdd'
-  | 'blockEntryRemove'
-  | 'forbiddenPurposeAdd'
-  | 'forbiddenPurposeRemove'
-  | 'exchangeRateSet'
-  | 'settlementRecord'
-  | 'adjustmentRecord'
-  | 'reconciliationOpen'
-  | 'reconciliationPartAdd'
-  | 'reconciliationMatch'
-  | 'reconciliationDifferenceResolve'
-  | 'alertResolve'
-  | 'alertAssignees'
-  | 'alertAssign'
-  | 'webhookEndpointTest'
-  | 'savedViewSave'
-  | 'savedViewDelete'
-  | 'personSessionEnd'
-  | 'personInvite'
-  | 'personInvitationWithdraw'
-  | 'bankAskAgain'
-  | 'personalDataErase';
+export const Permission = {
+  paymentCreate: 'paymentCreate',
+  paymentCancel: 'paymentCancel',
+  paymentCapture: 'paymentCapture',
+  paymentNoteAdd: 'paymentNoteAdd',
+  refundCreate: 'refundCreate',
+  refundDraftCreate: 'refundDraftCreate',
+  refundDraftApprove: 'refundDraftApprove',
+  refundDraftReject: 'refundDraftReject',
+  receiptClose: 'receiptClose',
+  refundRetry: 'refundRetry',
+  receiptResend: 'receiptResend',
+  linkCreate: 'linkCreate',
+  linkDeactivate: 'linkDeactivate',
+  payoutDraftCreate: 'payoutDraftCreate',
+  payoutDraftApprove: 'payoutDraftApprove',
+  payoutDraftReject: 'payoutDraftReject',
+  payoutDraftsApprove: 'payoutDraftsApprove',
+  payoutDraftsReject: 'payoutDraftsReject',
+  payoutRecipientReveal: 'payoutRecipientReveal',
+  sbpBanksRefresh: 'sbpBanksRefresh',
+  subscriptionCancel: 'subscriptionCancel',
+  subscriptionPause: 'subscriptionPause',
+  subscriptionResume: 'subscriptionResume',
+  tokenCancel: 'tokenCancel',
+  alerts: 'alerts',
+  bankHealth: 'bankHealth',
+  reconciliationRuns: 'reconciliationRuns',
+  reconciliationDifferences: 'reconciliationDifferences',
+  merchantCreate: 'merchantCreate',
+  merchantOnboard: 'merchantOnboard',
+  merchantProfileSet: 'merchantProfileSet',
+  merchantRateLimitSet: 'merchantRateLimitSet',
+  merchantSupportRefundSet: 'merchantSupportRefundSet',
+  shopCreate: 'shopCreate',
+  apiKeyIssue: 'apiKeyIssue',
+  apiKeyApprove: 'apiKeyApprove',
+  apiKeyRevoke: 'apiKeyRevoke',
+  apiKeyRotate: 'apiKeyRotate',
+  shopSignatureRequire: 'shopSignatureRequire',
+  shopSigningSecretRotate: 'shopSigningSecretRotate',
+  shopAllowListSet: 'shopAllowListSet',
+  shopReceiptsRequire: 'shopReceiptsRequire',
+  merchantRename: 'merchantRename',
+  merchantLiveEnable: 'merchantLiveEnable',
+  merchantLiveDisable: 'merchantLiveDisable',
+  shopRename: 'shopRename',
+  shopWebhookSecretRotate: 'shopWebhookSecretRotate',
+  webhookEndpointCreate: 'webhookEndpointCreate',
+  webhookEndpointUpdate: 'webhookEndpointUpdate',
+  webhookEndpointDisable: 'webhookEndpointDisable',
+  webhookEndpointEnable: 'webhookEndpointEnable',
+  webhookEndpointDelete: 'webhookEndpointDelete',
+  webhookEndpointSecretRotate: 'webhookEndpointSecretRotate',
+  webhookDeliveryResend: 'webhookDeliveryResend',
+  webhookDeliveriesResendFailed: 'webhookDeliveriesResendFailed',
+  webhookDeliveriesRetry: 'webhookDeliveriesRetry',
+  forbiddenPurposes: 'forbiddenPurposes',
+  testClockCreate: 'testClockCreate',
+  testClockAdvance: 'testClockAdvance',
+  testClockFreeze: 'testClockFreeze',
+  testClockResume: 'testClockResume',
+  testClockRemove: 'testClockRemove',
+  rateSet: 'rateSet',
+  bankAccountSet: 'bankAccountSet',
+  bankAccountRemove: 'bankAccountRemove',
+  bankRouteSet: 'bankRouteSet',
+  bankRouteRemove: 'bankRouteRemove',
+  blockEntryAdd: 'blockEntryAdd',
+  blockEntryRemove: 'blockEntryRemove',
+  forbiddenPurposeAdd: 'forbiddenPurposeAdd',
+  forbiddenPurposeRemove: 'forbiddenPurposeRemove',
+  exchangeRateSet: 'exchangeRateSet',
+  settlementRecord: 'settlementRecord',
+  adjustmentRecord: 'adjustmentRecord',
+  reconciliationOpen: 'reconciliationOpen',
+  reconciliationPartAdd: 'reconciliationPartAdd',
+  reconciliationMatch: 'reconciliationMatch',
+  reconciliationDifferenceResolve: 'reconciliationDifferenceResolve',
+  alertResolve: 'alertResolve',
+  alertAssignees: 'alertAssignees',
+  alertAssign: 'alertAssign',
+  webhookEndpointTest: 'webhookEndpointTest',
+  savedViewSave: 'savedViewSave',
+  savedViewDelete: 'savedViewDelete',
+  personSessionEnd: 'personSessionEnd',
+  personInvite: 'personInvite',
+  personInvitationWithdraw: 'personInvitationWithdraw',
+  bankAskAgain: 'bankAskAgain',
+  personalDataErase: 'personalDataErase'
+} as const;
 
+export type Permission = typeof Permission[keyof typeof Permission];
 /** Whose personal data. */
-export type PersonalDataSubject =
+export const PersonalDataSubject = {
   /** Of all payments, tokens and subscriptions with the merchant's reference of a customer. */
-  | 'customer'
-  | 'payment'
-  | 'payout';
+  customer: 'customer',
+  payment: 'payment',
+  payout: 'payout'
+} as const;
 
+export type PersonalDataSubject = typeof PersonalDataSubject[keyof typeof PersonalDataSubject];
 /** What has a rate: the methods of payments, and of payouts, whose fee is withheld on top of the amount. */
-export type RatedMethod =
-  | 'sbp'
-  | 'cards'
-  | 'tpay'
-  | 'sberpay'
-  | 'recurrent'
-  | 'payouts_sbp'
-  | 'payouts_card'
-  | 'payouts_account';
+export const RatedMethod = {
+  sbp: 'sbp',
+  cards: 'cards',
+  tpay: 'tpay',
+  sberpay: 'sberpay',
+  recurrent: 'recurrent',
+  payouts_sbp: 'payouts_sbp',
+  payouts_card: 'payouts_card',
+  payouts_account: 'payouts_account'
+} as const;
 
+export type RatedMethod = typeof RatedMethod[keyof typeof RatedMethod];
 /** Where a rate was set; the most specific one is in force. */
-export type RateLevel =
-  | 'platform'
-  | 'merchant'
-  | 'shop';
+export const RateLevel = {
+  platform: 'platform',
+  merchant: 'merchant',
+  shop: 'shop'
+} as const;
 
+export type RateLevel = typeof RateLevel[keyof typeof RateLevel];
 /** The recipient; `email` or `phone` is required. Sealed at rest, and only shown masked. */
 export type ReceiptCustomerInput = {
   /** An e-mail address. */
@@ -652,118 +704,134 @@ export type ReceiptItemInput = {
 };
 
 /** The unit of the quantity (tag 2108 of 54-FZ). */
-export type ReceiptMeasure =
-  | 'piece'
-  | 'gram'
-  | 'kilogram'
-  | 'ton'
-  | 'centimeter'
-  | 'decimeter'
-  | 'meter'
-  | 'square_centimeter'
-  | 'square_decimeter'
-  | 'square_meter'
-  | 'milliliter'
-  | 'liter'
-  | 'cubic_meter'
-  | 'kilowatt_hour'
-  | 'gigacalorie'
-  | 'day'
-  | 'hour'
-  | 'minute'
-  | 'second'
-  | 'kilobyte'
-  | 'megabyte'
-  | 'gigabyte'
-  | 'terabyte'
-  | 'another';
+export const ReceiptMeasure = {
+  piece: 'piece',
+  gram: 'gram',
+  kilogram: 'kilogram',
+  ton: 'ton',
+  centimeter: 'centimeter',
+  decimeter: 'decimeter',
+  meter: 'meter',
+  square_centimeter: 'square_centimeter',
+  square_decimeter: 'square_decimeter',
+  square_meter: 'square_meter',
+  milliliter: 'milliliter',
+  liter: 'liter',
+  cubic_meter: 'cubic_meter',
+  kilowatt_hour: 'kilowatt_hour',
+  gigacalorie: 'gigacalorie',
+  day: 'day',
+  hour: 'hour',
+  minute: 'minute',
+  second: 'second',
+  kilobyte: 'kilobyte',
+  megabyte: 'megabyte',
+  gigabyte: 'gigabyte',
+  terabyte: 'terabyte',
+  another: 'another'
+} as const;
 
+export type ReceiptMeasure = typeof ReceiptMeasure[keyof typeof ReceiptMeasure];
 /** How it is paid (tag 1214 of 54-FZ). `prepayment` and `partial_prepayment` are two names of one mode. */
-export type ReceiptPaymentMode =
-  | 'full_prepayment'
-  | 'prepayment'
-  | 'partial_prepayment'
-  | 'advance'
-  | 'full_payment'
-  | 'partial_payment'
-  | 'credit'
-  | 'credit_payment';
+export const ReceiptPaymentMode = {
+  full_prepayment: 'full_prepayment',
+  prepayment: 'prepayment',
+  partial_prepayment: 'partial_prepayment',
+  advance: 'advance',
+  full_payment: 'full_payment',
+  partial_payment: 'partial_payment',
+  credit: 'credit',
+  credit_payment: 'credit_payment'
+} as const;
 
+export type ReceiptPaymentMode = typeof ReceiptPaymentMode[keyof typeof ReceiptPaymentMode];
 /** What is sold (tag 1212 of 54-FZ). */
-export type ReceiptPaymentSubject =
-  | 'commodity'
-  | 'excise'
-  | 'job'
-  | 'service'
-  | 'gambling_bet'
-  | 'gambling_prize'
-  | 'lottery'
-  | 'lottery_prize'
-  | 'intellectual_activity'
-  | 'payment'
-  | 'agent_commission'
-  | 'property_right'
-  | 'non_operating_gain'
-  | 'insurance_premium'
-  | 'sales_tax'
-  | 'resort_fee'
-  | 'composite'
-  | 'another'
-  | 'fine'
-  | 'tax'
-  | 'lien'
-  | 'cost'
-  | 'pension_insurance_without_payouts'
-  | 'pension_insurance_with_payouts'
-  | 'health_insurance_without_payouts'
-  | 'health_insurance_with_payouts'
-  | 'health_insurance'
-  | 'casino'
-  | 'agent_withdrawals'
-  | 'non_marked_excise'
-  | 'marked_excise'
-  | 'marked'
-  | 'non_marked';
+export const ReceiptPaymentSubject = {
+  commodity: 'commodity',
+  excise: 'excise',
+  job: 'job',
+  service: 'service',
+  gambling_bet: 'gambling_bet',
+  gambling_prize: 'gambling_prize',
+  lottery: 'lottery',
+  lottery_prize: 'lottery_prize',
+  intellectual_activity: 'intellectual_activity',
+  payment: 'payment',
+  agent_commission: 'agent_commission',
+  property_right: 'property_right',
+  non_operating_gain: 'non_operating_gain',
+  insurance_premium: 'insurance_premium',
+  sales_tax: 'sales_tax',
+  resort_fee: 'resort_fee',
+  composite: 'composite',
+  another: 'another',
+  fine: 'fine',
+  tax: 'tax',
+  lien: 'lien',
+  cost: 'cost',
+  pension_insurance_without_payouts: 'pension_insurance_without_payouts',
+  pension_insurance_with_payouts: 'pension_insurance_with_payouts',
+  health_insurance_without_payouts: 'health_insurance_without_payouts',
+  health_insurance_with_payouts: 'health_insurance_with_payouts',
+  health_insurance: 'health_insurance',
+  casino: 'casino',
+  agent_withdrawals: 'agent_withdrawals',
+  non_marked_excise: 'non_marked_excise',
+  marked_excise: 'marked_excise',
+  marked: 'marked',
+  non_marked: 'non_marked'
+} as const;
 
+export type ReceiptPaymentSubject = typeof ReceiptPaymentSubject[keyof typeof ReceiptPaymentSubject];
 /** pending, then registered or failed; a failed one can be sent again, and is pending then. */
-export type ReceiptStatus =
-  | 'pending'
-  | 'registered'
-  | 'failed';
+export const ReceiptStatus = {
+  pending: 'pending',
+  registered: 'registered',
+  failed: 'failed'
+} as const;
 
+export type ReceiptStatus = typeof ReceiptStatus[keyof typeof ReceiptStatus];
 /** What a receipt is for. */
-export type ReceiptType =
+export const ReceiptType = {
   /** Money that a buyer paid. */
-  | 'payment'
+  payment: 'payment',
   /** A refund. */
-  | 'refund'
+  refund: 'refund',
   /** Goods that were paid in advance and have been handed over. */
-  | 'closing';
+  closing: 'closing'
+} as const;
 
+export type ReceiptType = typeof ReceiptType[keyof typeof ReceiptType];
 /** How an acquirer's registry and our records differ. */
-export type ReconciliationDifferenceKind =
-  | 'amount_differs'
-  | 'currency_differs'
-  | 'status_differs'
+export const ReconciliationDifferenceKind = {
+  amount_differs: 'amount_differs',
+  currency_differs: 'currency_differs',
+  status_differs: 'status_differs',
   /** The registry has it and we do not. */
-  | 'missing_here'
+  missing_here: 'missing_here',
   /** It succeeded here and is in no registry, although it is a day old. */
-  | 'missing_at_bank'
+  missing_at_bank: 'missing_at_bank',
   /** The registry has it more than once. */
-  | 'duplicate';
+  duplicate: 'duplicate'
+} as const;
 
+export type ReconciliationDifferenceKind = typeof ReconciliationDifferenceKind[keyof typeof ReconciliationDifferenceKind];
 /** open accepts lines, ready waits for matching, matched is done. */
-export type ReconciliationStatus =
-  | 'open'
-  | 'ready'
-  | 'matched';
+export const ReconciliationStatus = {
+  open: 'open',
+  ready: 'ready',
+  matched: 'matched'
+} as const;
 
+export type ReconciliationStatus = typeof ReconciliationStatus[keyof typeof ReconciliationStatus];
 /** Methods that can be saved and charged again. */
-export type RecurringMethod =
-  | 'cards'
-  | 'sbp'
-  | 'tpay';
+export const RecurringMethod = {
+  cards: 'cards',
+  sbp: 'sbp',
+  tpay: 'tpay'
+} as const;
 
+export type RecurringMethod = typeof RecurringMethod[keyof typeof RecurringMethod];
 /** Narrows the list: all that is given must be true. As `RefundFilter`. */
 export type RefundDraftFilter = {
   /** Of this payment. */
@@ -787,12 +855,14 @@ export type RefundDraftFilter = {
 };
 
 /** State of a proposed refund. */
-export type RefundDraftStatus =
-  | 'pending'
-  | 'approved'
-  | 'rejected'
-  | 'expired';
+export const RefundDraftStatus = {
+  pending: 'pending',
+  approved: 'approved',
+  rejected: 'rejected',
+  expired: 'expired'
+} as const;
 
+export type RefundDraftStatus = typeof RefundDraftStatus[keyof typeof RefundDraftStatus];
 /**
  * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
  * none, while `hasNextPage` is true.
@@ -817,110 +887,126 @@ export type RefundFilter = {
 };
 
 /** pending, then one final status. */
-export type RefundStatus =
-  | 'pending'
-  | 'succeeded'
-  | 'failed';
+export const RefundStatus = {
+  pending: 'pending',
+  succeeded: 'succeeded',
+  failed: 'failed'
+} as const;
 
+export type RefundStatus = typeof RefundStatus[keyof typeof RefundStatus];
 /** The closed list of refusals. REST answers each with one HTTP status. */
-export type RefusalCode =
+export const RefusalCode = {
   /** An argument is missing or wrong; the message names it. */
-  | 'bad_request'
+  bad_request: 'bad_request',
   /** The key or token is missing or not valid. */
-  | 'unauthorized'
+  unauthorized: 'unauthorized',
   /** The merchant's live mode is off. */
-  | 'live_not_enabled'
+  live_not_enabled: 'live_not_enabled',
   /** The address is not on the shop's allow-list. */
-  | 'ip_not_allowed'
+  ip_not_allowed: 'ip_not_allowed',
   /** The key lacks the scope, or the person the role. */
-  | 'scope_required'
+  scope_required: 'scope_required',
   /** A block list holds the customer, card, phone, account or country. */
-  | 'aml_blocked'
+  aml_blocked: 'aml_blocked',
   /** The description holds a forbidden word. */
-  | 'forbidden_purpose'
+  forbidden_purpose: 'forbidden_purpose',
   /** The shop requires a signature, and none was sent. */
-  | 'signature_required'
+  signature_required: 'signature_required',
   /** The signature does not match the request. */
-  | 'invalid_signature'
+  invalid_signature: 'invalid_signature',
   /** There is no such object, or it is another merchant's. */
-  | 'not_found'
+  not_found: 'not_found',
   /** The payment is no longer pending. */
-  | 'not_pending'
+  not_pending: 'not_pending',
   /** The key or reference was used for something else. */
-  | 'idempotent_conflict'
+  idempotent_conflict: 'idempotent_conflict',
   /** The first call with the key has not ended yet. */
-  | 'idempotent_in_progress'
+  idempotent_in_progress: 'idempotent_in_progress',
   /** The bank does not hold the money of the payment, or another operation on it is in progress. */
-  | 'payment_not_authorized'
+  payment_not_authorized: 'payment_not_authorized',
   /** The payment has not succeeded, so there is nothing to refund. */
-  | 'payment_not_succeeded'
+  payment_not_succeeded: 'payment_not_succeeded',
   /** The payment is refunded in full. */
-  | 'already_refunded'
+  already_refunded: 'already_refunded',
   /** The token is pending or cancelled. */
-  | 'token_not_active'
+  token_not_active: 'token_not_active',
   /** The payment needs no closing receipt, or the receipt has not failed. */
-  | 'receipt_not_expected'
+  receipt_not_expected: 'receipt_not_expected',
   /** More than is left to refund, or than may be captured. */
-  | 'amount_exceeds_remainder'
+  amount_exceeds_remainder: 'amount_exceeds_remainder',
   /** The bank refused the capture; the payment stays authorized. */
-  | 'capture_declined'
+  capture_declined: 'capture_declined',
   /** More than is available. */
-  | 'insufficient_balance'
+  insufficient_balance: 'insufficient_balance',
   /** The shop has no route to a bank for this. */
-  | 'route_not_configured'
+  route_not_configured: 'route_not_configured',
   /** None of the shop's banks supports the method. */
-  | 'method_unsupported'
+  method_unsupported: 'method_unsupported',
   /** The bank's router does not know the recipient's bank. */
-  | 'router_error';
+  router_error: 'router_error'
+} as const;
 
+export type RefusalCode = typeof RefusalCode[keyof typeof RefusalCode];
 /** What an acquirer's registry line is about. */
-export type RegistryOperation =
-  | 'payment'
-  | 'refund'
-  | 'payout';
+export const RegistryOperation = {
+  payment: 'payment',
+  refund: 'refund',
+  payout: 'payout'
+} as const;
 
+export type RegistryOperation = typeof RegistryOperation[keyof typeof RegistryOperation];
 /** What a person may do. Roles ascend: each may what those before it may. */
-export type Role =
-  | 'viewer'
-  | 'support'
-  | 'finance'
-  | 'admin';
+export const Role = {
+  viewer: 'viewer',
+  support: 'support',
+  finance: 'finance',
+  admin: 'admin'
+} as const;
 
+export type Role = typeof Role[keyof typeof Role];
 /** By what a bank moves money: sbp, cards, tpay and sberpay for what buyers pay, sbp, card and account for payouts. */
-export type RouteMethod =
-  | 'sbp'
-  | 'cards'
-  | 'tpay'
-  | 'sberpay'
-  | 'card'
-  | 'account';
+export const RouteMethod = {
+  sbp: 'sbp',
+  cards: 'cards',
+  tpay: 'tpay',
+  sberpay: 'sberpay',
+  card: 'card',
+  account: 'account'
+} as const;
 
+export type RouteMethod = typeof RouteMethod[keyof typeof RouteMethod];
 /** What a search can find. */
-export type SearchKind =
-  | 'payment'
-  | 'refund'
-  | 'payout'
-  | 'subscription'
-  | 'token'
-  | 'payment_link'
-  | 'webhook_delivery'
-  | 'event'
-  | 'audit_entry'
-  | 'merchant'
-  | 'shop';
+export const SearchKind = {
+  payment: 'payment',
+  refund: 'refund',
+  payout: 'payout',
+  subscription: 'subscription',
+  token: 'token',
+  payment_link: 'payment_link',
+  webhook_delivery: 'webhook_delivery',
+  event: 'event',
+  audit_entry: 'audit_entry',
+  merchant: 'merchant',
+  shop: 'shop'
+} as const;
 
+export type SearchKind = typeof SearchKind[keyof typeof SearchKind];
 /** The first, binding payment, or a charge by the schedule. */
-export type SubscriptionChargeKind =
-  | 'subscription_init'
-  | 'subscription_charge';
+export const SubscriptionChargeKind = {
+  subscription_init: 'subscription_init',
+  subscription_charge: 'subscription_charge'
+} as const;
 
+export type SubscriptionChargeKind = typeof SubscriptionChargeKind[keyof typeof SubscriptionChargeKind];
 /** open until its payment is final; cancelled when the merchant cancelled the payment, and then the period is not charged. */
-export type SubscriptionChargeStatus =
-  | 'open'
-  | 'succeeded'
-  | 'failed'
-  | 'cancelled';
+export const SubscriptionChargeStatus = {
+  open: 'open',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled'
+} as const;
 
+export type SubscriptionChargeStatus = typeof SubscriptionChargeStatus[keyof typeof SubscriptionChargeStatus];
 /**
  * Filters the list; all conditions must hold. A condition without an index is checked on 20,000 rows at a time, so a page may have fewer nodes than requested, or
  * none, while `hasNextPage` is true.
@@ -945,117 +1031,135 @@ export type SubscriptionFilter = {
 };
 
 /** The unit of the schedule: a charge every `intervalCount` of these. */
-export type SubscriptionPeriod =
-  | 'day'
-  | 'week'
-  | 'month'
-  | 'year';
+export const SubscriptionPeriod = {
+  day: 'day',
+  week: 'week',
+  month: 'month',
+  year: 'year'
+} as const;
 
+export type SubscriptionPeriod = typeof SubscriptionPeriod[keyof typeof SubscriptionPeriod];
 /** pending until a method is bound; past_due while a failed charge is tried again; paused and cancelled charge nothing. */
-export type SubscriptionStatus =
-  | 'pending'
-  | 'active'
-  | 'past_due'
-  | 'paused'
-  | 'cancelled';
+export const SubscriptionStatus = {
+  pending: 'pending',
+  active: 'active',
+  past_due: 'past_due',
+  paused: 'paused',
+  cancelled: 'cancelled'
+} as const;
 
+export type SubscriptionStatus = typeof SubscriptionStatus[keyof typeof SubscriptionStatus];
 /** pending until the buyer confirms; active may be charged; cancelled never again. */
-export type TokenStatus =
-  | 'pending'
-  | 'active'
-  | 'cancelled';
+export const TokenStatus = {
+  pending: 'pending',
+  active: 'active',
+  cancelled: 'cancelled'
+} as const;
 
+export type TokenStatus = typeof TokenStatus[keyof typeof TokenStatus];
 /** By what the totals of an interval are divided. */
-export type TotalsGroup =
-  | 'status'
-  | 'method'
+export const TotalsGroup = {
+  status: 'status',
+  method: 'method',
   /** The bank's connector; empty where no bank was chosen. */
-  | 'bank'
+  bank: 'bank',
   /** Only for failures; empty if the failure has no code. */
-  | 'failure_code'
-  | 'shop';
+  failure_code: 'failure_code',
+  shop: 'shop'
+} as const;
 
+export type TotalsGroup = typeof TotalsGroup[keyof typeof TotalsGroup];
 /** How long each interval of totals is, in the zone of the question. */
-export type TotalsInterval =
-  | 'hour'
-  | 'day'
-  | 'week'
-  | 'month';
+export const TotalsInterval = {
+  hour: 'hour',
+  day: 'day',
+  week: 'week',
+  month: 'month'
+} as const;
 
+export type TotalsInterval = typeof TotalsInterval[keyof typeof TotalsInterval];
 /** What totals count. */
-export type TotalsOf =
-  | 'payment'
-  | 'refund'
-  | 'payout';
+export const TotalsOf = {
+  payment: 'payment',
+  refund: 'refund',
+  payout: 'payout'
+} as const;
 
+export type TotalsOf = typeof TotalsOf[keyof typeof TotalsOf];
 /** Webhook events: facts that stay. A different list from the stream's kinds. */
-export type WebhookEvent =
-  | 'payment_authorized'
-  | 'payment_succeeded'
-  | 'payment_failed'
-  | 'payment_cancelled'
-  | 'payment_expired'
-  | 'payment_refunded'
+export const WebhookEvent = {
+  payment_authorized: 'payment_authorized',
+  payment_succeeded: 'payment_succeeded',
+  payment_failed: 'payment_failed',
+  payment_cancelled: 'payment_cancelled',
+  payment_expired: 'payment_expired',
+  payment_refunded: 'payment_refunded',
   /** A refund failed; the money stays with the merchant. `refund.failed`, `payout.created` and those of subscriptions and tokens go to endpoints whose filter names them. */
-  | 'refund_failed'
+  refund_failed: 'refund_failed',
   /** A payout was made. */
-  | 'payout_created'
-  | 'payout_succeeded'
-  | 'payout_failed'
-  | 'link_paid'
+  payout_created: 'payout_created',
+  payout_succeeded: 'payout_succeeded',
+  payout_failed: 'payout_failed',
+  link_paid: 'link_paid',
   /** A receipt was registered. */
-  | 'receipt_registered'
+  receipt_registered: 'receipt_registered',
   /** The cash register refused a receipt. */
-  | 'receipt_failed'
+  receipt_failed: 'receipt_failed',
   /** A subscription is active: its method was bound, or a charge succeeded after one that had failed. */
-  | 'subscription_activated'
+  subscription_activated: 'subscription_activated',
   /** A charge of a subscription failed; it is tried again. */
-  | 'subscription_past_due'
+  subscription_past_due: 'subscription_past_due',
   /** A person paused a subscription. */
-  | 'subscription_paused'
+  subscription_paused: 'subscription_paused',
   /** A person ended a pause. */
-  | 'subscription_resumed'
+  subscription_resumed: 'subscription_resumed',
   /** A subscription ended, for whatever reason. */
-  | 'subscription_cancelled'
+  subscription_cancelled: 'subscription_cancelled',
   /** A payment method was saved. */
-  | 'token_activated'
+  token_activated: 'token_activated',
   /** A saved method was revoked, or was not confirmed. */
-  | 'token_cancelled';
+  token_cancelled: 'token_cancelled'
+} as const;
 
+export type WebhookEvent = typeof WebhookEvent[keyof typeof WebhookEvent];
 /** Why a webhook was not answered, or not sent. */
-export type WebhookFault =
+export const WebhookFault = {
   /** No complete answer came in time. */
-  | 'timeout'
+  timeout: 'timeout',
   /** Nothing listens at the address. */
-  | 'connection_refused'
+  connection_refused: 'connection_refused',
   /** The connection ended before the answer. */
-  | 'connection_lost'
+  connection_lost: 'connection_lost',
   /** There is no way to the address. */
-  | 'unreachable'
+  unreachable: 'unreachable',
   /** The name has no address. */
-  | 'name_unknown'
+  name_unknown: 'name_unknown',
   /** The address is not public, or is not https. */
-  | 'target_forbidden'
+  target_forbidden: 'target_forbidden',
   /** The certificate or the handshake failed. */
-  | 'tls'
+  tls: 'tls',
   /** The endpoint was disabled or deleted. */
-  | 'endpoint_gone'
+  endpoint_gone: 'endpoint_gone',
   /** The endpoint's secret cannot be read. */
-  | 'secret_unreadable'
+  secret_unreadable: 'secret_unreadable',
   /** Anything else; the error says more. */
-  | 'other';
+  other: 'other'
+} as const;
 
+export type WebhookFault = typeof WebhookFault[keyof typeof WebhookFault];
 /** How a webhook is signed. */
-export type WebhookSignature =
+export const WebhookSignature = {
   /** `t=<unix>,v1=<HMAC of the body>,v2=<HMAC of t.body>`: recommended. */
-  | 'v2'
+  v2: 'v2',
   /** `sha256=<HMAC of the body>`, without protection from replays. */
-  | 'legacy'
+  legacy: 'legacy',
   /** As v2, but `v1` is the HMAC of t.body too, so that Stripe's own verifier accepts it. */
-  | 'stripe'
+  stripe: 'stripe',
   /** The headers `webhook-id`, `webhook-timestamp` and `webhook-signature` of the Standard Webhooks specification, whose libraries verify them. */
-  | 'standard';
+  standard: 'standard'
+} as const;
 
+export type WebhookSignature = typeof WebhookSignature[keyof typeof WebhookSignature];
 export type AlertsQueryVariables = Exact<{
   merchantId?: string | number | null | undefined;
   resolved?: boolean | null | undefined;

@@ -12,7 +12,7 @@ import { useAsk } from '../parts/use-ask.ts';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords, type Words } from '../words/words.ts';
-import { eventName, webhookEvents } from '../webhooks/webhook-events.ts';
+import { eventName, webhookEvents } from '../webhooks/endpoint-acts.tsx';
 import type { DeveloperShop } from './keys.tsx';
 
 type Item = graph.EventLogQuery['eventLog']['items'][number];

@@ -129,15 +129,7 @@ const RecordActs = ({
   );
 };
 
-const types = [
-  'payment',
-  'fee',
-  'refund',
-  'payout',
-  'payout_fee',
-  'settlement',
-  'adjustment',
-] as const;
+const types = Object.values(graph.LedgerEntryType);
 
 const useNarrowing = (
   merchantId: string,

@@ -8,7 +8,13 @@ import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
-import { eventName, webhookEvents } from './webhook-events.ts';
+
+/* The kinds of webhook events. */
+
+export const webhookEvents = Object.values(graph.WebhookEvent);
+
+/** As it stands in a webhook: `payment.succeeded`. */
+export const eventName = (event: graph.WebhookEvent): string => event.replace('_', '.');
 
 const schemes = ['v2', 'standard', 'stripe', 'legacy'] as const satisfies graph.WebhookSignature[];
 

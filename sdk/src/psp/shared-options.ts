@@ -1,7 +1,7 @@
 /** What commands on the objects of the API share. */
 import type { PaymentClient } from '../client.ts';
 import { formatMoney } from '../money.ts';
-import type { WebhookEventName } from '../schemas.ts';
+import { webhookEvents } from '../generated/webhook-events.ts';
 import { type Command, type Context, type Option, type Options, row } from './command.ts';
 import { Failure } from './failure.ts';
 import { present, readChoice, readCount } from './command-line.ts';
@@ -120,31 +120,7 @@ export const second = (moment: string): string => moment.replace(/\.\d+Z$/, 'Z')
 export const money = (value: number, currency: string): string =>
   formatMoney(value, currency, 'en');
 
-/** A name that the description has and this table lacks does not compile. */
-const known: Readonly<Record<WebhookEventName, true>> = {
-  'payment.authorized': true,
-  'payment.succeeded': true,
-  'payment.failed': true,
-  'payment.cancelled': true,
-  'payment.expired': true,
-  'payment.refunded': true,
-  'refund.failed': true,
-  'payout.created': true,
-  'payout.succeeded': true,
-  'payout.failed': true,
-  'link.paid': true,
-  'receipt.registered': true,
-  'receipt.failed': true,
-  'subscription.activated': true,
-  'subscription.past_due': true,
-  'subscription.paused': true,
-  'subscription.resumed': true,
-  'subscription.cancelled': true,
-  'token.activated': true,
-  'token.cancelled': true,
-};
-
-const names: readonly string[] = Object.keys(known);
+const names: readonly string[] = webhookEvents;
 
 export const eventsOption: Option = {
   says: 'only these, separated by commas; may be repeated',
