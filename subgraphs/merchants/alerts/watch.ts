@@ -2,14 +2,13 @@
  * Watches what goes wrong slowly: a bank, a share of successes, an endpoint, a payout, a key. What
  * is found raises an alert of its kind; what has passed resolves its alert.
  */
-import { raiseAlert } from '../../platform/alerts/alerts.ts';
+import { raiseAlert, type RaisedAlert } from '../../platform/alerts/alerts.ts';
 import { AlertEntity } from '../../platform/alerts/entities.ts';
 import { noteListChange } from '../../platform/database/list-changes.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { periodic, type Job } from '../../platform/queue/run-job.ts';
-import type { AlertFields, AlertKind } from '../../rules/alert.ts';
-import type { Mode } from '../../rules/mode.ts';
+import type { AlertKind } from '../../rules/alert.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
 
 export interface WatchDeps {
@@ -45,15 +44,7 @@ const foundOfMerchant_max = 5;
 /** Deliveries of a merchant that are looked at for one that succeeded, the newest first. */
 const looked_max = 10_000;
 
-interface Found {
-  /** Null: it is about the platform. */
-  readonly merchantId: string | null;
-  readonly shopId: string | null;
-  readonly mode: Mode | null;
-  readonly subjectId: string;
-  readonly detail: string;
-  readonly fields: AlertFields;
-}
+type Found = Omit<RaisedAlert, 'kind' | 'at'>;
 
 interface Watch {
   readonly kind: AlertKind;

@@ -10,8 +10,8 @@ import {
 } from '../../rules/alert.ts';
 import { maskCardNumbers } from '../../rules/card.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
-import type { Mode } from '../../rules/mode.ts';
 import type { Refusal } from '../../rules/refusal.ts';
+import type { PublishedAlert } from '../bus/bus.ts';
 import { findPage, given, type Page } from '../database/keyset.ts';
 import { noteListChange } from '../database/list-changes.ts';
 import type { Database } from '../database/orm.ts';
@@ -20,20 +20,7 @@ import { metrics } from '../tracing/telemetry.ts';
 import { AlertEntity, type Alert } from './entities.ts';
 import type { QueryalertsArgs } from '../../../schema/generated/merchants.ts';
 
-export interface RaisedAlert {
-  readonly kind: AlertKind;
-  /** Null: it is about the platform itself. */
-  readonly merchantId: string | null;
-  readonly shopId: string | null;
-  readonly mode: Mode | null;
-  /** What it is about; with the kind and the merchant it is unique. */
-  readonly subjectId: string;
-  /**
-   * What was found, in words that a person can act on; no secrets. A card number in it is masked.
-   */
-  readonly detail: string;
-  /** The same for programs; a card number in a value is masked. */
-  readonly fields: AlertFields;
+export interface RaisedAlert extends Omit<PublishedAlert, 'id' | 'raisedAt'> {
   readonly at: Temporal.Instant;
 }
 

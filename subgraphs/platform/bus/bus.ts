@@ -25,8 +25,13 @@ export interface PublishedAlert {
   readonly merchantId: string | null;
   readonly shopId: string | null;
   readonly mode: Mode | null;
+  /** What it is about; with the kind and the merchant it is unique. */
   readonly subjectId: string;
+  /**
+   * What was found, in words that a person can act on; no secrets. A card number in it is masked.
+   */
   readonly detail: string;
+  /** The same for programs; a card number in a value is masked. */
   readonly fields: AlertFields;
   /** RFC 3339. */
   readonly raisedAt: string;
