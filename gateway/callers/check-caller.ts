@@ -35,7 +35,6 @@ export const rememberByHolder = <Made extends object>(
 /** How far the time of a signature may be from this service's time, either way. */
 const signatureAge_max_s = 300;
 
-/** A request as it was signed. */
 interface SignedRequest {
   readonly request: Pick<IncomingMessage, 'method' | 'url' | 'rawHeaders'>;
   /** The raw bytes of the body. */

@@ -100,7 +100,6 @@ export interface TakeResult {
   readonly retryAfter_s: number;
 }
 
-/** A store of buckets by name. */
 export interface Buckets {
   /**
    * Takes tokens out of the bucket, one by default, all or none. Null when the store is

@@ -9,7 +9,6 @@ import { GraphQLError, Source } from 'graphql';
 import { codedError } from './errors.ts';
 import type { Mistake, PlanningAnswer, PlanningTask } from './planning-thread.ts';
 
-/** Queued documents of one caller. */
 const waitingPerCaller_max = 100;
 const queueWait_max_ms = 10_000;
 /**

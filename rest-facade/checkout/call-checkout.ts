@@ -21,7 +21,6 @@ export type CheckoutAnswer = Checkout | PageRefusal;
 /** What the page of a payment link shows. */
 export type LinkPage = NonNullable<GetLinkPageQuery['linkPage']>;
 
-/** What the page of a customer shows. */
 export type CustomerPage = NonNullable<GetCustomerPageQuery['customerPage']>;
 type FoundSubscription = NonNullable<GetCustomerSubscriptionQuery['customerPage']>;
 /** What the page of one of the customer's subscriptions shows. */
@@ -87,7 +86,6 @@ export const prepareCheckoutCalls = (graph: Pick<Supergraph, 'operation'>) => {
     plan: open('PlanCheckoutOutcome', 'checkoutOutcomePlan'),
     /** `coded`: the buyer answers at the simulated bank with a code. */
     confirm: open('ConfirmCheckoutSimulator', 'checkoutSimulatorConfirm'),
-    /** The link at an address; null when there is none. */
     readLink: open('GetLinkPage', 'linkPage'),
     /** Makes a payment through a link, of `amount` minor units where it is open; once for a key. */
     payLink: open('PayLink', 'linkPay'),

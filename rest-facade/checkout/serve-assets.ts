@@ -50,7 +50,6 @@ interface Asset {
 export interface Assets {
   readonly files: ReadonlyMap<string, Asset>;
   readonly version: string;
-  /** The address of an asset. */
   readonly address: (name: string) => string;
 }
 

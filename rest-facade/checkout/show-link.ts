@@ -141,7 +141,6 @@ const linkPage = (
     </main>`,
   );
 
-/** The page of a link that has ended. */
 const endedLinkPage = (link: LinkPage, words: Words, assets: Assets): string => {
   const { ended } = words.link;
   const { title, text } = ended[link.status === 'active' ? 'expired' : link.status];

@@ -194,7 +194,6 @@ export const csvWriter = (columns: readonly ExportColumn[], language: ExportLang
   return {
     /** The first line. */
     head: mark + lineOf(columns.map(({ name }) => name)),
-    /** The lines of some rows. */
     lines: (rows: readonly unknown[]): string =>
       rows.map((row) => lineOf(columns.map((column) => cellIn(row, column)))).join(''),
   };

@@ -90,7 +90,6 @@ const fitsStandard = (delivery: Delivery): Promise<boolean> => {
   return anyFits(signatures, keyTextOf(delivery.secret), signed, body);
 };
 
-/** The header that each format signs with. */
 const signatureHeaders: Readonly<Record<WebhookFormat, string>> = {
   v2: 'X-PSP-Signature',
   stripe: 'X-PSP-Signature',

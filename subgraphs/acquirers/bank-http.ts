@@ -11,7 +11,6 @@ import type { BreakerState } from '../rules/banks.ts';
  * required, and everything else is null when it is absent or unreadable.
  */
 
-/** A text that is not empty. */
 export const text = v.pipe(v.string(), v.nonEmpty());
 
 /** A field that is null when it is absent or is no `schema`. */

@@ -185,7 +185,6 @@ export type SessionAnswer =
   | { readonly kind: 'pending'; readonly askAt: null }
   | Unaccepted<SessionNotOpened>;
 
-/** The operation to query. */
 export interface Question {
   readonly merchantId: string;
   readonly operationId: string;

@@ -7,7 +7,6 @@ import type { Keys } from '../platform/access/keys.ts';
 import type { NotificationRoute } from '../platform/http/bank-notifications.ts';
 import type { Bank } from './bank.ts';
 
-/** What an acquirer is opened with. */
 export interface ConnectorDeps {
   /** Alerts are raised on it. */
   readonly pool: Runner;

@@ -61,7 +61,6 @@ const sealedCustomer = (
   customer: ReceiptCustomer,
 ): string => customers.seal(JSON.stringify(customer));
 
-/** Opens the reader. */
 export const openReadTerms =
   (pool: Runner, customers: Pick<CustomerVault, 'open'>): ReadTerms =>
   async (keys) => {

@@ -91,7 +91,6 @@ export type Candidates = readonly [Bank, ...Bank[]];
 interface RoutingRequest extends ShopInMode {
   readonly operation: BankOperation;
   readonly method: RouteMethod;
-  /** What the money is in. */
   readonly currency: string;
   /** Present: the bank must hold the money, and capture it later. */
   readonly holds?: boolean;

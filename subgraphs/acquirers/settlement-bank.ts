@@ -12,7 +12,6 @@ export type ReportedStatus = (typeof reportedStatuses)[number];
 
 /** One line of a settlement report. Amounts are minor units. */
 export interface ReportLine {
-  /** The bank's own reference. */
   readonly reference: string;
   /**
    * Our operation's id; null when the bank does not repeat it, and the line is found by its

@@ -121,7 +121,6 @@ interface FoundObject {
   readonly text: ReactNode;
 }
 
-/** An object of a list other than that of payments. */
 const listedOf = (hit: Hit, merchant: string, words: Words): FoundObject | null => {
   const { kind, id, at, payment, refund, payout, subscription } = hit;
   const key = `${kind} ${merchant} ${id}`;

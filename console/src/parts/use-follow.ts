@@ -17,7 +17,6 @@ const away_ms = 5_000;
 const open_ms = 60_000;
 
 export interface Followed {
-  /** The lists whose changes count. */
   readonly lists?: readonly graph.ChangedList[];
   /** Whether events count: yes, unless lists are given. */
   readonly events?: boolean;

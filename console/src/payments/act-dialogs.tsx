@@ -153,7 +153,6 @@ export const useRefund = (payment: PaymentDetails, amount: number): Refunding =>
   };
 };
 
-/** Refunds a payment, or proposes it. */
 export const RefundDialog = ({ payment, close, again }: DialogProps) => {
   const { id: paymentId, currency } = payment;
   const left = payment.amountCaptured - payment.amountRefunded;

@@ -4,7 +4,6 @@ import type * as graph from '../../../schema/generated/console.ts';
 type Receipt = NonNullable<graph.ReceiptTermsQuery['payment']>['receipts'][number];
 type Item = Receipt['items'][number];
 
-/** An item with its quantity and price as typed. */
 export interface TypedItem {
   readonly item: Item;
   readonly quantity: string;

@@ -8,7 +8,6 @@ import { bankOf } from './bank-field.tsx';
 export const methods = ['payouts_sbp', 'payouts_card', 'payouts_account'] as const;
 export type Method = (typeof methods)[number];
 
-/** The fields as they are typed. */
 export const nothingTyped = {
   method: 'payouts_sbp' as Method,
   /** An earlier payout, whose recipient is paid again; empty: the other fields have the recipient. */

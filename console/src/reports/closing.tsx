@@ -18,7 +18,6 @@ import { SaveReport } from './save-report.tsx';
 type Found = graph.ClosingQuery['closing'];
 type Shop = Found['shops'][number];
 
-/** The closing of a shop, or of all of them. */
 interface ClosingLine extends Pick<Shop, 'opening' | 'turnover' | 'closing'> {
   readonly id: string;
   readonly name: string;

@@ -48,7 +48,6 @@ const commandsNear = (
   return commands.filter((one) => likeness(one) === most).map(({ name }) => `psp ${name}`);
 };
 
-/** The failure of words that no command has. */
 const unknownCommand = (commands: readonly Command[], words: readonly string[]): Failure => {
   const group = groupOf(commands, words);
   const [text, names] = [words.join(' '), group.map(({ name }) => `psp ${name}`).join(', ')];

@@ -143,7 +143,6 @@ const openReading = ({ send, stopped, remark }: Following) => {
   return read;
 };
 
-/** Every event of the log from there on, until it is stopped. */
 export async function* followLog(
   following: Following,
 ): AsyncGenerator<LoggedText, void, undefined> {

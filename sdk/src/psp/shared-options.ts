@@ -64,7 +64,6 @@ interface List<Item> {
   first(count: number): Promise<Item[]>;
 }
 
-/** Prints the first items of a list, each on one line. */
 export const printList = async <Item extends object>(
   { given, output }: Context,
   list: List<Item>,

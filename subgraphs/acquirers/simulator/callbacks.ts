@@ -67,7 +67,6 @@ export const silentUntil = (
 ): Temporal.Instant | null =>
   planned === 'unanswered' ? now.add({ milliseconds: silence_ms }) : null;
 
-/** Plans the callbacks of an operation that is decided at `decided`. */
 export const planCallbacks = async (
   runner: Runner,
   { merchantId, operationId, shopId }: SessionOrder,
@@ -90,7 +89,6 @@ export const planCallbacks = async (
       .execute();
 };
 
-/** A callback on its way. */
 export type PlannedCallback = Pick<
   SimulatorCallback,
   'merchantId' | 'operationId' | 'number' | 'kind'

@@ -362,7 +362,6 @@ const openSession = async (pool: pg.Pool, order: SessionOrder): Promise<SessionA
   };
 };
 
-/** The simulator on our own database. */
 export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   connector: simulatorConnector,
   bankName: 'Simulator',

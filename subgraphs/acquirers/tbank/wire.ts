@@ -208,7 +208,6 @@ const paymentFailure = ({ status, errorCode }: WirePayment): FailureCode => {
   return status === 'AUTH_FAIL' ? 'authentication_failed' : 'generic_decline';
 };
 
-/** A payment that failed. */
 export const declinedPayment = (ended: WirePayment) =>
   ({
     kind: 'declined',

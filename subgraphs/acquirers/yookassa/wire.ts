@@ -273,7 +273,6 @@ export const paymentFailure = ({ reason, party }: Cancellation): FailureCode => 
   return paymentReasons[reason] ?? unlisted;
 };
 
-/** Why a refund was cancelled there. */
 export const refundFailure = ({ reason }: Cancellation): FailureCode =>
   refundReasons[reason] ?? unlisted;
 

@@ -112,7 +112,6 @@ export interface ServiceKeys {
   find(id: string): Promise<Buffer | null>;
 }
 
-/** What a process signs and reads principals with. */
 export interface PrincipalKeys {
   readonly shared: Keys;
   /** Null in a process of the edge: it neither signs nor reads as a service. */

@@ -101,7 +101,6 @@ export const alertColumns = [
   'told_at as "publishedAt"',
 ].join(', ');
 
-/** The kinds that an alert may be of; null: any. */
 const kindsOf = (
   kind: AlertKind | null,
   severity: AlertSeverity | null,

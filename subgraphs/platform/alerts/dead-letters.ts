@@ -177,7 +177,6 @@ export const eachAlone = async <Item>(
 /** A batch of rows in one statement or transaction; one row may make all of it fail. */
 export interface Batch<Result> {
   readonly task: string;
-  /** Rows at most. */
   readonly limit: number;
   /**
    * Works so many rows at most, the oldest first, passing over what was set aside. All of it

@@ -30,7 +30,6 @@ export interface DraftState {
   readonly expiresAt: Temporal.Instant;
 }
 
-/** The deciding person, and when. */
 interface Deciding {
   readonly subject: string;
   readonly at: Temporal.Instant;

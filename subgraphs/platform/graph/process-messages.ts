@@ -22,7 +22,6 @@ const place = v.pipe(v.number(), v.integer(), v.minValue(0));
 /** The first line: operations refer to its entries by position. */
 export const batchHeadSchema = v.object({
   documents: v.array(v.string()),
-  /** Principal headers. */
   principals: v.array(v.string()),
 });
 

@@ -42,7 +42,6 @@ export interface NotifiedReceipt {
  * signed.
  */
 export interface NotificationRoute {
-  /** The acquirer's connector. */
   readonly connector: string;
   /** A path of the public side; `:name` is a parameter. */
   readonly path: string;

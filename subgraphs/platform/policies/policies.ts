@@ -39,7 +39,6 @@ interface OwnedList {
 class BlockLists {
   readonly #keys: Keys;
   readonly #lists: ReadonlyMap<string, OwnedList>;
-  /** The checksums of what is known, as JSON. */
   readonly known: string;
 
   constructor(keys: Keys, lists: ReadonlyMap<string, OwnedList> = new Map()) {

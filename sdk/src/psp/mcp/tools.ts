@@ -75,7 +75,6 @@ const queryOf = (given: Arguments): Record<string, unknown> => {
   return { ...rest, ...(status === undefined ? {} : { status: [status] }), limit: countOf(given) };
 };
 
-/** A tool that reads one object by its id. */
 const reading = (
   name: string,
   says: string,
