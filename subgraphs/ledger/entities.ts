@@ -13,7 +13,7 @@ import type { SettableMethod } from './rate.ts';
 /** The fact of a posting: unique together with the type, so that a fact is booked once. */
 export type SourceKind = 'payment' | 'refund' | 'payout' | 'settlement' | 'adjustment';
 
-const PostingEntry = defineEntity({
+export const PostingEntity = defineEntity({
   name: 'PostingEntry',
   tableName: 'posting',
   properties: {
@@ -139,7 +139,7 @@ export const RateEntity = defineEntity({
 export type Rate = Row<InferEntity<typeof RateEntity>>;
 
 export const ledgerEntities = [
-  PostingEntry,
+  PostingEntity,
   BalanceDelta,
   Balance,
   LedgerHour,

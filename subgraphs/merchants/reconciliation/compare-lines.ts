@@ -3,8 +3,7 @@
  * merchant's operations are read by key.
  */
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
-import { reportedKinds, type ReportedKind } from '../../acquirers/settlement-bank.ts';
+import type { ReportedKind } from '../../acquirers/settlement-bank.ts';
 import { sentJson } from '../../platform/database/sql-file.ts';
 import {
   columnNames,
@@ -20,9 +19,8 @@ import {
   type LinePlace,
   type MatchProgress,
   type OperationSide,
-  type ReconciliationRun,
 } from './entities.ts';
-import { firstLine, storeOwners } from './find-owners.ts';
+import { firstLine, storeOwners, type Matching } from './find-owners.ts';
 
 /*
  * Decides what is wrong with a settlement report line. A line matches our operation by its id, or
@@ -124,25 +122,19 @@ const unowned: Statement = {
  * A merchant's operations at a bank in one mode, with the status a report would give them. A voided
  * verification moved no money and is in no report.
  */
-const ours: Readonly<Record<ReportedKind, Statement>> = {
-  payment: {
-    name: 'reconciliation.our_payments',
-    text: `select id, coalesce(amount_captured, amount) as amount, currency,
+const ours: Statement = {
+  name: 'reconciliation.our_operations',
+  text: `select 'payment' as kind, id, coalesce(amount_captured, amount) as amount, currency,
         case when captured_at is not null then 'succeeded' when status in ('pending', 'processing', 'authorized') then 'pending' else 'failed' end as status
-      from payment where merchant_id = $1 and id = any ($2::uuid[]) and mode = $3 and connector = $4 and not (verification and method = 'cards')`,
-  },
-  refund: {
-    name: 'reconciliation.our_refunds',
-    text: `select refund.id, refund.amount, payment.currency, refund.status
+      from payment where merchant_id = $1 and id = any ($2::uuid[]) and mode = $3 and connector = $4 and not (verification and method = 'cards')
+    union all
+    select 'refund', refund.id, refund.amount, payment.currency, refund.status
       from refund join payment on payment.merchant_id = $1 and payment.id = refund.payment_id
       where refund.merchant_id = $1 and refund.id = any ($2::uuid[]) and refund.mode = $3 and payment.connector = $4
-        and not (payment.verification and payment.method = 'cards')`,
-  },
-  payout: {
-    name: 'reconciliation.our_payouts',
-    text: `select id, amount, currency, status from payout
+        and not (payment.verification and payment.method = 'cards')
+    union all
+    select 'payout', id, amount, currency, status from payout
       where merchant_id = $1 and id = any ($2::uuid[]) and mode = $3 and connector = $4`,
-  },
 };
 
 const clear: Statement = {
@@ -176,10 +168,8 @@ const sideOf = (side: OurOperation | null): OperationSide | null =>
 
 /** Stores a merchant's differences; returns their number. */
 export const addDifferences = async (
-  client: pg.PoolClient,
+  { client, ready: { id: runId, mode }, now }: Matching,
   merchantId: string,
-  { id: runId, mode }: Pick<ReconciliationRun, 'id' | 'mode'>,
-  now: Temporal.Instant,
   found: readonly FoundDifference[],
 ): Promise<number> => {
   const rows = found.map((difference) =>
@@ -198,35 +188,26 @@ export const addDifferences = async (
   return rows.length;
 };
 
-type Ours = OurOperation & { readonly id: string };
+type Ours = OurOperation & { readonly kind: ReportedKind; readonly id: string };
 
 /** A merchant's operations that lines name, by kind and id. */
 const operationsOf = async (
-  client: pg.PoolClient,
-  { mode, connector }: ReconciliationRun,
+  { client, ready: { mode, connector } }: Matching,
   merchantId: string,
   lines: readonly Line[],
 ): Promise<ReadonlyMap<string, Ours>> => {
-  const operations = new Map<string, Ours>();
-  for (const kind of reportedKinds) {
-    const ids = lines.flatMap((line) => (line.kind === kind ? (line.matchedId ?? []) : []));
-    if (ids.length === 0) continue;
-    for (const one of await run<Ours>(client, ours[kind], [merchantId, ids, mode, connector]))
-      operations.set(`${kind}/${one.id}`, one);
-  }
-  return operations;
+  const ids = lines.flatMap(({ matchedId }) => matchedId ?? []);
+  const found = await run<Ours>(client, ours, [merchantId, ids, mode, connector]);
+  return new Map(found.map((one) => [`${one.kind}/${one.id}`, one]));
 };
 
 /** Compares lines of one merchant, or without one; returns the matching and differing counts. */
 const compareLines = async (
-  client: pg.PoolClient,
-  ready: ReconciliationRun,
+  matching: Matching,
   merchantId: string | null,
   lines: readonly Line[],
-  now: Temporal.Instant,
 ): Promise<{ readonly matched: number; readonly differences: number }> => {
-  const operations =
-    merchantId === null ? null : await operationsOf(client, ready, merchantId, lines);
+  const operations = merchantId === null ? null : await operationsOf(matching, merchantId, lines);
   const compared = lines.map((line) => {
     const operation = operations?.get(`${line.kind}/${line.matchedId}`) ?? null;
     return { line, operation, wrong: wrongOf(line, operation) };
@@ -235,7 +216,7 @@ const compareLines = async (
   const strangers = compared.filter(({ operation }) => !operation).map(({ line }) => line);
   const wronglyOwned = strangers.filter(({ matchedId }) => matchedId !== null);
   const unmatched = wronglyOwned.map((line) => ({ ...line, matchedId: null }));
-  await storeOwners(client, ready.id, unmatched);
+  await storeOwners(matching.client, matching.ready.id, unmatched);
   const found = compared.flatMap(({ line, operation, wrong }) =>
     wrong
       ? [
@@ -256,24 +237,23 @@ const compareLines = async (
   const nobodys = found.filter(({ isOurs }) => !isOurs);
   if (merchantId !== null && operations) {
     const ids = [...operations.values()].map(({ id }) => id);
-    if (ids.length > 0) await run(client, clear, [merchantId, ids, now]);
-    await addDifferences(client, merchantId, ready, now, mine);
+    if (ids.length > 0) await run(matching.client, clear, [merchantId, ids, matching.now]);
+    await addDifferences(matching, merchantId, mine);
   }
-  await addDifferences(client, platformMerchantId, ready, now, nobodys);
+  await addDifferences(matching, platformMerchantId, nobodys);
   return { matched: compared.length - found.length, differences: found.length };
 };
 
 /** Compares the next lines of merchants. */
 export const compareOwned = async (
-  client: pg.PoolClient,
-  ready: ReconciliationRun,
+  matching: Matching,
   { merchantId, part, line }: MatchProgress & { readonly phase: 'compare' },
-  now: Temporal.Instant,
 ): Promise<Step> => {
-  const lines = await run<Line>(client, owned, [ready.id, merchantId, part, line, lines_max]);
+  const values = [matching.ready.id, merchantId, part, line, lines_max];
+  const lines = await run<Line>(matching.client, owned, values);
   let [matched, differences] = [0, 0];
   for (const [owner, mine] of Map.groupBy(lines, (one) => one.merchantId)) {
-    const step = await compareLines(client, ready, owner, mine, now);
+    const step = await compareLines(matching, owner, mine);
     matched += step.matched;
     differences += step.differences;
   }
@@ -287,13 +267,12 @@ export const compareOwned = async (
 
 /** Reports the next lines whose operation was not found; `next` is null when there are no more. */
 export const compareStrangers = async (
-  client: pg.PoolClient,
-  ready: ReconciliationRun,
+  matching: Matching,
   { kind, part, line }: LinePlace,
-  now: Temporal.Instant,
 ): Promise<Omit<Step, 'next'> & { readonly next: LinePlace | null }> => {
-  const lines = await run<Line>(client, unowned, [ready.id, kind, part, line, lines_max]);
-  const counts = await compareLines(client, ready, null, lines, now);
+  const values = [matching.ready.id, kind, part, line, lines_max];
+  const lines = await run<Line>(matching.client, unowned, values);
+  const counts = await compareLines(matching, null, lines);
   const last = lines.at(-1);
   const next =
     last && lines.length === lines_max

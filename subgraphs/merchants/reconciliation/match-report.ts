@@ -4,7 +4,8 @@
  * history. First the lines' merchants are found, then each merchant's operations are compared, then
  * missing operations are searched for.
  */
-import { raw } from '@mikro-orm/core';
+import { LockMode, raw } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import {
@@ -17,7 +18,8 @@ import { ShopEntity } from '../../platform/database/entities.ts';
 import { noteListChange } from '../../platform/database/list-changes.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { columns, propertyNames, run, type Statement } from '../../platform/database/statement.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
+import { PostingEntity } from '../../ledger/entities.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
 import { compareOwned, compareStrangers, type Step, addDifferences } from './compare-lines.ts';
 import {
@@ -89,17 +91,6 @@ const missingFrom = async (
   };
 };
 
-/** Whether a shop had operations in a span; reads no more for a large shop than for a small one. */
-const isActive: Statement = {
-  name: 'reconciliation.is_active',
-  text: `select ${reportedKinds
-    .map(
-      (kind) => `exists (select 1 from posting where merchant_id = $1 and shop_id = $2 and mode = $3
-        and type = '${kind}' and created_at >= $4 and created_at < $5)`,
-    )
-    .join(' or ')} as active`,
-};
-
 interface Succeeded {
   readonly id: string;
   readonly postingId: string;
@@ -148,11 +139,12 @@ interface Look extends Matching {
 }
 /** Stores the operations of a batch that are missing at the bank; returns their number. */
 const reportMissing = async (
-  { em, client, ready, now }: Look,
+  look: Look,
   merchantId: string,
   kind: ReportedKind,
   batch: readonly Succeeded[],
 ): Promise<number> => {
+  const { em } = look;
   const mine = batch.filter(({ isOfBank }) => isOfBank);
   const ids = mine.map(({ id }) => id);
   if (ids.length === 0) return 0;
@@ -180,7 +172,7 @@ const reportMissing = async (
       here: { amount, currency, status: 'succeeded' },
       detail: `the ${kind} of ${amount} ${currency} that succeeded here is in no report of the bank`,
     }));
-  return addDifferences(client, merchantId, ready, now, found);
+  return addDifferences(look, merchantId, found);
 };
 
 /** Operations of one step; the next step continues. */
@@ -225,11 +217,15 @@ const findShops = ({ em }: Look, { merchantId, id }: Shop): Promise<readonly Sho
     },
   );
 
-/** Whether a shop had operations in the gap. */
-const wasActive = async ({ client, ready, gap }: Look, shop: Shop): Promise<boolean> => {
-  const values = [shop.merchantId, shop.id, ready.mode, gap.since, gap.until];
-  const [row] = await run<{ active: boolean }>(client, isActive, values);
-  return row?.active === true;
+/** Whether a shop had operations in the gap; reads no more for a large shop than for a small one. */
+const wasActive = async (
+  { em, ready: { mode }, gap }: Look,
+  { merchantId, id: shopId }: Shop,
+): Promise<boolean> => {
+  const type = { $in: [...reportedKinds] };
+  const [$gte, $lt] = [Temporal.Instant.from(gap.since), Temporal.Instant.from(gap.until)];
+  const of = { merchantId, shopId, mode, type, createdAt: { $gte, $lt } };
+  return (await em.findOne(PostingEntity, of, { disableIdentityMap: true })) !== null;
 };
 
 /** Continues the search for missing operations: at most a page of shops, or so many operations. */
@@ -269,29 +265,19 @@ const findMissing = async (matching: Matching, progress: Missing): Promise<Step>
   return { matched: 0, differences, next };
 };
 
-const runColumns = columns(propertyNames(ReconciliationRunEntity));
-
 /** The task for runs that cannot be matched and are set aside. A run belongs to the platform. */
 const task = 'match-registries';
-const notDead = notDeadLetterOfPlatform(task, 'reconciliation_run.id::text');
-const ofReady = `from reconciliation_run where status = 'ready' and ${notDead}`;
+const notDead = (table: string): string => notDeadLetterOfPlatform(task, `${table}.id::text`);
 /** SQL: whether a run is ready to be matched. */
-export const isMatchDue = `exists (select 1 ${ofReady})`;
+export const isMatchDue = `exists (select 1 from reconciliation_run where status = 'ready' and ${notDead('reconciliation_run')})`;
 
-const oldestReady: Statement = {
-  name: 'reconciliation.oldest_ready',
-  text: `select '${platformMerchantId}' as "merchantId", id::text as "subjectId" ${ofReady} order by created_at limit 1`,
-};
-const takeReady: Statement = {
-  name: 'reconciliation.take_ready',
-  text: `select ${runColumns} ${ofReady} order by created_at limit 1 for update skip locked`,
-};
-const keep: Statement = {
-  name: 'reconciliation.keep_progress',
-  text: `update reconciliation_run set matched = matched + $2, differences = differences + $3, progress = $4,
-      status = $5, matched_at = $6, looked_since = $7, looked_until = $8
-    where id = $1 returning ${runColumns}`,
-};
+/** The oldest run that is ready; with a lock, the oldest that nobody else matches. */
+const oldestReady = (em: EntityManager, lockMode = LockMode.NONE) =>
+  em.findOne(
+    ReconciliationRunEntity,
+    { status: 'ready', [raw(notDead)]: [] },
+    { orderBy: { createdAt: 'asc' }, lockMode },
+  );
 
 const alertOf = (
   client: pg.PoolClient,
@@ -321,9 +307,9 @@ const stepOf = async (matching: Matching): Promise<Step> => {
     case 'probe':
       return { ...nothing, next: await probeOwners(matching, progress.after) };
     case 'compare':
-      return compareOwned(client, ready, progress, now);
+      return compareOwned(matching, progress);
     case 'strangers': {
-      const { next, ...counts } = await compareStrangers(client, ready, progress.after, now);
+      const { next, ...counts } = await compareStrangers(matching, progress.after);
       return {
         ...counts,
         next: next ? { phase: 'strangers', after: next } : await missingFrom(client, ready, now),
@@ -340,23 +326,28 @@ export const matchStep = (
   now: Temporal.Instant,
 ): Promise<ReconciliationRun | null> =>
   database.fork().transactional(async (em) => {
-    const client = await clientOf(em);
-    const [ready] = await run<ReconciliationRun>(client, takeReady, []);
+    const ready = await oldestReady(em, LockMode.PESSIMISTIC_PARTIAL_WRITE);
     if (!ready) return null;
+    const client = await clientOf(em);
     // New rows have no statistics: the planner would expect a few report lines and choose a full
     // scan of our operations.
     await client.query(`select set_config('enable_seqscan', 'off', true)`);
     const { matched, differences, next } = await stepOf({ em, client, ready, now });
-    const looked = ready.progress?.phase === 'missing' ? ready.progress : null;
-    const end =
-      next === 'done'
-        ? [null, 'matched', now, looked?.lookedSince ?? null, looked?.lookedUntil ?? null]
-        : [JSON.stringify(next), ready.status, null, null, null];
-    const values = [ready.id, matched, differences, ...end];
-    const [kept] = await run<ReconciliationRun>(client, keep, values);
+    ready.matched += matched;
+    ready.differences += differences;
+    if (next === 'done') {
+      const looked = ready.progress?.phase === 'missing' ? ready.progress : null;
+      Object.assign(ready, {
+        status: 'matched',
+        matchedAt: now,
+        lookedSince: looked && Temporal.Instant.from(looked.lookedSince),
+        lookedUntil: looked && Temporal.Instant.from(looked.lookedUntil),
+      });
+      if (ready.differences > 0) await alertOf(client, ready, now);
+    }
+    ready.progress = next === 'done' ? null : next;
     noteListChange(client, { list: 'reconciliation_differences', merchantId: null });
-    if (kept?.status === 'matched' && kept.differences > 0) await alertOf(client, kept, now);
-    return kept ?? null;
+    return ready;
   });
 
 /**
@@ -370,7 +361,10 @@ export const matchNext = async (
   stopping?: AbortSignal,
 ): Promise<ReconciliationRun | null> => {
   const { pool } = database;
-  const first = async () => (await run<Subject>(pool, oldestReady, []))[0] ?? null;
+  const first = async (): Promise<Subject | null> => {
+    const ready = await oldestReady(database.fork());
+    return ready && { merchantId: platformMerchantId, subjectId: ready.id };
+  };
   for (;;) {
     if (stopping?.aborted) return null;
     const { result } = await workBatch(pool, {
