@@ -42,7 +42,7 @@ export const EventEntity = defineEntity({
  * How far a consumer has come in the event log. The effects of the events up to there were
  * committed with it.
  */
-const ConsumerOffset = defineEntity({
+export const ConsumerOffsetEntity = defineEntity({
   name: 'ConsumerOffset',
   tableName: 'consumer_offset',
   properties: {
@@ -52,7 +52,7 @@ const ConsumerOffset = defineEntity({
 });
 
 /** An event whose effects failed, until they succeed. */
-const ConsumerRetry = defineEntity({
+export const ConsumerRetryEntity = defineEntity({
   name: 'ConsumerRetry',
   tableName: 'consumer_retry',
   properties: {
@@ -171,8 +171,8 @@ const SubjectTrace = defineEntity({
 
 export const platformEntities = [
   EventEntity,
-  ConsumerOffset,
-  ConsumerRetry,
+  ConsumerOffsetEntity,
+  ConsumerRetryEntity,
   DeadLetterEntity,
   IdempotencyKey,
   KeptKeyEntity,

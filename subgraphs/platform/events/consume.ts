@@ -3,10 +3,15 @@
  * transaction of the effects, under the lock of its row. The relay numbers events in their order
  * (`platform/events/relay`), so that no smaller number appears behind one that was seen.
  */
+import { raw, type InferEntity } from '@mikro-orm/core';
 import type pg from 'pg';
 import { isPassing, reportDeadLetter } from '../alerts/dead-letters.ts';
+import { ConsumerOffsetEntity, ConsumerRetryEntity } from '../database/entities.ts';
+import { emOn } from '../database/orm-connections.ts';
 import { inTransaction, run, type Runner, type Statement } from '../database/statement.ts';
 import type { Consumer } from '../../rules/event.ts';
+
+type ConsumerRetry = InferEntity<typeof ConsumerRetryEntity>;
 
 /** An event that its consumer must process. */
 export interface ConsumedEvent {
@@ -16,23 +21,12 @@ export interface ConsumedEvent {
   readonly subjectId: string;
 }
 
-const readOffset: Statement = {
-  name: 'consumer_offset.read',
-  text: 'select sequence from consumer_offset where consumer = $1',
-};
-
 // The event's column keeps its name from before the term "consumer".
 const readEvents: Statement = {
   name: 'event.consumed_by',
   text: `
     select sequence, merchant_id as "merchantId", subject_id as "subjectId"
     from event where follower = $1 and sequence > $2 order by sequence limit $3`,
-};
-
-const moveOffset: Statement = {
-  name: 'consumer_offset.move',
-  text: `
-    update consumer_offset set sequence = $3 where consumer = $1 and sequence = $2 returning 1`,
 };
 
 /** Events that wait for a consumer, and the offset after which they were found. */
@@ -62,9 +56,7 @@ export const readBatch = async (
   consumer: Consumer,
   max: number,
 ): Promise<ConsumerBatch> => {
-  const [row] = await run<{ sequence: bigint }>(runner, readOffset, [consumer]);
-  if (!row) throw new Error(`the consumer ${consumer} has no offset`);
-  const offset = row.sequence;
+  const { sequence: offset } = await emOn(runner).findOneOrFail(ConsumerOffsetEntity, { consumer });
   const events = await run<ConsumedEvent>(runner, readEvents, [consumer, offset, max]);
   return { consumer, offset, events };
 };
@@ -94,18 +86,11 @@ export const consumeBatch = (
 ): Promise<boolean> => {
   const last = events.at(-1)?.sequence ?? offset;
   return inTransaction(pool, async (client) => {
-    const moved = await run(client, moveOffset, [consumer, offset, last]);
-    if (moved.length === 0) return false;
-    await effects(client);
-    return true;
+    const place = { consumer, sequence: offset };
+    const moved = await emOn(client).nativeUpdate(ConsumerOffsetEntity, place, { sequence: last });
+    if (moved > 0) await effects(client);
+    return moved > 0;
   });
-};
-
-const insertRetry: Statement = {
-  name: 'consumer_retry.insert',
-  text: `
-    insert into consumer_retry (merchant_id, consumer, sequence, subject_id, tries, due_at)
-    values ($1, $2, $3, $4, 1, now() + interval '1 second')`,
 };
 
 /**
@@ -115,7 +100,9 @@ const insertRetry: Statement = {
 const retryLater = (pool: pg.Pool, batch: ConsumerBatch, event: ConsumedEvent): Promise<boolean> =>
   consumeBatch(pool, { ...batch, events: [event] }, async (client) => {
     const { merchantId, sequence, subjectId } = event;
-    await run(client, insertRetry, [merchantId, batch.consumer, sequence, subjectId]);
+    const key = { merchantId, consumer: batch.consumer, sequence };
+    const dueAt = raw(`now() + interval '1 second'`);
+    await emOn(client).insert(ConsumerRetryEntity, { ...key, subjectId, tries: 1, dueAt });
   });
 
 /**
@@ -144,32 +131,8 @@ export const consumeNext = async (
   }
 };
 
-const readDue: Statement = {
-  name: 'consumer_retry.due',
-  text: `
-    select sequence, merchant_id as "merchantId", subject_id as "subjectId"
-    from consumer_retry where consumer = $1 and due_at <= now() order by due_at limit $2`,
-};
-
-const deleteRetry: Statement = {
-  name: 'consumer_retry.delete',
-  text: `
-    delete from consumer_retry where merchant_id = $1 and consumer = $2 and sequence = $3
-    returning 1`,
-};
-
 /** After the first delay of a second, each is twice the previous one, up to an hour. */
-const pauses_s: readonly number[] = Array.from({ length: 12 }, (_, index) =>
-  Math.min(2 ** (index + 1), 3_600),
-);
-
-const postponeRetry: Statement = {
-  name: 'consumer_retry.postpone',
-  text: `
-    update consumer_retry set tries = tries + 1,
-      due_at = ($4::timestamptz[])[least(tries, ${pauses_s.length})]
-    where merchant_id = $1 and consumer = $2 and sequence = $3`,
-};
+const pause_max_s = 3_600;
 
 /**
  * Carries out the effects of an event that waits for a retry, once. When they fail again, it
@@ -177,20 +140,18 @@ const postponeRetry: Statement = {
  */
 const consumeRetry = async (
   pool: pg.Pool,
-  consumer: Consumer,
-  { merchantId, sequence }: ConsumedEvent,
+  { merchantId, consumer, sequence, tries }: ConsumerRetry,
   effects: (client: pg.PoolClient) => Promise<void>,
 ): Promise<void> => {
-  const key = [merchantId, consumer, sequence];
+  const key = { merchantId, consumer, sequence };
   try {
     await inTransaction(pool, async (client) => {
-      const deleted = await run(client, deleteRetry, key);
-      if (deleted.length > 0) await effects(client);
+      const deleted = await emOn(client).nativeDelete(ConsumerRetryEntity, key);
+      if (deleted > 0) await effects(client);
     });
   } catch (error) {
-    const now = Temporal.Now.instant();
-    const moments = pauses_s.map((seconds) => now.add({ seconds }));
-    await run(pool, postponeRetry, [...key, moments]);
+    const dueAt = Temporal.Now.instant().add({ seconds: Math.min(2 ** tries, pause_max_s) });
+    await emOn(pool).nativeUpdate(ConsumerRetryEntity, key, { tries: tries + 1, dueAt });
     throw error;
   }
 };
@@ -201,11 +162,14 @@ export const consumeRetries = async (
   max: number,
 ): Promise<number> => {
   let consumed = 0;
-  for (const event of await run<ConsumedEvent>(pool, readDue, [consumer, max])) {
+  const due = await emOn(pool).find(
+    ConsumerRetryEntity,
+    { consumer, dueAt: { $lte: raw('now()') } },
+    { orderBy: { dueAt: 'asc' }, limit: max },
+  );
+  for (const event of due) {
     try {
-      await consumeRetry(pool, consumer, event, async (client) =>
-        (await effectsOf([event]))(client),
-      );
+      await consumeRetry(pool, event, async (client) => (await effectsOf([event]))(client));
       consumed += 1;
     } catch (error) {
       if (isPassing(error)) throw error;
