@@ -52,28 +52,6 @@ const parts = {
   openings: anyPart,
 };
 
-/** The slices of the books that the background reads. */
-const makeChecks = async (): Promise<void> => {
-  const { checkTurn } = await import('../../subgraphs/ledger/books/check-books.ts');
-  const { steps } = await import('../../subgraphs/ledger/books/checks.ts');
-  const beganAt = Temporal.Now.instant();
-  for (const step of steps) {
-    const at = step === 'hour' ? '-infinity' : id;
-    const turn = { merchantId, step, at, sums: '[]', isDoubted: false, beganAt };
-    const slice = { [`books.slice_${step}`]: [{ at }] };
-    const { pool } = openNobody({ 'books.take': [turn], ...slice });
-    await checkTurn({ ...parts, pool, stopping: new AbortController().signal });
-  }
-};
-
-const makeTotals = async (): Promise<void> => {
-  const { walkOlder } = await import('../../subgraphs/ledger/totals/keep-totals.ts');
-  for (const name of ['payment', 'payout']) {
-    const walk = { name, atMerchantId: merchantId, atId: id };
-    await walkOlder(openNobody({ 'totals.walk': [walk] }).pool);
-  }
-};
-
 /** The looks of all sweeps, and the clocks that have work. */
 const makeJobs = async (): Promise<void> => {
   const { backgroundJobs } = await import('../../subgraphs/background-jobs.ts');
@@ -203,8 +181,6 @@ export interface Unnamed {
  * what is imported here.
  */
 export const makeStatements = async (): Promise<Unnamed> => {
-  await makeChecks();
-  await makeTotals();
   await makeJobs();
   const [ofMerchant, inOneDatabase, spread] = await makeLists();
   await makeSearches(ofMerchant.pool, spread.pool);

@@ -2,15 +2,18 @@
  * Checks the books of the merchants in turn, in the background. A turn checks some thousand rows, so
  * that a very large merchant does not delay others. It is leased: after a kill it is repeated.
  */
+import { raw, type InferEntity } from '@mikro-orm/core';
 import type pg from 'pg';
 import { Gauge } from 'prom-client';
 import { raiseAlert, watchAlerts } from '../../platform/alerts/alerts.ts';
 import { isPassing, reportDeadLetter } from '../../platform/alerts/dead-letters.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { sweep, type Job } from '../../platform/queue/run-job.ts';
 import { type Logger, metrics } from '../../platform/tracing/telemetry.ts';
+import { BooksCheckEntity } from '../entities.ts';
 import {
   checkNames,
   checks,
@@ -127,6 +130,8 @@ interface BooksDeps {
   readonly stopping: AbortSignal;
 }
 
+type BooksCheck = InferEntity<typeof BooksCheckEntity>;
+
 /** How far the check of a merchant is. */
 interface Progress {
   readonly step: Step;
@@ -136,6 +141,9 @@ interface Progress {
   /** Whether the balances differed from these sums once: a posting may have arrived before them. */
   readonly isDoubted: boolean;
 }
+/** Where each check of a merchant begins. */
+const start: Progress = { step: 'payment', at: lowestId, sums: '[]', isDoubted: false };
+
 interface Turn extends Progress {
   readonly merchantId: string;
   readonly beganAt: Temporal.Instant;
@@ -147,26 +155,12 @@ const take: Statement = {
       select merchant_id from books_check where due_at <= $1 order by due_at limit 1 for update skip locked)
     returning merchant_id as "merchantId", began_at as "beganAt", step, at, sums::text as sums, is_doubted as "isDoubted"`,
 };
-// A worker that held the turn for too long finds another lease, and changes nothing.
-const keep: Statement = {
-  name: 'books.keep',
-  text: `update books_check set due_at = $3, step = $4, at = $5, sums = $6::jsonb, is_doubted = $7
-    where merchant_id = $1 and due_at = $2`,
-};
-const end: Statement = {
-  name: 'books.end',
-  text: `update books_check set due_at = $3, step = 'payment', at = '${lowestId}', sums = '[]', is_doubted = false,
-      checked_at = began_at, began_at = null where merchant_id = $1 and due_at = $2`,
-};
-const oldest: Statement = {
-  name: 'books.oldest',
-  text: 'select min(checked_at) as at from books_check',
-};
 
 /** Up to when the books of every merchant have been checked; null without merchants. */
 export const readOldestCheck = async (runner: Runner): Promise<Temporal.Instant | null> => {
-  const [row] = await run<{ at: Temporal.Instant | null }>(runner, oldest, []);
-  return row?.at ?? null;
+  const first = { orderBy: { checkedAt: 'asc' }, limit: 1 } as const;
+  const [oldest] = await emOn(runner).findAll(BooksCheckEntity, first);
+  return oldest?.checkedAt ?? null;
 };
 
 /** The row that is so many behind another one in the order of ids, or of hours. */
@@ -178,18 +172,19 @@ const sliceEnd = (step: Step): Statement => {
     text: `select ${key} as at from ${table} where merchant_id = $1 and ${key} > $2::${type} order by ${key} offset $3 limit 1`,
   };
 };
+const sliceEnds = new Map<Step, Statement>(
+  steps.filter((step) => step !== 'balance').map((step) => [step, sliceEnd(step)]),
+);
 
 const findEnd = async (
   pool: pg.Pool,
   { merchantId, step, at }: Turn,
   rows: number,
 ): Promise<string | null> => {
-  if (step === 'balance') return null;
-  const [row] = await run<{ at: string | Temporal.Instant }>(pool, sliceEnd(step), [
-    merchantId,
-    at,
-    rows - 1,
-  ]);
+  const slice = sliceEnds.get(step);
+  if (!slice) return null;
+  const values = [merchantId, at, rows - 1];
+  const [row] = await run<{ at: string | Temporal.Instant }>(pool, slice, values);
   const found = row ? String(row.at) : null;
   const settled = newRowId(Date.now() - settled_ms);
   return step === 'posting' && found !== null && found > settled ? null : found;
@@ -280,18 +275,25 @@ export const checkTurn = async (deps: BooksDeps, rows: number = slice_rows): Pro
   const lease = now().add({ milliseconds: lease_ms });
   const [turn] = await run<Turn>(pool, take, [now(), lease]);
   if (!turn) return false;
-  const { merchantId } = turn;
+  const { merchantId, beganAt } = turn;
+  // A worker that held the turn for too long finds another lease, and changes nothing.
+  const store = ({ step, at, sums, isDoubted }: Progress, changes: Partial<BooksCheck>) =>
+    emOn(pool).nativeUpdate(
+      BooksCheckEntity,
+      { merchantId, dueAt: lease },
+      { ...changes, step, at, sums: raw('?::jsonb', [sums]), isDoubted },
+    );
   let place: Turn = turn;
   for (;;) {
     const { next, isFull } = await checkNext(deps, place, rows);
     if (!next) {
-      await run(pool, end, [merchantId, lease, now().add({ milliseconds: rest_ms })]);
+      const dueAt = now().add({ milliseconds: rest_ms });
+      await store(start, { dueAt, checkedAt: beganAt, beganAt: null });
       return true;
     }
     place = { ...turn, ...next };
     if (!isFull) continue;
-    const { step, at, sums, isDoubted } = next;
-    await run(pool, keep, [merchantId, lease, now(), step, at, sums, isDoubted]);
+    await store(next, { dueAt: now() });
     return true;
   }
 };

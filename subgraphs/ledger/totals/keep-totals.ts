@@ -11,8 +11,11 @@ import {
   type Runner,
   type Statement,
 } from '../../platform/database/statement.ts';
+import { ConsumerOffsetEntity } from '../../platform/database/entities.ts';
+import { emOn, forUpdate } from '../../platform/database/orm-connections.ts';
 import { consumeNext, consumeRetries, type ConsumedEvent } from '../../platform/events/consume.ts';
 import { sweep, type Job } from '../../platform/queue/run-job.ts';
+import { TotalsWalkEntity } from '../entities.ts';
 import { countFacts } from './count-facts.ts';
 
 interface TotalsDeps {
@@ -37,10 +40,9 @@ const readWaiting: Statement = {
     order by event.sequence limit $1`,
 };
 
-const hold: Statement = {
-  name: 'totals.hold',
-  text: `select sequence from consumer_offset where consumer = '${consumer}' for update`,
-};
+/** Lets one transaction count at a time. */
+const hold = (client: pg.PoolClient) =>
+  emOn(client).findOneOrFail(ConsumerOffsetEntity, { consumer }, forUpdate);
 
 const countingOn = (pool: pg.Pool) =>
   ({
@@ -48,7 +50,7 @@ const countingOn = (pool: pg.Pool) =>
     consumer,
     task: 'count-totals',
     effectsOf: async (events: readonly ConsumedEvent[]) => async (client: pg.PoolClient) => {
-      await run(client, hold, []);
+      await hold(client);
       await countFacts(client, events);
     },
   }) as const;
@@ -63,52 +65,39 @@ export const followEvents = async (
   return consumeNext(countingOn(pool), { consumer, offset: events[0]?.offset ?? 0n, events });
 };
 
-interface Walk {
-  readonly name: 'payment' | 'payout';
-  readonly atMerchantId: string;
-  readonly atId: string;
-}
-
-const takeWalk: Statement = {
-  name: 'totals.walk',
-  text: `select name, at_merchant_id as "atMerchantId", at_id as "atId" from totals_walk
-    order by name limit 1`,
-};
-const pageOf = (name: Walk['name']): Statement => ({
+const pageOf = (name: string): Statement => ({
   name: `totals.page_${name}`,
   text: `select merchant_id as "merchantId", id as "subjectId" from ${name}
     where (merchant_id, id) > ($1::uuid, $2::uuid) order by merchant_id, id limit $3`,
 });
-const moveWalk: Statement = {
-  name: 'totals.walk_move',
-  text: 'update totals_walk set at_merchant_id = $2, at_id = $3 where name = $1',
-};
-const endWalk: Statement = {
-  name: 'totals.walk_end',
-  text: 'delete from totals_walk where name = $1',
+const pages = { payment: pageOf('payment'), payout: pageOf('payout') };
+
+const takeWalk = async (runner: Runner) => {
+  const [walk] = await emOn(runner).findAll(TotalsWalkEntity, {
+    orderBy: { name: 'asc' },
+    limit: 1,
+  });
+  return walk ?? null;
 };
 
-const countPage = async (client: Runner, rows: number): Promise<boolean> => {
-  await run(client, hold, []);
-  const [walk] = await run<Walk>(client, takeWalk, []);
+const countPage = async (client: pg.PoolClient, rows: number): Promise<boolean> => {
+  await hold(client);
+  const walk = await takeWalk(client);
   if (!walk) return false;
   const { name, atMerchantId, atId } = walk;
-  const page = await run<{ merchantId: string; subjectId: string }>(client, pageOf(name), [
-    atMerchantId,
-    atId,
-    rows,
-  ]);
+  const values = [atMerchantId, atId, rows];
+  const page = await run<{ merchantId: string; subjectId: string }>(client, pages[name], values);
   await countFacts(client, page);
   const last = page.at(-1);
-  if (last) await run(client, moveWalk, [name, last.merchantId, last.subjectId]);
-  else await run(client, endWalk, [name]);
+  const to = last && { atMerchantId: last.merchantId, atId: last.subjectId };
+  if (to) await emOn(client).nativeUpdate(TotalsWalkEntity, { name }, to);
+  else await emOn(client).nativeDelete(TotalsWalkEntity, { name });
   return true;
 };
 
 /** Counts the next page of what is to be counted anew; false when there is none. */
 export const walkOlder = async (pool: pg.Pool, rows: number = page_rows): Promise<boolean> =>
-  (await run<Walk>(pool, takeWalk, [])).length > 0 &&
-  inTransaction(pool, (client) => countPage(client, rows));
+  (await takeWalk(pool)) !== null && inTransaction(pool, (client) => countPage(client, rows));
 
 const due = [
   `exists (select 1 from event

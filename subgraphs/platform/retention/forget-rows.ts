@@ -13,6 +13,8 @@ import {
   type Subject,
 } from '../alerts/dead-letters.ts';
 import { inRealTime } from '../clock/due.ts';
+import { ConsumerOffsetEntity } from '../database/entities.ts';
+import { emOn } from '../database/orm-connections.ts';
 import { ownersStatement, type Owner } from '../database/sharding.ts';
 import { type Statement, inTransaction, run } from '../database/statement.ts';
 
@@ -230,10 +232,13 @@ const batch_max_rows = 1_000;
 /** And so many batches in one run: the next one continues. */
 const batches_max = 200;
 
-const passedNumbers: Statement = {
-  name: 'retention.passed_numbers',
-  text: `select min(sequence) as consumed, max(sequence) filter (where consumer = 'totals') as counted
-    from consumer_offset`,
+/** The numbers up to which all consumers have come, and up to which the totals have. */
+const passedNumbers = async (client: pg.PoolClient): Promise<readonly (bigint | null)[]> => {
+  const offsets = await emOn(client).findAll(ConsumerOffsetEntity, {
+    orderBy: { sequence: 'asc' },
+  });
+  const totals = offsets.find(({ consumer }) => consumer === 'totals');
+  return [offsets[0]?.sequence ?? null, totals?.sequence ?? null];
 };
 
 /** Removes up to `limit` rows, each merchant's by a statement of its own: all of them or none. */
@@ -247,10 +252,7 @@ const removeOldest = (
     const removeRows = async (most: number, ...values: readonly unknown[]): Promise<number> =>
       (await run<{ count: number }>(client, remove, [cutoff, most, ...values]))[0]?.count ?? 0;
     if (!owners) return removeRows(limit, await deadLettersOfPlatform(client, task));
-    const [numbers] = isByNumbers
-      ? await run<{ consumed: bigint | null; counted: bigint | null }>(client, passedNumbers, [])
-      : [];
-    const passed = numbers ? [numbers.consumed, numbers.counted] : [];
+    const passed = isByNumbers ? await passedNumbers(client) : [];
     let removed = 0;
     for (const { merchantId, count } of await run<Owner>(client, owners, [cutoff, limit]))
       removed += await removeRows(count, merchantId, ...passed);
