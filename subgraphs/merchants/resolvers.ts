@@ -298,11 +298,11 @@ const queries = (deps: MerchantsDeps): QueryResolvers => {
       orThrow(await exportLedger(pool, keyOf(principal), { ...page, type })),
     apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
     liveEvent: async (_, { id }, context) => {
-      const event = await findEvent(pool, id);
+      const event = await findEvent(database.emOf(context), id);
       return event && mayReceive(context.principal, event) ? event : null;
     },
-    liveEventsAfter: (_, { after, first, ...filter }, { now }) =>
-      findEventsBehind(database, after, first, filter, now()),
+    liveEventsAfter: (_, { after, first, ...filter }, context) =>
+      findEventsBehind(database.emOf(context), after, first, filter, context.now()),
   };
 };
 

@@ -101,10 +101,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'search.token',
   ],
   "an operator's search by an id, a page at most": ['search.id'],
-  'the stream is in the order of all numbers, a page at most': [
-    'event.by_sequence',
-    'event.behind',
-  ],
   'a gauge over all merchants': ['books.count_differences', 'money.unsettled', 'webhook.backlog'],
   'the newest of all numbers': ['relay.newest_sequence'],
   'the oldest of the outbox': ['relay.oldest_waiting'],

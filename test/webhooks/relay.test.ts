@@ -200,9 +200,9 @@ test('a stream is resumed behind an event of the last 24 hours, anybody’s, and
       kinds: [...streamKinds],
     } as const;
     return (
-      (await findEventsBehind(harness.database, String(numbers[index]), 10, filter, at))?.map(
-        ({ sequence }) => Number(sequence),
-      ) ?? null
+      (
+        await findEventsBehind(harness.database.fork(), String(numbers[index]), 10, filter, at)
+      )?.map(({ sequence }) => Number(sequence)) ?? null
     );
   };
   assert.deepEqual(await behind(0), [numbers[2], numbers[4]]);
@@ -210,7 +210,7 @@ test('a stream is resumed behind an event of the last 24 hours, anybody’s, and
   assert.deepEqual(await behind(4), []);
   assert.deepEqual(await behind(0, now.add({ hours: 23, minutes: 59 })), [numbers[2], numbers[4]]);
   assert.equal(await behind(0, now.add({ hours: 24, seconds: 10 })), null);
-  assert.equal(await findEventsBehind(harness.database, '999999999', 10, {}, now), null);
+  assert.equal(await findEventsBehind(harness.database.fork(), '999999999', 10, {}, now), null);
 });
 
 test('a relay that is killed after its commit and before it publishes on the bus leaves no gap in the live stream', async (context) => {
@@ -221,7 +221,7 @@ test('a relay that is killed after its commit and before it publishes on the bus
     log,
     readEventsAfter: async (behind, _filter, first) => {
       const rows = await findEventsBehind(
-        harness.database,
+        harness.database.fork(),
         behind,
         first,
         {},

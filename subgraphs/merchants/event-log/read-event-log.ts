@@ -3,16 +3,20 @@
  * (additions, section 4). Numbers become visible in order (`platform/events/relay`), so a reader that
  * continues after the last event it saw misses none.
  */
-import { pageRange, spanOf, type Span } from '../../platform/database/keyset.ts';
+import type { InferEntity } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { given, pageRange, spanOf, type Span } from '../../platform/database/keyset.ts';
 import { EventEntity } from '../../platform/database/entities.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { run, type Runner, type Statement, columns } from '../../platform/database/statement.ts';
+import { run, type Statement } from '../../platform/database/statement.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
 import type { WebhookEvent, LiveKind } from '../../rules/event.ts';
 import { isCanonicalUuid, isUuid } from '../../rules/ids.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { asCame } from '../../rules/texts.ts';
+
+type StoredEvent = InferEntity<typeof EventEntity>;
 
 /** One event of the log. */
 export interface LoggedEvent {
@@ -54,23 +58,21 @@ export const looked_max_events = 20_000;
 /** SQL: the log of a shop in a mode, which are a statement's first parameters. */
 const inLog =
   'merchant_id = $1 and shop_id = $2 and mode = $3 and webhook_event is not null and sequence is not null';
-const columnsOfLog = `merchant_id as "merchantId", id, sequence, webhook_event as "webhookEvent", webhook_body as "webhookBody", created_at as "createdAt"`;
 
-const byId: Statement = {
-  name: 'event_log.by_id',
-  text: `select ${columnsOfLog} from event where ${inLog} and id = $4`,
-};
+type Bounds = Partial<Record<'$gt' | '$gte' | '$lt' | '$lte', bigint>>;
 
 /** Reads the log in one direction: forward from the oldest event, or backward from the newest. */
 interface Way {
   /** Before the first number. */
   readonly start: bigint;
+  readonly order: 'asc' | 'desc';
+  /** The numbers behind this one, up to the last. */
+  readonly numbers: (behind: bigint, end: bigint | undefined) => Bounds;
   /**
    * Where a filtered page ends: at the last event that was examined within the days. The next days
    * continue from there. And whether such an event follows, within the reach of the next page.
    */
   readonly edge: Statement;
-  readonly page: Statement;
   /** The far end of the days; null: open. */
   readonly farEnd: (span: Span) => Temporal.Instant | null;
 }
@@ -82,27 +84,23 @@ interface Edge {
 }
 
 const wayOf = (name: string, backwards: boolean, start: bigint): Way => {
-  const [beyond, within, last, order, near] = backwards
-    ? (['<', '>=', 'min', 'desc', '>='] as const)
-    : (['>', '<=', 'max', 'asc', '<'] as const);
+  const [beyond, last, order, near] = backwards
+    ? (['<', 'min', 'desc', '>='] as const)
+    : (['>', 'max', 'asc', '<'] as const);
   const looked = (
     place: string,
   ): string => `(select sequence, created_at from event where ${inLog} and sequence ${beyond} ${place} order by sequence ${order} limit ${looked_max_events}) as looked
         where ($5::timestamptz is null or looked.created_at ${near} $5)`;
   return {
     start,
+    order,
+    numbers: (behind, end) =>
+      given(backwards ? { $lt: behind, $gte: end } : { $gt: behind, $lte: end }),
     farEnd: ({ since, until }) => (backwards ? since : until),
     edge: {
       name: `event_log.edge${name}`,
       text: `select id, sequence, exists (select 1 from ${looked('edge.sequence')}) as "isBehind" from event as edge where ${inLog} and sequence = (
         select ${last}(sequence) from ${looked('$4')})`,
-    },
-    page: {
-      name: `event_log.page${name}`,
-      text: `select ${columnsOfLog} from event
-        where ${inLog} and sequence ${beyond} $4 and ($6::bigint is null or sequence ${within} $6) and ($7::text[] is null or webhook_event = any ($7))
-          and ($8::uuid is null or subject_id = $8) and ($9::timestamptz is null or created_at >= $9) and ($10::timestamptz is null or created_at < $10)
-        order by sequence ${order} limit $5`,
     },
   };
 };
@@ -113,6 +111,10 @@ const backwards = wayOf('_backwards', true, sequence_max);
 
 type NumberedEvent = LoggedEvent & { readonly sequence: bigint };
 
+const logFields = ['sequence', 'webhookEvent', 'webhookBody'] as const;
+const isLogged = (event: Pick<StoredEvent, keyof NumberedEvent>): event is NumberedEvent =>
+  Boolean(event.sequence && event.webhookEvent && event.webhookBody);
+
 /** The id of an event as merchants know it. */
 export const publicIdOf = ({ id }: { readonly id: string }): string => `evt_${id}`;
 
@@ -122,18 +124,19 @@ const idOf = (publicId: string): string | null => {
   return isCanonicalUuid(id) ? id : null;
 };
 
-const whoseLog = ({ merchantId, shopId, mode }: OfShop) => [merchantId, shopId, mode];
+const whoseLog = ({ merchantId, shopId, mode }: OfShop) => ({ merchantId, shopId, mode });
 
 /** One event of a shop's log by its `evt_...` id; null when there is none. */
 export const findLoggedEvent = async (
-  runner: Runner,
+  em: EntityManager,
   shop: OfShop,
   publicId: string,
 ): Promise<NumberedEvent | null> => {
   const id = idOf(publicId);
   if (id === null) return null;
-  const [row] = await run<NumberedEvent>(runner, byId, [...whoseLog(shop), id]);
-  return row ?? null;
+  const options = { fields: logFields, disableIdentityMap: true };
+  const event = await em.findOne(EventEntity, { ...whoseLog(shop), id }, options);
+  return event && isLogged(event) ? event : null;
 };
 
 /**
@@ -141,7 +144,7 @@ export const findLoggedEvent = async (
  * and for an `after` that is unknown or was removed.
  */
 export const readEventLog = async (
-  runner: Runner,
+  database: Pick<Database, 'pool' | 'fork'>,
   shop: OfShop,
   query: EventLogQuery,
 ): Promise<EventLogPage | Refusal> => {
@@ -152,42 +155,52 @@ export const readEventLog = async (
   if (isRefusal(span)) return span;
   if (subjectId !== null && !isUuid(subjectId))
     return refuse('bad_request', `subject_id: expected a UUID, got ${asCame(subjectId)}`);
-  const start = after === null ? null : await findLoggedEvent(runner, shop, after);
+  const start = after === null ? null : await findLoggedEvent(database.fork(), shop, after);
   if (after !== null && !start)
     return refuse(
       'bad_request',
       `after: expected the id of an event of this log that is still kept, as last_id has it, got ${asCame(after)}`,
     );
-  return readBehind(runner, shop, start, { ...query, ...span, size: range.size });
+  return readBehind(database, shop, start, { ...query, ...span, size: range.size });
 };
 
 type CheckedQuery = Pick<EventLogQuery, 'events' | 'subjectId' | 'newestFirst'> &
   Span & { readonly size: number };
 
 const readBehind = async (
-  runner: Runner,
+  database: Pick<Database, 'pool' | 'fork'>,
   shop: OfShop,
   start: NumberedEvent | null,
   { events = null, subjectId = null, since, until, size, newestFirst = false }: CheckedQuery,
 ): Promise<EventLogPage> => {
   const way = newestFirst ? backwards : onwards;
-  const behind = [...whoseLog(shop), start?.sequence ?? way.start];
-  const filters = [events, subjectId, since, until];
-  const isFiltered = filters.some((filter) => filter !== null);
+  const whose = whoseLog(shop);
+  const behind = start?.sequence ?? way.start;
+  const isFiltered = [events, subjectId, since, until].some((filter) => filter !== null);
   // Read before the page: an event published in between follows it.
   const [last] = isFiltered
-    ? await run<Edge>(runner, way.edge, [...behind, way.farEnd({ since, until })])
+    ? await run<Edge>(database.pool, way.edge, [
+        ...Object.values(whose),
+        behind,
+        way.farEnd({ since, until }),
+      ])
     : [];
-  const isEmpty = isFiltered && !last;
-  const rows = isEmpty
-    ? []
-    : await run<NumberedEvent>(runner, way.page, [
-        ...behind,
-        size + 1,
-        last?.sequence ?? null,
-        ...filters,
-      ]);
-  const items = rows.slice(0, size);
+  const createdAt = given({ $gte: since, $lt: until });
+  const where = {
+    ...whose,
+    sequence: way.numbers(behind, last?.sequence),
+    webhookEvent: events === null ? { $ne: null } : { $in: [...events] },
+    ...given({ subjectId }),
+    ...(since || until ? { createdAt } : {}),
+  };
+  const order = { orderBy: { sequence: way.order }, limit: size + 1 };
+  const rows =
+    isFiltered && !last
+      ? []
+      : await database
+          .fork()
+          .find(EventEntity, where, { ...order, fields: logFields, disableIdentityMap: true });
+  const items = rows.slice(0, size).flatMap((event) => (isLogged(event) ? event : []));
   const isFull = rows.length > size;
   const end = isFull ? items.at(-1) : (last ?? items.at(-1) ?? start);
   return {
@@ -212,35 +225,16 @@ export interface EventRow {
   readonly createdAt: Temporal.Instant;
 }
 
-const eventColumns = columns([
-  'merchantId',
-  'sequence',
-  'shopId',
-  'mode',
-  'subjectId',
-  'streamKind',
-  'payload',
-  'createdAt',
-]);
-
-const behind: Statement = {
-  name: 'event.behind',
-  text: `select ${eventColumns} from event
-    where sequence > $1 and stream_kind is not null and ($3::uuid is null or merchant_id = $3) and ($4::uuid is null or shop_id = $4)
-      and ($5::text is null or mode = $5) and ($6::uuid is null or subject_id = $6) and ($7::text[] is null or stream_kind = any ($7))
-    order by sequence limit $2`,
-};
-
-const one: Statement = {
-  name: 'event.by_sequence',
-  text: `select ${eventColumns} from event where sequence = $1 and stream_kind is not null`,
-};
+const streamFields = ['sequence', 'shopId', 'mode', 'subjectId', 'streamKind', 'payload'] as const;
+const isOnStream = (event: Pick<StoredEvent, keyof EventRow>): event is EventRow =>
+  Boolean(event.sequence && event.streamKind);
 
 /** The event with this sequence number; null when there is none on the stream. */
-export const findEvent = async (runner: Runner, sequence: string): Promise<EventRow | null> => {
+export const findEvent = async (em: EntityManager, sequence: string): Promise<EventRow | null> => {
   if (!/^\d{1,18}$/.test(sequence)) return null;
-  const [row] = await run<EventRow>(runner, one, [sequence]);
-  return row ?? null;
+  const options = { fields: streamFields, disableIdentityMap: true };
+  const event = await em.findOne(EventEntity, { sequence: BigInt(sequence) }, options);
+  return event && isOnStream(event) ? event : null;
 };
 
 /** How far back a stream can resume. */
@@ -259,7 +253,7 @@ interface EventFilter {
  * last 24 hours.
  */
 export const findEventsBehind = async (
-  database: Pick<Database, 'pool' | 'fork'>,
+  em: EntityManager,
   after: string,
   limit: number,
   filter: EventFilter,
@@ -268,8 +262,12 @@ export const findEventsBehind = async (
   if (!/^\d{1,18}$/.test(after)) return null;
   const createdAt = { $gte: now.subtract({ hours: resumable_h }) };
   const known = { sequence: BigInt(after), createdAt };
-  if ((await database.fork().count(EventEntity, known)) === 0) return null;
-  const { merchantId, shopId, mode, subjectId, kinds } = filter;
-  const filters = [merchantId, shopId, mode, subjectId, kinds].map((value) => value ?? null);
-  return run(database.pool, behind, [after, limit, ...filters]);
+  if ((await em.count(EventEntity, known)) === 0) return null;
+  const { kinds, ...whose } = filter;
+  const streamKind = kinds ? { $in: [...kinds] } : { $ne: null };
+  const behind = { sequence: { $gt: known.sequence }, streamKind, ...given(whose) };
+  const order = { orderBy: { sequence: 'asc' }, limit } as const;
+  const options = { ...order, fields: streamFields, disableIdentityMap: true };
+  const found = await em.find(EventEntity, behind, options);
+  return found.flatMap((event) => (isOnStream(event) ? event : []));
 };

@@ -6,7 +6,7 @@ import type {
   Resolvers,
   QueryeventLogArgs,
 } from '../../../schema/generated/merchants.ts';
-import type { Database, OnPool } from '../../platform/database/orm.ts';
+import type { Database } from '../../platform/database/orm.ts';
 import { withMaskedRecipient } from '../../rules/recipient.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
@@ -27,12 +27,16 @@ export const shopOf = (principal: Principal, { merchantId, shopId, mode }: Named
   return { merchantId: named, shopId, mode: mode ?? 'live' };
 };
 
-export const eventLogQueries = ({ database: { pool } }: OnPool) =>
+export const eventLogQueries = ({
+  database,
+}: {
+  readonly database: Pick<Database, 'pool' | 'fork'>;
+}) =>
   ({
     eventLog: async (_, { merchantId, shopId, mode, ...query }, { principal }) =>
-      orThrow(await readEventLog(pool, shopOf(principal, { merchantId, shopId, mode }), query)),
+      orThrow(await readEventLog(database, shopOf(principal, { merchantId, shopId, mode }), query)),
     loggedEvent: (_, { id, ...named }, { principal }) =>
-      findLoggedEvent(pool, shopOf(principal, named), id),
+      findLoggedEvent(database.fork(), shopOf(principal, named), id),
   }) satisfies QueryResolvers;
 
 export const eventLogFields = ({ database }: { readonly database: Pick<Database, 'emOf'> }) => {
