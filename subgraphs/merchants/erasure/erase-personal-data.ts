@@ -11,7 +11,6 @@ import type {
   MutationpersonalDataEraseArgs,
   PersonalDataErased,
 } from '../../../schema/generated/merchants.ts';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
@@ -28,7 +27,6 @@ const erased_max_rows = 1_000;
 export type ErasedSubject = 'customer' | 'payment' | 'payout';
 
 const final = `status = any (array['succeeded', 'failed', 'expired', 'cancelled', 'refunded'])`;
-const oldest = `order by id limit ${erased_max_rows} for update`;
 
 /** Personal data other than free texts: masks, addresses and numbers, by table. */
 const alsoPersonal: Readonly<Record<string, readonly string[]>> = {
@@ -64,27 +62,29 @@ const impersonal = (metadata: string): string =>
   `coalesce((select json_object_agg(key, value) from json_each(${metadata})
     where key !~* 'customer|card|phone|mail|name|payer|holder|address'), '{}'::json)`;
 
-/**
- * SQL: removes people's texts about the operations in `about`: notes of alerts and differences, and
- * texts of audit entries.
- */
-const eraseWritten = (about: string): string => `about as (${about}), alerts as (
-      update alert set ${emptied('alert')} from about
-      where alert.merchant_id = $1 and alert.subject_id = about.id::text returning alert.id
-    ), differences as (
-      update reconciliation_difference set ${emptied('reconciliation_difference')} from about
-      where reconciliation_difference.merchant_id = $1 and reconciliation_difference.operation_id = about.id returning reconciliation_difference.id
-    ), written as (
-      delete from audit_text using (select id from about union all select id from alerts union all select id from differences) as gone
-      where audit_text.merchant_id = $1 and audit_text.subject_id = gone.id::text
-    )`;
-
 // The version grows, so a decision on the old row is made again. Retained values are computed
 // before the update: a shard does not evaluate them there. An active link has no customer for its
-// next receipt any more, so it ends.
-const erasePayments = (whose: string, alsoAbout = ''): string => `chosen as (
+// next receipt any more, so it ends. A payout from a draft has the draft's id; the draft may also
+// have no payout. What people wrote about the operations goes with them: notes of alerts and
+// differences, and texts of audit entries.
+const erasing: Statement = {
+  name: 'erase.personal_data',
+  text: `with tokens as (
+      update token set ${emptied('token')}
+      where merchant_id = $1 and customer_ref = $3 and status = 'cancelled' returning id
+    ), subscriptions as (
+      update subscription set version = version + 1, ${emptied('subscription')}
+      where merchant_id = $1 and customer_ref = $3 and status = 'cancelled' returning id, receipt_terms_id
+    ), terms_of_subscriptions as (
+      update receipt_terms set customer_sealed = null, customer_shown = null from subscriptions
+      where merchant_id = $1 and subject_id = subscriptions.receipt_terms_id
+    ), of_customer as (
       select id, ${impersonal('payment.metadata')} as metadata
-      from payment where merchant_id = $1 and ${whose} and ${final} ${oldest}
+      from payment where merchant_id = $1 and customer_id = $3 and ${final} order by id limit ${erased_max_rows} for update
+    ), named as (
+      select id, ${impersonal('payment.metadata')} as metadata
+      from payment where merchant_id = $1 and id = $4::uuid and ${final} for update
+    ), chosen as (select * from of_customer union all select * from named
     ), payments as (
       update payment set version = payment.version + 1, ${emptied('payment')}
       from chosen where payment.merchant_id = $1 and payment.id = chosen.id returning payment.id, payment.receipt_terms_id
@@ -97,7 +97,7 @@ const erasePayments = (whose: string, alsoAbout = ''): string => `chosen as (
     ), kept_of_links as (
       select payment_link.id, json_build_object('customer', null, 'taxSystem', receipt->'taxSystem', 'items', receipt->'items') as receipt,
         ${impersonal('payment_link.metadata')} as metadata, case status when 'active' then 'deactivated' else status end as status,
-        case status when 'active' then $3::timestamptz else finalized_at end as finalized_at
+        case status when 'active' then $2::timestamptz else finalized_at end as finalized_at
       from payment_link join payments on payment_link.id = payments.receipt_terms_id where payment_link.merchant_id = $1
       for update of payment_link
     ), links as (
@@ -113,63 +113,42 @@ const erasePayments = (whose: string, alsoAbout = ''): string => `chosen as (
     ), notes as (
       update payment_note set ${emptied('payment_note')} from payments
       where payment_note.merchant_id = $1 and payment_note.payment_id = payments.id
-    ), drafts as (
+    ), refund_drafts as (
       update refund_draft set ${emptied('refund_draft')} from payments
       where refund_draft.merchant_id = $1 and refund_draft.payment_id = payments.id returning refund_draft.id
     ), refunds as (
       update refund set ${emptied('refund')} from payments
       where refund.merchant_id = $1 and refund.payment_id = payments.id returning refund.id
-    ), ${eraseWritten(
-      `select id from payments union all select id from refunds union all select id from receipts union all select id from links union all select id from drafts${alsoAbout}`,
-    )}`;
-
-const eraseCustomer: Statement = {
-  name: 'erase.customer',
-  text: `with tokens as (
-      update token set ${emptied('token')}
-      where merchant_id = $1 and customer_ref = $2 and status = 'cancelled' returning id
-    ), subscriptions as (
-      update subscription set version = version + 1, ${emptied('subscription')}
-      where merchant_id = $1 and customer_ref = $2 and status = 'cancelled' returning id, receipt_terms_id
-    ), terms_of_subscriptions as (
-      update receipt_terms set customer_sealed = null, customer_shown = null from subscriptions
-      where merchant_id = $1 and subject_id = subscriptions.receipt_terms_id
-    ), ${erasePayments('customer_id = $2', ' union all select id from tokens union all select id from subscriptions')}
-    select (select count(*) from payments)::int as payments, 0 as payouts, (select count(*) from tokens)::int as tokens,
-      (select count(*) from subscriptions)::int as subscriptions,
-      ((select count(*) from payment where merchant_id = $1 and customer_id = $2 and not ${final})
-        + (select count(*) from token where merchant_id = $1 and customer_ref = $2 and status <> 'cancelled')
-        + (select count(*) from subscription where merchant_id = $1 and customer_ref = $2 and status <> 'cancelled'))::int as left`,
-};
-
-const erasePayment: Statement = {
-  name: 'erase.payment',
-  text: `with ${erasePayments('id = $2::uuid')}
-    select (select count(*) from payments)::int as payments, 0 as payouts, 0 as tokens, 0 as subscriptions,
-      (select count(*) from payment where merchant_id = $1 and id = $2::uuid and not ${final})::int as left`,
-};
-
-// A payout from a draft has the draft's id; the draft may also have no payout.
-const erasePayout: Statement = {
-  name: 'erase.payout',
-  text: `with payouts as (
+    ), payouts as (
       update payout set ${emptied('payout')}
-      where merchant_id = $1 and id = $2::uuid and ${final} returning id
-    ), drafts as (
+      where merchant_id = $1 and id = $5::uuid and ${final} returning id
+    ), payout_drafts as (
       update payout_draft set ${emptied('payout_draft')}
-      where merchant_id = $1 and id = $2::uuid and status <> 'pending'
-        and not exists (select 1 from payout where merchant_id = $1 and id = $2::uuid and not ${final}) returning id
-    ), ${eraseWritten('select id from payouts union select id from drafts')}
-    select 0 as payments, greatest((select count(*) from payouts), (select count(*) from drafts))::int as payouts, 0 as tokens, 0 as subscriptions,
-      (select count(*) from payout where merchant_id = $1 and id = $2::uuid and not ${final})::int
-        + (select count(*) from payout_draft where merchant_id = $1 and id = $2::uuid and status = 'pending')::int as left`,
+      where merchant_id = $1 and id = $5::uuid and status <> 'pending'
+        and not exists (select 1 from payout where merchant_id = $1 and id = $5::uuid and not ${final}) returning id
+    ), about as (
+      select id from tokens union all select id from subscriptions union all select id from payments
+      union all select id from refunds union all select id from receipts union all select id from links
+      union all select id from refund_drafts union all (select id from payouts union select id from payout_drafts)
+    ), alerts as (
+      update alert set ${emptied('alert')} from about
+      where alert.merchant_id = $1 and alert.subject_id = about.id::text returning alert.id
+    ), differences as (
+      update reconciliation_difference set ${emptied('reconciliation_difference')} from about
+      where reconciliation_difference.merchant_id = $1 and reconciliation_difference.operation_id = about.id returning reconciliation_difference.id
+    ), written as (
+      delete from audit_text using (select id from about union all select id from alerts union all select id from differences) as gone
+      where audit_text.merchant_id = $1 and audit_text.subject_id = gone.id::text
+    )
+    select (select count(*) from payments)::int as payments, greatest((select count(*) from payouts), (select count(*) from payout_drafts))::int as payouts,
+      (select count(*) from tokens)::int as tokens, (select count(*) from subscriptions)::int as subscriptions,
+      ((select count(*) from payment where merchant_id = $1 and customer_id = $3 and not ${final})
+        + (select count(*) from token where merchant_id = $1 and customer_ref = $3 and status <> 'cancelled')
+        + (select count(*) from subscription where merchant_id = $1 and customer_ref = $3 and status <> 'cancelled')
+        + (select count(*) from payment where merchant_id = $1 and id = $4::uuid and not ${final})
+        + (select count(*) from payout where merchant_id = $1 and id = $5::uuid and not ${final})
+        + (select count(*) from payout_draft where merchant_id = $1 and id = $5::uuid and status = 'pending'))::int as left`,
 };
-
-const statements = {
-  customer: eraseCustomer,
-  payment: erasePayment,
-  payout: erasePayout,
-} as const satisfies Record<ErasedSubject, Statement>;
 
 const erase = async (
   client: Runner,
@@ -177,8 +156,10 @@ const erase = async (
   { subject, id }: { readonly subject: ErasedSubject; readonly id: string },
   at: Temporal.Instant,
 ): Promise<PersonalDataErased> => {
-  const values = [merchantId, id, ...(subject === 'payout' ? [] : [rfc3339(at)])];
-  const [row] = await run<Omit<PersonalDataErased, 'hasMore'>>(client, statements[subject], values);
+  const named = (['customer', 'payment', 'payout'] as const).map((one) =>
+    one === subject ? id : null,
+  );
+  const [row] = await run<Omit<PersonalDataErased, 'hasMore'>>(client, erasing, [merchantId, at, ...named]);
   if (!row) throw new Error('a count has one row');
   return { ...row, hasMore: row.payments === erased_max_rows };
 };
