@@ -192,7 +192,7 @@ export type BankCall = Row<InferEntity<typeof BankCallEntity>>;
  * The outcome of one process's calls to a bank in five minutes. The platform's own: no merchant, no
  * operation.
  */
-const BankHealthEntity = defineEntity({
+export const BankHealthEntity = defineEntity({
   name: 'BankHealth',
   tableName: 'bank_health',
   properties: {

@@ -26,6 +26,8 @@ interface Asked {
   /** Whether the bank may know something that we do not. */
   readonly isOpen: boolean;
   readonly askAt: Temporal.Instant | null;
+  /** When it is queried now; null when it is not. */
+  readonly askedAt: Temporal.Instant | null;
 }
 
 /**
@@ -42,24 +44,22 @@ const openOf: Readonly<Record<BankSubject, string>> = {
   payout: `status = 'pending' or fail_reason = 'recipient_data_lost'`,
 };
 
-const lockOf = (table: BankSubject): Statement => ({
-  name: `${table}.lock_to_ask`,
-  text: `select mode, status, ask_at as "askAt", (${openOf[table]}) as "isOpen" from ${table} where merchant_id = $1 and id = $2 for update`,
-});
-
 // Without a bank reference, the request may still be on its way; it is queried on its own schedule.
 const askNowOf = (table: BankSubject): Statement => ({
   name: `${table}.ask_again`,
-  text: `update ${table} set ask_at = case when ask_at is null or bank_ref is not null then least(ask_at, $3) else ask_at end
-    ${table === 'payment' ? ', version = version + 1' : ''} where merchant_id = $1 and id = $2 returning ask_at as "askAt"`,
+  text: `with found as (
+      select id, mode, status, ask_at, (${openOf[table]}) as is_open from ${table} where merchant_id = $1 and id = $2 for update
+    ), asked as (
+      update ${table} set ask_at = case when ${table}.ask_at is null or bank_ref is not null then least(${table}.ask_at, $3) else ${table}.ask_at end
+        ${table === 'payment' ? ', version = version + 1' : ''}
+      from found where ${table}.merchant_id = $1 and ${table}.id = found.id and found.mode = 'live' and found.is_open
+      returning ${table}.ask_at
+    )
+    select mode, status, ask_at as "askAt", is_open as "isOpen", (select ask_at from asked) as "askedAt" from found`,
 });
 
 const subjects = ['payment', 'refund', 'payout'] as const satisfies readonly BankSubject[];
-const statements = subjects.map((subject) => ({
-  subject,
-  lock: lockOf(subject),
-  askNow: askNowOf(subject),
-}));
+const statements = subjects.map((subject) => ({ subject, askNow: askNowOf(subject) }));
 
 /** Why the bank is not queried; null when it may know more. */
 const obstacle = (subject: BankSubject, { mode, status, isOpen }: Asked): Refusal | null => {
@@ -77,14 +77,13 @@ const askAgain = async (
   now: Temporal.Instant,
 ): Promise<BankAskedAgain | Refusal> => {
   const client = await clientOf(em);
-  for (const { subject, lock, askNow } of statements) {
-    const [found] = await run<Asked>(client, lock, [merchantId, id]);
+  for (const { subject, askNow } of statements) {
+    const [found] = await run<Asked>(client, askNow, [merchantId, id, now]);
     if (!found) continue;
+    const { askedAt: askAt } = found;
     const stands = obstacle(subject, found);
     if (stands) return stands;
-    const [asked] = await run<{ askAt: Temporal.Instant }>(client, askNow, [merchantId, id, now]);
-    if (!asked) throw new Error(`the ${subject} ${id} was locked and is gone`);
-    const { askAt } = asked;
+    if (!askAt) throw new Error(`the ${subject} ${id} was locked and is gone`);
     notes.before = { subject, status: found.status, askAt: found.askAt };
     notes.after = { subject, askAt };
     return { merchantId, id, subject, askAt };
