@@ -4,13 +4,10 @@
  * that took a payment knows it. Read for each call, so that a new secret applies at once
  * everywhere.
  */
-import { run, type Runner, type Statement } from '../platform/database/statement.ts';
+import { emOn } from '../platform/database/orm-connections.ts';
+import type { Runner } from '../platform/database/statement.ts';
+import { BankAccountEntity, type AccountPurpose } from './entities.ts';
 import { unseal, type Keys } from '../platform/access/keys.ts';
-
-const accountPurposes = ['payments', 'payouts'] as const;
-
-/** The purpose of an account: acquirers have separate ones for incoming and outgoing money. */
-export type AccountPurpose = (typeof accountPurposes)[number];
 
 /** A shop, a gateway or a terminal there, with its secret. */
 export interface Account {
@@ -31,18 +28,6 @@ export interface Accounts {
 
 export type AccountsOf = (merchantId: string, purpose: AccountPurpose) => Promise<Accounts>;
 
-const read: Statement = {
-  name: 'bank_account.of_merchant',
-  text: `select account, secret_sealed as sealed, case when active then null else changed_at end as "retiredAt" from bank_account where merchant_id = $1 and connector = $2 and purpose = $3
-    order by active desc, changed_at desc`,
-};
-
-interface Found {
-  readonly account: string;
-  readonly sealed: string;
-  readonly retiredAt: Temporal.Instant | null;
-}
-
 /** Opens the look-up for one connector; `platform` is the account that the configuration names. */
 export const openAccounts =
   (
@@ -52,11 +37,15 @@ export const openAccounts =
     platform: Readonly<Record<AccountPurpose, Account | null>>,
   ): AccountsOf =>
   async (merchantId, purpose) => {
-    const rows = await run<Found>(pool, read, [merchantId, connector, purpose]);
-    const own = rows.map(({ account, sealed, retiredAt }) => ({
+    const rows = await emOn(pool).find(
+      BankAccountEntity,
+      { merchantId, connector, purpose },
+      { orderBy: { active: 'desc', changedAt: 'desc' } },
+    );
+    const own = rows.map(({ account, secretSealed, active, changedAt }) => ({
       id: account,
-      secret: unseal(vaultKey, sealed),
-      retiredAt,
+      secret: unseal(vaultKey, secretSealed),
+      retiredAt: active ? null : changedAt,
     }));
     const shared = platform[purpose];
     return {

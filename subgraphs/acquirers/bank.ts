@@ -8,7 +8,7 @@ import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
 import type { ReceiptTerms, ReceiptType } from '../rules/receipt.ts';
 import type { SavableMethod } from '../rules/recurring.ts';
-import type { AccountPurpose } from './bank-accounts.ts';
+import type { AccountPurpose } from './entities.ts';
 import type { PayoutBank } from './payout-bank.ts';
 
 /** A card as the buyer typed it. It goes to the bank and is never stored, logged or queued. */

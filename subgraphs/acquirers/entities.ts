@@ -10,7 +10,6 @@ import type { PlannedOutcome } from '../rules/buyer.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { KeptItem, ReceiptCustomer } from '../rules/receipt.ts';
-import type { AccountPurpose } from './bank-accounts.ts';
 
 export const SimulatorOperationEntity = defineEntity({
   name: 'SimulatorOperation',
@@ -97,6 +96,9 @@ export const BankRouteEntity = defineEntity({
   },
 });
 export type BankRoute = Row<InferEntity<typeof BankRouteEntity>>;
+
+/** The purpose of an account: acquirers have separate ones for incoming and outgoing money. */
+export type AccountPurpose = 'payments' | 'payouts';
 
 /**
  * A merchant's own account at an acquirer. At most one for each purpose is active; the others are

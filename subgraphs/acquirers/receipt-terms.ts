@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import type { CustomerVault } from '../platform/database/kept-keys.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
-import { runByMerchant } from '../platform/database/sharding.ts';
+import { eachMerchant } from '../platform/database/sharding.ts';
 import {
   type Runner,
   propertyNames,
@@ -17,7 +17,6 @@ import type { Mode } from '../rules/mode.ts';
 import { minorUnits } from '../rules/money.ts';
 import { receiptTerms, type ReceiptInput } from '../rules/receipt-terms.ts';
 import {
-  type KeptItem,
   type ReceiptCustomer,
   type ReceiptTerms,
   nobody,
@@ -36,19 +35,6 @@ interface TermsKey {
 /** Terms in the order of their keys. Rejects when there are none for a key. */
 export type ReadTerms = (keys: readonly TermsKey[]) => Promise<readonly ReceiptTerms[]>;
 
-interface Row extends TermsKey {
-  readonly taxSystem: number | null;
-  readonly items: readonly KeptItem[];
-  /** Null: it was erased. */
-  readonly customer: string | null;
-}
-
-const read: Statement = {
-  name: 'receipt_terms.read',
-  text: `select merchant_id as "merchantId", subject_id as "termsId", tax_system as "taxSystem", items, customer_sealed as customer
-    from receipt_terms where merchant_id = $1 and subject_id = any ($2)`,
-};
-
 const customerSchema = v.object({
   email: v.nullable(v.string()),
   phone: v.nullable(v.string()),
@@ -64,14 +50,15 @@ const sealedCustomer = (
 export const openReadTerms =
   (pool: Runner, customers: Pick<CustomerVault, 'open'>): ReadTerms =>
   async (keys) => {
-    const rows = await runByMerchant<Row, TermsKey>(pool, read, keys, (own) => [
-      own.map(({ termsId }) => termsId),
-    ]);
-    const found = new Map(rows.map((row) => [`${row.merchantId}/${row.termsId}`, row]));
+    const rows = await eachMerchant(keys, (own, merchantId) => {
+      const subjectId = { $in: own.map(({ termsId }) => termsId) };
+      return emOn(pool).find(ReceiptTermsEntity, { merchantId, subjectId });
+    });
+    const found = new Map(rows.map((row) => [`${row.merchantId}/${row.subjectId}`, row]));
     const terms = keys.map(async ({ merchantId, termsId }): Promise<ReceiptTerms> => {
       const row = found.get(`${merchantId}/${termsId}`);
       if (!row) throw new Error(`there are no receipt terms of ${termsId}`);
-      const { taxSystem, items, customer } = row;
+      const { taxSystem = null, items, customerSealed: customer = null } = row;
       return {
         taxSystem,
         items: items.map((item) => ({ ...item, price: minorUnits(item.price) })),

@@ -2,11 +2,14 @@
  * Background jobs of tokens. Payment events do most of the work (consume-payments.ts); these jobs
  * find cases without an event.
  */
+import { raw } from '@mikro-orm/core';
 import type pg from 'pg';
 import { notDeadLetter, workBatch } from '../platform/alerts/dead-letters.ts';
 import { followRows, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
+import { emOn } from '../platform/database/orm-connections.ts';
 import { inTransaction, run, type Statement } from '../platform/database/statement.ts';
 import { periodic, sweep, type Job } from '../platform/queue/run-job.ts';
+import { TokenEntity, type Token } from './entities.ts';
 import { tokenMove } from './rules/token.ts';
 import { chargeDue, type ChargingDeps } from './subscriptions/charge-due.ts';
 import { dueAsks, dueSubscriptions } from './subscriptions/store-subscription.ts';
@@ -31,25 +34,30 @@ const pages_max = 50;
 
 /** The task under which tokens are set aside. */
 const task = 'end-unbound-tokens';
-const pendingBehind = `from token where status = 'pending' and created_at <= $1 and (created_at, id) > ($2, $3) and ${notDeadLetter(task, 'token.merchant_id', 'token.id::text')}
-  order by created_at, id`;
 
-const oldest: Statement = {
-  name: 'token.pending_oldest',
-  text: `select merchant_id as "merchantId", id, binding_payment_id as "bindingPaymentId", created_at as "createdAt" ${pendingBehind} limit $4`,
-};
-
-interface PendingToken {
-  readonly merchantId: string;
-  readonly id: string;
-  readonly bindingPaymentId: string | null;
-  readonly createdAt: Temporal.Instant;
-}
-type Place = Pick<PendingToken, 'createdAt' | 'id'>;
+type Place = Pick<Token, 'createdAt' | 'id'>;
 const beginning: Place = {
   createdAt: Temporal.Instant.fromEpochMilliseconds(0),
   id: '00000000-0000-0000-0000-000000000000',
 };
+
+/** The oldest pending tokens of an age, behind a place. */
+const findPending = (
+  pool: pg.Pool,
+  until: Temporal.Instant,
+  { createdAt, id }: Place,
+  limit: number,
+) =>
+  emOn(pool).find(
+    TokenEntity,
+    {
+      status: 'pending',
+      createdAt: { $lte: until },
+      [raw('(created_at, id) > (?::timestamptz, ?::uuid)', [String(createdAt), id])]: [],
+      [raw((token) => notDeadLetter(task, `${token}.merchant_id`, `${token}.id::text`))]: [],
+    },
+    { fields: ['bindingPaymentId', 'createdAt'], orderBy: { createdAt: 'asc', id: 'asc' }, limit },
+  );
 
 /**
  * Ends the pending tokens without a payment; returns their number. A token with a live payment is
@@ -60,13 +68,13 @@ export const endUnboundTokens = async (parts: TokenJobs): Promise<number> => {
   const before = now().subtract({ minutes: unboundAfter_min });
   let [ended, place] = [0, beginning];
   for (let page = 0; page < pages_max; page += 1) {
-    const behind = [before, place.createdAt, place.id];
+    const from = place;
     const { result, limit } = await workBatch(pool, {
       task,
       limit: sweep_max,
-      work: (some) => endPage(parts, [...behind, some]),
+      work: async (some) => endPage(parts, await findPending(pool, before, from, some)),
       first: async () => {
-        const [token] = await run<PendingToken>(pool, oldest, [...behind, 1]);
+        const [token] = await findPending(pool, before, from, 1);
         return token ? { merchantId: token.merchantId, subjectId: token.id } : null;
       },
     });
@@ -80,9 +88,8 @@ export const endUnboundTokens = async (parts: TokenJobs): Promise<number> => {
 /** Looks at a page of pending tokens, and ends those that are unbound. */
 const endPage = async (
   { pool, payments, now }: TokenJobs,
-  values: readonly unknown[],
+  tokens: readonly (Place & Pick<Token, 'merchantId' | 'bindingPaymentId'>)[],
 ): Promise<{ ended: number; seen: number; last: Place | null }> => {
-  const tokens = await run<PendingToken>(pool, oldest, values);
   if (tokens.length === 0) return { ended: 0, seen: 0, last: null };
   const found = await payments.read(
     tokens.map(({ merchantId, id, bindingPaymentId }) => ({

@@ -104,7 +104,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   'a gauge over all merchants': ['books.count_differences', 'money.unsettled', 'webhook.backlog'],
   'the newest of all numbers': ['relay.newest_sequence'],
   'the oldest of the outbox': ['relay.oldest_waiting'],
-  'finds what is due, a page at most': ['token.pending_oldest'],
   'finds the row to set aside': [
     'alert.oldest_unpublished',
     'payment_asks.first',

@@ -1,6 +1,7 @@
 /** The connector to YooKassa API v3, behind the port of every acquirer. */
 import { defaultCurrency } from '../../rules/money.ts';
-import type { AccountPurpose, AccountsOf } from '../bank-accounts.ts';
+import type { AccountsOf } from '../bank-accounts.ts';
+import type { AccountPurpose } from '../entities.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { OpenedBank } from '../connector.ts';
 import { openBreaker, watchBreaker } from '../bank-http.ts';

@@ -13,9 +13,10 @@ import {
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
-import { run, type Statement } from '../../platform/database/statement.ts';
+import { inTransaction } from '../../platform/database/statement.ts';
 import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import {
+  forgetTerms,
   givenReceipt,
   insertTerms,
   termsRow,
@@ -144,13 +145,16 @@ const insertNew = async (
   return subscription;
 };
 
-const forget: Statement = {
-  name: 'subscription.forget',
-  text: `with gone as (delete from subscription where merchant_id = $1 and id = $2 and status = 'pending' returning token_id),
-      uncharged as (delete from subscription_charge where merchant_id = $1 and subscription_id = $2 and exists (select 1 from gone)),
-      unreceipted as (delete from receipt_terms where merchant_id = $1 and subject_id = $2 and exists (select 1 from gone))
-    delete from token where merchant_id = $1 and id in (select token_id from gone)`,
-};
+/** Removes what `insertNew` has made, unless it is no longer pending. */
+const forget = (pool: pg.Pool, { merchantId, id, tokenId }: Subscription): Promise<void> =>
+  inTransaction(pool, async (client) => {
+    const em = emOn(client);
+    const pending = { merchantId, id, status: 'pending' } as const;
+    if ((await em.nativeDelete(SubscriptionEntity, pending)) === 0) return;
+    await em.nativeDelete(SubscriptionChargeEntity, { merchantId, subscriptionId: id });
+    await forgetTerms(client, merchantId, id);
+    await em.nativeDelete(TokenEntity, { merchantId, id: tokenId });
+  });
 
 /** Checks the customer against the operator's lists; null when it is on none. */
 const policyRefusal = (
@@ -212,7 +216,7 @@ export const startSubscription = async (
   const asked = await answerUnderKey(pool, claimed, async () => {
     const answer = await bindSubscription(payments, subscription, token, requestId);
     // When payments refuses, the subscription is removed.
-    if (isRefusal(answer)) await run(pool, forget, [key.merchantId, subscription.id]);
+    if (isRefusal(answer)) await forget(pool, subscription);
     return answer;
   });
   if (isRefusal(asked)) return asked;
