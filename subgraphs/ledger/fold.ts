@@ -20,12 +20,15 @@ const account = (row: string): string =>
   `${row}.shop_id || '/' || ${row}.mode || '/' || ${row}.currency || '/' || ${row}.account`;
 const notDead = notDeadLetter(task, 'waiting.merchant_id', account('waiting'));
 
-// Of one merchant, whose id is `$2` wherever it is named, so that one shard runs it. A sum of bigint
+// Of one merchant, whose id is `$2` wherever it is named, so that one shard runs it; of all its
+// accounts that are not set aside, or of the one in `$3`. A sum of bigint
 // is numeric: one that fits no balance fails here, for its account alone. The hours come behind the
 // balances, whose rows are their locks.
-const foldText = (whose: string): string =>
-  `with due as (delete from balance_delta where merchant_id = $2 and ctid = any (array(
-      select ctid from balance_delta as waiting where waiting.merchant_id = $2 and ${whose} limit $1 for update skip locked)) returning *),
+const fold: Statement = {
+  name: 'balance.fold',
+  text: `with due as (delete from balance_delta where merchant_id = $2 and ctid = any (array(
+      select ctid from balance_delta as waiting where waiting.merchant_id = $2
+        and ($3::text is null and ${notDeadLetter(task, '$2', account('waiting'))} or ${account('waiting')} = $3) limit $1 for update skip locked)) returning *),
     sums as (select shop_id, mode, currency, account, sum(amount) as amount from due group by 1, 2, 3, 4 order by 1, 2, 3, 4),
     folded as (insert into balance (merchant_id, shop_id, mode, currency, account, amount)
       select $2::uuid, shop_id, mode, currency, account, amount from sums
@@ -35,15 +38,7 @@ const foldText = (whose: string): string =>
       from due cross join jsonb_each_text(due.moved) as part (type, amount) where (select count(*) from folded) > 0
       group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
       on conflict (merchant_id, mode, currency, hour, shop_id, account, type) do update set amount = ledger_hour.amount + excluded.amount)
-    select count(*)::int as count from due`;
-
-const foldMerchant: Statement = {
-  name: 'balance.fold_merchant',
-  text: foldText(notDeadLetter(task, '$2', account('waiting'))),
-};
-const foldOne: Statement = {
-  name: 'balance.fold_one',
-  text: foldText(`${account('waiting')} = $3`),
+    select count(*)::int as count from due`,
 };
 
 const merchantsDue: Statement = {
@@ -56,7 +51,7 @@ const merchantsDue: Statement = {
 const foldEachMerchant = async (pool: pg.Pool, limit: number): Promise<number> => {
   let folded = 0;
   for (const { merchantId, count } of await run<Owner>(pool, merchantsDue, [limit])) {
-    const [row] = await run<{ count: number }>(pool, foldMerchant, [count, merchantId]);
+    const [row] = await run<{ count: number }>(pool, fold, [count, merchantId, null]);
     folded += row?.count ?? 0;
   }
   return folded;
@@ -79,7 +74,7 @@ const foldEach = async (
   let [folded, failed] = [0, 0];
   for (const due of await run<Subject>(runner, accountsDue, [limit])) {
     try {
-      const [row] = await run<{ count: number }>(runner, foldOne, [
+      const [row] = await run<{ count: number }>(runner, fold, [
         limit,
         due.merchantId,
         due.subjectId,
