@@ -127,15 +127,17 @@ export interface Banks {
   bankOf(operation: { readonly mode: Mode; readonly connector: string | null }): Bank | Refusal;
 }
 
+interface Route {
+  readonly method: RouteMethod | null;
+  readonly connector: string | null;
+}
+
+/** No row while live mode is off for the merchant; at least one otherwise, whatever the shop. */
 const routesOf: Statement = {
   name: 'bank_route.of_shop',
   text: `select route.method, route.connector from merchant left join bank_route route on route.merchant_id = merchant.id
       and route.shop_id = $2 and route.mode = $3 and route.operation = $4 and route.active
     where merchant.id = $1 and merchant.live_enabled order by route.priority, route.id`,
-};
-const enabled: Statement = {
-  name: 'bank.live_enabled',
-  text: 'select 1 from merchant where id = $1 and live_enabled',
 };
 
 const unrouted = refuse(
@@ -272,11 +274,7 @@ export const openBanks = (
    * merchant.
    */
   const routes = async ({ merchantId, shopId, mode }: ShopInMode, operation: BankOperation) => {
-    const found = await run<{ method: RouteMethod | null; connector: string | null }>(
-      pool,
-      routesOf,
-      [merchantId, shopId, mode, operation],
-    );
+    const found = await run<Route>(pool, routesOf, [merchantId, shopId, mode, operation]);
     if (found.length === 0) return null;
     return found.flatMap(({ method, connector }) => {
       const bank = byName.get(connector ?? '');
@@ -301,7 +299,9 @@ export const openBanks = (
       return isRefusal(found) ? found : found[0];
     },
     liveModeRefusal: async ({ merchantId, mode }) =>
-      mode === 'test' || (await run(pool, enabled, [merchantId])).length > 0 ? null : notEnabled,
+      mode === 'test' || (await run(pool, routesOf, [merchantId, null, null, null])).length > 0
+        ? null
+        : notEnabled,
     offered: async ({ holds = false, currency, ...shop }) => {
       const serves = (bank: Bank, method: BuyerMethod): boolean =>
         canServe(bank, { operation: 'payment', method, currency, holds });

@@ -12,10 +12,10 @@ import {
   type PageRange,
   type Span,
 } from '../platform/database/keyset.ts';
-import { readSearch } from '../platform/database/lists.ts';
+import { readSearch, runUnnamed } from '../platform/database/lists.ts';
 import type { RowFilter } from '../platform/database/list-statements.ts';
 import type { Reach } from '../platform/database/registry.ts';
-import { columns, run, type Runner } from '../platform/database/statement.ts';
+import { columns, type Runner } from '../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payment } from './entities.ts';
 import { paymentTable } from './find-payments.ts';
@@ -151,7 +151,6 @@ export const searchPayments = async (
   const order = range.backwards ? 'asc' : 'desc';
   criteria(where, search, span, range);
   const rows = reach ? overIndex(where, reach) : overMerchants(where, search);
-  // Without a name: no connection keeps a plan of each combination of criteria.
   const text = `select ${found} from ${rows} order by payment.created_at ${order}, payment.id ${order} limit ${limit}`;
-  return pageOf(await run<Payment>(runner, { name: '', text }, where.values), range);
+  return pageOf(await runUnnamed<Payment>(runner, { text, values: where.values }), range);
 };

@@ -86,10 +86,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
     'totals.page_payment',
     'totals.page_payout',
   ],
-  'the events of one consumer are in the order of all numbers': [
-    'event.consumed_by',
-    'totals.events',
-  ],
+  'the events of one consumer are in the order of all numbers': ['totals.events'],
   'how much is left to be sealed anew, for the operator who rotates a key': ['reseal.count'],
   "which of an operator's given merchants there are": ['merchant.known'],
   "an operator's search, a page at most": [
@@ -103,9 +100,7 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   "an operator's search by an id, a page at most": ['search.id'],
   'a gauge over all merchants': ['books.count_differences', 'money.unsettled', 'webhook.backlog'],
   'the newest of all numbers': ['relay.newest_sequence'],
-  'the oldest of the outbox': ['relay.oldest_waiting'],
   'finds the row to set aside': [
-    'alert.oldest_unpublished',
     'payment_asks.first',
     'payment_holds.first',
     'payment_link_lives.first',

@@ -1,13 +1,15 @@
 /** Publishes new alerts to operators: the job that puts them on the bus. */
+import { raw } from '@mikro-orm/core';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { notDeadLetter, workBatch, type Subject } from './dead-letters.ts';
+import { emOn } from '../database/orm-connections.ts';
 import { ownersStatement, type Owner } from '../database/sharding.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
 import { sweep, type Job } from '../queue/run-job.ts';
 import type { Bus } from '../bus/bus.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
-import type { Alert } from './entities.ts';
+import { AlertEntity, type Alert } from './entities.ts';
 import { alertColumns } from './alerts.ts';
 
 interface AlertJobs {
@@ -20,15 +22,18 @@ const publish_max_rows = 100;
 
 /** The task under which alerts are set aside that cannot be marked as published. */
 const task = 'publish-alerts';
-const notDead = notDeadLetter(task, 'alert.merchant_id', 'alert.id::text');
+const notDead = (alert: string): string =>
+  notDeadLetter(task, `${alert}.merchant_id`, `${alert}.id::text`);
 
-const oldest: Statement = {
-  name: 'alert.oldest_unpublished',
-  text: `select merchant_id as "merchantId", id::text as "subjectId" from alert where told_at is null and ${notDead} order by raised_at limit 1`,
+const findOldest = async (pool: pg.Pool): Promise<Subject | null> => {
+  const unpublished = { publishedAt: null, [raw(notDead)]: [] };
+  const order = { fields: ['id'], orderBy: { raisedAt: 'asc' } } as const;
+  const alert = await emOn(pool).findOne(AlertEntity, unpublished, order);
+  return alert && { merchantId: alert.merchantId, subjectId: alert.id };
 };
 const owners = ownersStatement(
   'alert.owners_of_unpublished',
-  `select merchant_id from alert where told_at is null and ${notDead} order by raised_at limit $1`,
+  `select merchant_id from alert where told_at is null and ${notDead('alert')} order by raised_at limit $1`,
 );
 const take: Statement = {
   name: 'alert.take_unpublished',
@@ -55,12 +60,11 @@ const takeOldest = async (
  * the way is in the list `alerts`.
  */
 export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<number> => {
-  const first = async () => (await run<Subject>(pool, oldest, []))[0] ?? null;
   const { result: alerts } = await workBatch(pool, {
     task,
     limit: publish_max_rows,
     work: (limit) => inTransaction(pool, (client) => takeOldest(client, now(), limit)),
-    first,
+    first: () => findOldest(pool),
   });
   if (alerts.length === 0) return 0;
   const published = alerts
@@ -86,7 +90,7 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
 export const alertJobs = (deps: AlertJobs): readonly Job[] => [
   sweep(
     'publish-alerts',
-    [`exists (select 1 from alert where told_at is null and ${notDead})`],
+    [`exists (select 1 from alert where told_at is null and ${notDead('alert')})`],
     async () => {
       while ((await publishAlerts(deps)) > 0);
     },

@@ -69,7 +69,7 @@ const counted_max_rows = 10_000;
 const lookedToCount_max_rows = 50_000;
 
 /** Without a name: no connection keeps a plan of each combination of filters. */
-const ask = <Found extends object>(
+export const runUnnamed = <Found extends object>(
   runner: Runner,
   { text, values }: { readonly text: string; readonly values: readonly unknown[] },
 ) => run<Found>(runner, { name: '', text }, values);
@@ -86,7 +86,7 @@ export const listTotal = async (
 ): Promise<TotalCount> => {
   const walk = hasRest(listed, query) ? lookedToCount_max_rows : counted_max_rows + 1;
   const total = totalText(listed, query, walk, await isOfShards(runner, query));
-  const [found] = await ask<{ count: number; looked: number }>(runner, total);
+  const [found] = await runUnnamed<{ count: number; looked: number }>(runner, total);
   if (!found) throw new Error('an aggregate without a row');
   return {
     count: Math.min(found.count, counted_max_rows),
@@ -129,9 +129,9 @@ const readRange = async <Row extends Position>(
   const read = { range, walk, isOverShards };
   const mayBeCut = hasRest(listed, query);
   const readEdge = async (): Promise<Position | undefined> =>
-    (await ask<Position>(runner, edgeText(listed, query, read)))[0];
+    (await runUnnamed<Position>(runner, edgeText(listed, query, read)))[0];
   const bound = isOverShards && mayBeCut ? await readEdge() : undefined;
-  const rows = await ask<Row>(runner, pageText(listed, query, read, bound));
+  const rows = await runUnnamed<Row>(runner, pageText(listed, query, read, bound));
   // A range whose page is full was not searched beyond it.
   const isWhole = arms === 1 && rows.length > range.size;
   const edge = mayBeCut && !isOverShards && !isWhole ? await readEdge() : bound;

@@ -75,6 +75,16 @@ const draw: Statement = {
   text: `select nextval($1::text::regclass) as number from generate_series(1, $2::int)`,
 };
 
+/** Draws so many numbers of a sequence. */
+export const drawNumbers = async (
+  runner: Runner,
+  sequence: string,
+  count: number,
+): Promise<readonly bigint[]> => {
+  const drawn = await run<{ number: bigint }>(runner, draw, [sequence, count]);
+  return drawn.map(({ number }) => number);
+};
+
 /**
  * Puts numbers of a sequence into rows where the tables are sharded: there is one sequence, on the
  * coordinator, and the function runs elsewhere. Otherwise the statement draws them.
@@ -86,9 +96,9 @@ export const numberForShard = async (
   sequence: string,
 ): Promise<void> => {
   if (rows.length === 0 || !(await isSharded(runner))) return;
-  const drawn = await run<{ number: bigint }>(runner, draw, [sequence, rows.length]);
+  const drawn = await drawNumbers(runner, sequence, rows.length);
   for (const [place, row] of rows.entries())
-    Object.assign(row, { [column]: drawn[place]?.number.toString() });
+    Object.assign(row, { [column]: drawn[place]?.toString() });
 };
 
 const functionText = ({ name, text }: Statement): string => `

@@ -6,7 +6,7 @@
 import { raw, type InferEntity } from '@mikro-orm/core';
 import type pg from 'pg';
 import { isPassing, reportDeadLetter } from '../alerts/dead-letters.ts';
-import { ConsumerOffsetEntity, ConsumerRetryEntity } from '../database/entities.ts';
+import { ConsumerOffsetEntity, ConsumerRetryEntity, EventEntity } from '../database/entities.ts';
 import { emOn } from '../database/orm-connections.ts';
 import { inTransaction, run, type Runner, type Statement } from '../database/statement.ts';
 import type { Consumer } from '../../rules/event.ts';
@@ -20,14 +20,6 @@ export interface ConsumedEvent {
   /** The payment, payout or refund. */
   readonly subjectId: string;
 }
-
-// The event's column keeps its name from before the term "consumer".
-const readEvents: Statement = {
-  name: 'event.consumed_by',
-  text: `
-    select sequence, merchant_id as "merchantId", subject_id as "subjectId"
-    from event where follower = $1 and sequence > $2 order by sequence limit $3`,
-};
 
 /** Events that wait for a consumer, and the offset after which they were found. */
 export interface ConsumerBatch {
@@ -57,8 +49,18 @@ export const readBatch = async (
   max: number,
 ): Promise<ConsumerBatch> => {
   const { sequence: offset } = await emOn(runner).findOneOrFail(ConsumerOffsetEntity, { consumer });
-  const events = await run<ConsumedEvent>(runner, readEvents, [consumer, offset, max]);
-  return { consumer, offset, events };
+  const events = await emOn(runner).find(
+    EventEntity,
+    { consumer, sequence: { $gt: offset } },
+    { fields: ['sequence', 'subjectId'], orderBy: { sequence: 'asc' }, limit: max },
+  );
+  return {
+    consumer,
+    offset,
+    events: events.flatMap(({ sequence, merchantId, subjectId }) =>
+      sequence ? { sequence, merchantId, subjectId } : [],
+    ),
+  };
 };
 
 /** How a consumer processes its events. */

@@ -2,6 +2,7 @@
  * Numbers the events of the outbox: one statement gives a batch its numbers, in the order of
  * writing, and makes its webhook deliveries.
  */
+import { raw } from '@mikro-orm/core';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import {
@@ -13,7 +14,9 @@ import {
 import type { Mode } from '../../rules/mode.ts';
 import { notDeadLetter, workBatch, type Subject } from '../alerts/dead-letters.ts';
 import type { WebhookLane } from '../bus/bus.ts';
-import { sqlFile } from '../database/sql-file.ts';
+import { EventEntity } from '../database/entities.ts';
+import { emOn } from '../database/orm-connections.ts';
+import { drawNumbers, sqlFile } from '../database/sql-file.ts';
 import { run, type Runner, type Statement } from '../database/statement.ts';
 
 /** Events of one batch. */
@@ -43,7 +46,7 @@ export const numberBatch = async (
     task,
     limit: batch_max,
     work: numberSome,
-    first: async () => (await run<Subject>(client, oldestWaiting, []))[0] ?? null,
+    first: () => findOldest(client),
   });
   return result;
 };
@@ -104,11 +107,15 @@ const newestSequence = {
 
 /** The task under which events are set aside. */
 const task = 'relay';
-const waits = `event.sequence is null and ${notDeadLetter(task, 'event.merchant_id', 'event.id::text')}`;
+const notDead = (event: string): string =>
+  notDeadLetter(task, `${event}.merchant_id`, `${event}.id::text`);
+const waits = `event.sequence is null and ${notDead('event')}`;
 
-const oldestWaiting = {
-  name: 'relay.oldest_waiting',
-  text: `select merchant_id as "merchantId", id::text as "subjectId" from event where ${waits} order by position limit 1`,
+const findOldest = async (client: pg.PoolClient): Promise<Subject | null> => {
+  const waiting = { sequence: null, [raw(notDead)]: [] };
+  const order = { fields: ['id'], orderBy: { position: 'asc' } } as const;
+  const event = await emOn(client).findOne(EventEntity, waiting, order);
+  return event && { merchantId: event.merchantId, subjectId: event.id };
 };
 
 // Numbers the events of the outbox where the tables are sharded: shard by shard, the one with the
@@ -137,11 +144,6 @@ const lockShard: Statement = {
       order by position limit $2 for update) as held`,
 };
 
-const drawNumbers: Statement = {
-  name: 'relay.draw_numbers',
-  text: `select nextval('event_sequence_seq') as sequence from generate_series(1, $1)`,
-};
-
 const findShards = (client: pg.PoolClient, limit: number): Promise<WaitingShard[]> =>
   run<WaitingShard>(client, waitingShards, [limit]);
 
@@ -163,8 +165,7 @@ export const numberByShard =
     for (const { merchantIds, count } of await findShards(client, limit)) {
       found += count;
       try {
-        const drawn = await run<{ sequence: bigint }>(client, drawNumbers, [count]);
-        const numbers = drawn.map(({ sequence }) => sequence);
+        const numbers = await drawNumbers(client, 'event_sequence_seq', count);
         const rows = await run<NumberedRow>(client, numberShard, [
           merchantIds,
           count,
