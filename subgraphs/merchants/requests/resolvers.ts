@@ -11,10 +11,12 @@ import type {
   ApiRequestNote,
   QueryapiRequestsArgs,
 } from '../../../schema/generated/merchants.ts';
+import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { orThrow } from '../../platform/access/access.ts';
 import { findPage, given, spanOf, type Page } from '../../platform/database/keyset.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database, OnPool } from '../../platform/database/orm.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
 import { eachMerchant } from '../../platform/database/sharding.ts';
 import { asRow, run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
@@ -125,11 +127,14 @@ const insert: Statement = {
   text: `insert into api_request select * from jsonb_populate_recordset(null::api_request, $2::jsonb) as row where row.merchant_id = $1`,
 };
 
-const trim: Statement = {
-  name: 'api_request.trim',
-  text: `delete from api_request using (
-      select created_at, id from api_request where merchant_id = $1 order by created_at desc, id desc offset $2 limit 1
-    ) as oldest where merchant_id = $1 and (api_request.created_at, api_request.id) <= (oldest.created_at, oldest.id)`,
+/** Removes the oldest requests of a merchant, all but so many. */
+const trim = async (runner: Runner, merchantId: string, kept: number): Promise<void> => {
+  const em = emOn(runner);
+  const order = { orderBy: { createdAt: 'desc', id: 'desc' }, offset: kept, limit: 1 } as const;
+  for (const { createdAt, id } of await em.find(ApiRequestEntity, { merchantId }, order)) {
+    const isOld = raw('(created_at, id) <= (?::timestamptz, ?::uuid)', [rfc3339(createdAt), id]);
+    await em.nativeDelete(ApiRequestEntity, { merchantId, [isOld]: [] });
+  }
 };
 
 const rowOf = ({ at: createdAt, durationMs: duration_ms, ...note }: ApiRequestNote): object =>
@@ -145,7 +150,7 @@ export const openRequestStore = (runner: Runner, kept_max: number = requestsOfMe
       await run(runner, insert, [merchantId, JSON.stringify(own.map(rowOf))]);
       const sum = (written.get(merchantId) ?? 0) + own.length;
       written.set(merchantId, sum < looked_rows ? sum : 0);
-      if (sum >= looked_rows) await run(runner, trim, [merchantId, kept_max]);
+      if (sum >= looked_rows) await trim(runner, merchantId, kept_max);
       return [];
     });
     return notes.length;

@@ -28,13 +28,6 @@ const makeDue: Statement = {
     where delivery.merchant_id = $1 and delivery.shop_id = $2 and delivery.status = 'pending' and delivery.due_at is null
       and delivery.next_attempt_at <= $3 returning merchant_id as "merchantId", lane`,
 };
-const underWay: Statement = {
-  name: 'webhook.under_way_of_shop',
-  text: `select exists (
-      select 1 from webhook_delivery as delivery
-      where delivery.merchant_id = $1 and delivery.shop_id = $2 and delivery.mode = 'test' and delivery.status = 'pending'
-        and (delivery.lease_until > now() or delivery.due_at <= $3 and ${notDeadLetter(task, '$1', 'delivery.id::text')})) as found`,
-};
 
 interface ParticipantDeps {
   readonly database: Pick<Database, 'pool' | 'fork'>;
@@ -69,8 +62,19 @@ export const webhookClockParticipant = ({
     return made.length;
   },
   isUnderWay: async ({ merchantId, shopId }) => {
-    const values = [merchantId, shopId, realNow()];
-    return (await run<{ found: boolean }>(database.pool, underWay, values))[0]?.found === true;
+    const notDead = raw(
+      (delivery) => notDeadLetter(task, '?', `${delivery}.id::text`),
+      [merchantId],
+    );
+    const underWay = await database.fork().findOne(
+      WebhookDeliveryEntity,
+      {
+        ...({ merchantId, shopId, mode: 'test', status: 'pending' } as const),
+        $or: [{ leaseUntil: { $gt: raw('now()') } }, { dueAt: { $lte: realNow() }, [notDead]: [] }],
+      },
+      { fields: ['id'] },
+    );
+    return underWay !== null;
   },
 });
 

@@ -14,6 +14,8 @@ import {
   type FirstUse,
   type IdempotencyClaim,
 } from './idempotency.ts';
+import { IdempotencyKeyEntity } from './entities.ts';
+import { emOn } from './orm-connections.ts';
 import { asRow, run, type Runner, type Statement } from './statement.ts';
 
 /** A key to claim, for what is about to be made. */
@@ -83,11 +85,6 @@ const findAll: Statement = {
   text: `select key, fingerprint, shop_id as "shopId", resource_id as "resourceId", request, created_at as at from idempotency_key where merchant_id = $1 and mode = $2 and key = any($3)`,
 };
 
-const release: Statement = {
-  name: 'idempotency.release_page',
-  text: 'delete from idempotency_key where merchant_id = $1 and mode = $2 and key = any($3)',
-};
-
 interface TakenRow extends FirstUse {
   readonly key: string;
 }
@@ -135,5 +132,6 @@ export const releaseKeys = async (
   { merchantId, mode }: ClaimingCaller,
   keys: readonly string[],
 ): Promise<void> => {
-  if (keys.length > 0) await run(client, release, [merchantId, mode, keys]);
+  const claimed = { merchantId, mode, key: { $in: [...keys] } };
+  if (keys.length > 0) await emOn(client).nativeDelete(IdempotencyKeyEntity, claimed);
 };

@@ -80,7 +80,7 @@ export const DeadLetterEntity = defineEntity({
 });
 
 /** One idempotency key of a merchant in a mode. */
-const IdempotencyKey = defineEntity({
+export const IdempotencyKeyEntity = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_key',
   properties: {
@@ -158,7 +158,7 @@ export const ShopEntity = defineEntity({
 export type Shop = Row<InferEntity<typeof ShopEntity>>;
 
 /** The trace in which a payment, refund or payout was made (`subject-trace.ts`). */
-const SubjectTrace = defineEntity({
+export const SubjectTraceEntity = defineEntity({
   name: 'SubjectTrace',
   tableName: 'subject_trace',
   properties: {
@@ -174,8 +174,8 @@ export const platformEntities = [
   ConsumerOffsetEntity,
   ConsumerRetryEntity,
   DeadLetterEntity,
-  IdempotencyKey,
+  IdempotencyKeyEntity,
   KeptKeyEntity,
   ShopEntity,
-  SubjectTrace,
+  SubjectTraceEntity,
 ];

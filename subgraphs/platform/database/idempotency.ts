@@ -331,13 +331,11 @@ const release: Statement = {
   text: 'delete from idempotency_key where merchant_id = $1 and mode = $2 and key = $3 and resource_id = $4',
 };
 
+// Without `$5`, in milliseconds, the call has its answer.
 const askOn: Statement = {
   name: 'idempotency.ask_on',
-  text: `update idempotency_key set asking_until = ${askingUntil} where merchant_id = $1 and mode = $2 and key = $3 and resource_id = $4`,
-};
-const endAsking: Statement = {
-  name: 'idempotency.end_asking',
-  text: 'update idempotency_key set asking_until = null where merchant_id = $1 and mode = $2 and key = $3 and resource_id = $4',
+  text: `update idempotency_key set asking_until = clock_timestamp() + $5::int * interval '1 millisecond'
+    where merchant_id = $1 and mode = $2 and key = $3 and resource_id = $4`,
 };
 
 /** A claim made for `resourceId`: another call may have taken the key since. */
@@ -351,13 +349,14 @@ const change = async (
   runner: Runner,
   statement: Statement,
   { caller: { merchantId, mode }, claim, resourceId }: MadeClaim,
+  ...values: readonly unknown[]
 ): Promise<void> => {
-  if (claim) await run(runner, statement, [merchantId, mode, claim.key, resourceId]);
+  if (claim) await run(runner, statement, [merchantId, mode, claim.key, resourceId, ...values]);
 };
 
 /** Makes repeated calls wait for an answer that is requested again, with `answerUnderKey`. */
 export const claimAnswer = (runner: Runner, made: MadeClaim): Promise<void> =>
-  change(runner, askOn, made);
+  change(runner, askOn, made, asking_ms);
 
 /**
  * Gets the answer of a call from a bank or another subgraph after its claim and its effect here are
@@ -374,13 +373,13 @@ export const answerUnderKey = async <Answer extends object>(
     // Repeated calls then wait for less and find the operation as it is.
     claimAnswer(runner, made).catch(() => {});
   }, askingAgain_ms).unref();
-  let end = endAsking;
+  let isFree = false;
   try {
     const answer = await ask();
-    if (isRefusal(answer)) end = release;
+    isFree = isRefusal(answer);
     return answer;
   } finally {
     clearInterval(askingOn);
-    await change(runner, end, made);
+    await (isFree ? change(runner, release, made) : change(runner, askOn, made, null));
   }
 };

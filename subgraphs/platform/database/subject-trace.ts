@@ -5,6 +5,8 @@
  * nothing read.
  */
 import { continued, currentSpan, tracing, type Span, type SpanStart } from '../tracing/tracing.ts';
+import { SubjectTraceEntity } from './entities.ts';
+import { emOn } from './orm-connections.ts';
 import { run, type Runner, type Statement } from './statement.ts';
 
 interface TracedSubject {
@@ -15,11 +17,6 @@ interface TracedSubject {
 const remember: Statement = {
   name: 'subject_trace.remember',
   text: 'insert into subject_trace (merchant_id, subject_id, traceparent, created_at) values ($1, $2, $3, now()) on conflict do nothing',
-};
-
-const find: Statement = {
-  name: 'subject_trace.find',
-  text: 'select traceparent from subject_trace where merchant_id = $1 and subject_id = $2',
 };
 
 /**
@@ -34,23 +31,17 @@ export const rememberTrace = async (
   if (span?.isKept) await run(runner, remember, [merchantId, subjectId, span.traceparent]);
 };
 
-const traceOf = async (
-  runner: Runner,
-  { merchantId, subjectId }: TracedSubject,
-): Promise<string | null> => {
-  const [row] = await run<{ traceparent: string }>(runner, find, [merchantId, subjectId]);
-  return row?.traceparent ?? null;
-};
-
 /** Runs `work` in a span of the subject's own trace; without one, in the current trace. */
 export const inTraceOf = async <Result>(
   runner: Runner,
-  subject: TracedSubject,
+  { merchantId, subjectId }: TracedSubject,
   start: SpanStart,
   work: (span: Span | null) => Promise<Result>,
 ): Promise<Result> => {
   if (!tracing()) return work(null);
   // A failed trace lookup must not stop the work.
-  const traceparent = await traceOf(runner, subject).catch(() => null);
-  return continued(traceparent, start, work);
+  const trace = await emOn(runner)
+    .findOne(SubjectTraceEntity, { merchantId, subjectId })
+    .catch(() => null);
+  return continued(trace?.traceparent ?? null, start, work);
 };
