@@ -8,7 +8,6 @@ import type pg from 'pg';
 import {
   consumeNext,
   consumeRetries,
-  isWaiting,
   readBatch,
   type ConsumedEvent,
 } from '../platform/events/consume.ts';
@@ -92,10 +91,8 @@ export const startConsuming = (deps: ConsumerDeps): RunningConsumer => {
   const ended = (async () => {
     while (!stopping.signal.aborted) {
       try {
-        if (await isWaiting(deps.pool, 'recurring')) {
-          if ((await consumePayments(deps)) > 0) continue;
-          await retryPayments(deps);
-        }
+        if ((await consumePayments(deps)) > 0) continue;
+        await retryPayments(deps);
       } catch (error) {
         deps.log.error({ err: error }, 'could not consume payment events; retrying');
       }

@@ -137,7 +137,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   ],
   'finds the accounts with deltas, a page at most': ['balance.fold_accounts'],
   'finds who a key speaks for; each gateway keeps the answer': ['api_key.holders'],
-  'whether a consumer has something to do': ['consumer.waiting'],
   'finds the merchant of a public address': ['payment_link.by_address'],
   'finds what goes wrong slowly, a page at most': [
     'watch.endpoint_fails',

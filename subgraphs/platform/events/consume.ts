@@ -8,7 +8,7 @@ import type pg from 'pg';
 import { isPassing, reportDeadLetter } from '../alerts/dead-letters.ts';
 import { ConsumerOffsetEntity, ConsumerRetryEntity, EventEntity } from '../database/entities.ts';
 import { emOn } from '../database/orm-connections.ts';
-import { inTransaction, run, type Runner, type Statement } from '../database/statement.ts';
+import { inTransaction, type Runner } from '../database/statement.ts';
 import type { Consumer } from '../../rules/event.ts';
 
 type ConsumerRetry = InferEntity<typeof ConsumerRetryEntity>;
@@ -27,20 +27,6 @@ export interface ConsumerBatch {
   readonly offset: bigint;
   readonly events: readonly ConsumedEvent[];
 }
-
-const anyWaiting: Statement = {
-  name: 'consumer.waiting',
-  text: `
-    select exists (select 1 from consumer_retry where consumer = $1 and due_at <= now())
-      or exists (select 1 from event where follower = $1
-        and sequence > (select sequence from consumer_offset where consumer = $1)) as waiting`,
-};
-
-/** Whether an event or a retry waits for a consumer. */
-export const isWaiting = async (runner: Runner, consumer: Consumer): Promise<boolean> => {
-  const [row] = await run<{ waiting: boolean }>(runner, anyWaiting, [consumer]);
-  return row?.waiting === true;
-};
 
 /** The next events of a consumer, oldest first, up to `max`. */
 export const readBatch = async (
