@@ -4,10 +4,11 @@
  */
 import { raw } from '@mikro-orm/core';
 import type pg from 'pg';
-import { notDeadLetter, workBatch } from '../platform/alerts/dead-letters.ts';
+import { isNoDeadLetter, workBatch } from '../platform/alerts/dead-letters.ts';
 import { followRows, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
+import { ConsumerOffsetEntity, EventEntity } from '../platform/database/entities.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
-import { inTransaction, run, type Statement } from '../platform/database/statement.ts';
+import { inTransaction } from '../platform/database/statement.ts';
 import { periodic, sweep, type Job } from '../platform/queue/run-job.ts';
 import { TokenEntity, type Token } from './entities.ts';
 import { tokenMove } from './rules/token.ts';
@@ -54,7 +55,7 @@ const findPending = (
       status: 'pending',
       createdAt: { $lte: until },
       [raw('(created_at, id) > (?::timestamptz, ?::uuid)', [String(createdAt), id])]: [],
-      [raw((token) => notDeadLetter(task, `${token}.merchant_id`, `${token}.id::text`))]: [],
+      [isNoDeadLetter(task, null)]: [],
     },
     { fields: ['bindingPaymentId', 'createdAt'], orderBy: { createdAt: 'asc', id: 'asc' }, limit },
   );
@@ -126,18 +127,15 @@ export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs):
   ),
 ];
 
-const unfollowed: Statement = {
-  name: 'subscription.unfollowed',
-  text: `select exists (select 1 from event where follower = 'recurring' and merchant_id = $1 and shop_id = $2
-    and sequence > (select sequence from consumer_offset where consumer = 'recurring')) as waiting`,
-};
-
 /** How subscriptions follow a shop's test clock. */
 export const subscriptionClockParticipant = (deps: ChargingDeps): ClockParticipant => ({
   ...followRows(deps.pool, [dueSubscriptions, dueAsks]),
   work: (shop, now) => chargeDue(deps, () => now, { timeline: shop }),
-  isUnderWay: async ({ merchantId, shopId }) => {
-    const [row] = await run<{ waiting: boolean }>(deps.pool, unfollowed, [merchantId, shopId]);
-    return row?.waiting === true;
+  isUnderWay: async (shop) => {
+    const em = emOn(deps.pool);
+    const consumer = 'recurring';
+    const { sequence } = await em.findOneOrFail(ConsumerOffsetEntity, { consumer });
+    const behind = { ...shop, consumer, sequence: { $gt: sequence } } as const;
+    return (await em.findOne(EventEntity, behind, { fields: ['id'] })) !== null;
   },
 });

@@ -5,10 +5,8 @@
 import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ClockParticipant } from '../../platform/clock/keep-clocks.ts';
-import { notDeadLetter } from '../../platform/alerts/dead-letters.ts';
+import { isNoDeadLetter } from '../../platform/alerts/dead-letters.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { run, type Statement } from '../../platform/database/statement.ts';
-import type { WebhookLane } from '../../platform/bus/bus.ts';
 import { WebhookDeliveryEntity } from '../entities.ts';
 import { task } from './deliveries.ts';
 import type { WakeLanes } from './deliverer.ts';
@@ -22,15 +20,8 @@ interface Shop {
 const waiting = ({ merchantId, shopId }: Shop) =>
   ({ merchantId, shopId, status: 'pending', dueAt: null }) as const;
 
-const makeDue: Statement = {
-  name: 'webhook.make_due_of_shop',
-  text: `update webhook_delivery as delivery set due_at = $4
-    where delivery.merchant_id = $1 and delivery.shop_id = $2 and delivery.status = 'pending' and delivery.due_at is null
-      and delivery.next_attempt_at <= $3 returning merchant_id as "merchantId", lane`,
-};
-
 interface ParticipantDeps {
-  readonly database: Pick<Database, 'pool' | 'fork'>;
+  readonly database: Pick<Database, 'fork'>;
   /** The real time. */
   readonly now: () => Temporal.Instant;
   readonly wake: WakeLanes;
@@ -55,22 +46,24 @@ export const webhookClockParticipant = ({
     const first = await database.fork().findOne(WebhookDeliveryEntity, later, order);
     return first?.nextAttemptAt ?? null;
   },
-  work: async ({ merchantId, shopId }, now) => {
-    const values = [merchantId, shopId, now, realNow()];
-    const made = await run<WebhookLane>(database.pool, makeDue, values);
-    if (made.length > 0) wake(made);
-    return made.length;
+  work: async (shop, now) => {
+    const em = database.fork();
+    const due = { ...waiting(shop), nextAttemptAt: { $lte: now } };
+    // One that comes after this look is found by the deliverer itself.
+    const lanes = await em.find(WebhookDeliveryEntity, due, { fields: ['lane'] });
+    const made = await em.nativeUpdate(WebhookDeliveryEntity, due, { dueAt: realNow() });
+    if (made > 0) wake(lanes);
+    return made;
   },
   isUnderWay: async ({ merchantId, shopId }) => {
-    const notDead = raw(
-      (delivery) => notDeadLetter(task, '?', `${delivery}.id::text`),
-      [merchantId],
-    );
     const underWay = await database.fork().findOne(
       WebhookDeliveryEntity,
       {
         ...({ merchantId, shopId, mode: 'test', status: 'pending' } as const),
-        $or: [{ leaseUntil: { $gt: raw('now()') } }, { dueAt: { $lte: realNow() }, [notDead]: [] }],
+        $or: [
+          { leaseUntil: { $gt: raw('now()') } },
+          { dueAt: { $lte: realNow() }, [isNoDeadLetter(task, merchantId)]: [] },
+        ],
       },
       { fields: ['id'] },
     );

@@ -9,14 +9,17 @@
  * A lane is the unit of isolation: an endpoint, by its id, or the origin of payments' own addresses
  * of one merchant in one mode.
  */
+import { raw } from '@mikro-orm/core';
 import type pg from 'pg';
 import {
+  isNoDeadLetter,
   notDeadLetter,
   putDeadLetter,
   workBatch,
   type Subject,
 } from '../../platform/alerts/dead-letters.ts';
 import type { WebhookLane } from '../../platform/bus/bus.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
 import { runByMerchant } from '../../platform/database/sharding.ts';
 import {
   inTransaction,
@@ -24,6 +27,7 @@ import {
   type Runner,
   type Statement,
 } from '../../platform/database/statement.ts';
+import { WebhookDeliveryEntity } from '../entities.ts';
 import { webhooksInFlightPerLane_max, type SignatureFormat } from './rules.ts';
 
 /**
@@ -100,10 +104,6 @@ const withMessage = ({
 
 /** The task of dead letters that are deliveries. */
 export const task = 'deliver-webhooks';
-/** SQL: the delivery `waiting` of merchant `$1` is pending, due by `now`, and not leased. */
-const isDue = (now: string): string =>
-  `waiting.status = 'pending' and waiting.due_at <= ${now} and (waiting.lease_until is null or waiting.lease_until <= statement_timestamp())
-            and ${notDeadLetter(task, '$1', 'waiting.id::text')}`;
 
 // Lanes are locked in one order, so two processes never deadlock. The claim after the locks sees
 // what earlier holders claimed. A claim lost in a PostgreSQL crash is repeated, so the commit does
@@ -147,7 +147,9 @@ const claimDue: Statement = {
       select oldest.id, oldest.created_at from unnest($2::text[], $3::int[]) as asking (lane, room) cross join lateral (
         select id, created_at from (
           select waiting.id, waiting.created_at from webhook_delivery as waiting
-          where waiting.merchant_id = $1 and waiting.lane = asking.lane and ${isDue('$4')}
+          where waiting.merchant_id = $1 and waiting.lane = asking.lane and waiting.status = 'pending' and waiting.due_at <= $4
+            and (waiting.lease_until is null or waiting.lease_until <= statement_timestamp())
+            and ${notDeadLetter(task, '$1', 'waiting.id::text')}
           order by waiting.due_at limit ${webhooksInFlightPerLane_max} for update skip locked
         ) as oldest_due
         limit greatest(0, least(asking.room, $5::int - (
@@ -185,10 +187,21 @@ const claim = (
     ]);
   });
 
-const firstDue: Statement = {
-  name: 'webhook.first_due',
-  text: `select merchant_id as "merchantId", id::text as "subjectId" from webhook_delivery as waiting
-    where waiting.merchant_id = $1 and lane = $2 and ${isDue('$3')} order by due_at limit 1`,
+const findFirstDue = async (
+  { pool, now }: ClaimDeps,
+  { merchantId, lane }: WebhookLane,
+): Promise<Subject | null> => {
+  const first = await emOn(pool).findOne(
+    WebhookDeliveryEntity,
+    {
+      ...({ merchantId, lane, status: 'pending' } as const),
+      dueAt: { $lte: now() },
+      $or: [{ leaseUntil: null }, { leaseUntil: { $lte: raw('statement_timestamp()') } }],
+      [isNoDeadLetter(task, merchantId)]: [],
+    },
+    { fields: ['id'], orderBy: { dueAt: 'asc' } },
+  );
+  return first && { merchantId, subjectId: first.id };
 };
 
 /**
@@ -204,13 +217,11 @@ export const claimDeliveries = async (
   if (!one) return [];
   if (others.length > 0) return (await claim(deps, asking)).map(withMessage);
   const { merchantId, lane, room } = one;
-  const first = async () =>
-    (await run<Subject>(deps.pool, firstDue, [merchantId, lane, deps.now()]))[0] ?? null;
   const { result } = await workBatch(deps.pool, {
     task,
     limit: room,
     work: (some) => claim(deps, [{ merchantId, lane, room: some }]),
-    first,
+    first: () => findFirstDue(deps, one),
   });
   return result.map(withMessage);
 };

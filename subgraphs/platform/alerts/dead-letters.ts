@@ -4,6 +4,7 @@
  * hour, and an alert names it. The same run continues with the other rows. A failure that affects all rows, such
  * as an unavailable database, sets nothing aside.
  */
+import { raw } from '@mikro-orm/core';
 import { Counter } from 'prom-client';
 import * as v from 'valibot';
 import { raiseAlert } from './alerts.ts';
@@ -39,6 +40,12 @@ const everything = '*';
 export const notDeadLetter = (task: string, merchant: string, subject: string): string =>
   `coalesce((select max(dead_letter.due_at) <= now() from dead_letter where dead_letter.merchant_id = ${merchant} and dead_letter.task = '${task}'
     and dead_letter.subject_id in (${subject}, '${everything}')), true)`;
+
+/** The same as a condition of the ORM, over rows of one merchant, or of all of them (null). */
+export const isNoDeadLetter = (task: string, merchantId: string | null) =>
+  merchantId === null
+    ? raw((row) => notDeadLetter(task, `${row}.merchant_id`, `${row}.id::text`))
+    : raw((row) => notDeadLetter(task, '?', `${row}.id::text`), [merchantId]);
 
 /** 5 seconds, twice as long after each failure, up to an hour. */
 const pauses_s: readonly number[] = Array.from({ length: 12 }, (_, tries) =>

@@ -1,8 +1,7 @@
 /** Publishes new alerts to operators: the job that puts them on the bus. */
-import { raw } from '@mikro-orm/core';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { notDeadLetter, workBatch, type Subject } from './dead-letters.ts';
+import { isNoDeadLetter, notDeadLetter, workBatch, type Subject } from './dead-letters.ts';
 import { emOn } from '../database/orm-connections.ts';
 import { ownersStatement, type Owner } from '../database/sharding.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
@@ -22,18 +21,17 @@ const publish_max_rows = 100;
 
 /** The task under which alerts are set aside that cannot be marked as published. */
 const task = 'publish-alerts';
-const notDead = (alert: string): string =>
-  notDeadLetter(task, `${alert}.merchant_id`, `${alert}.id::text`);
+const notDead = notDeadLetter(task, 'alert.merchant_id', 'alert.id::text');
 
 const findOldest = async (pool: pg.Pool): Promise<Subject | null> => {
-  const unpublished = { publishedAt: null, [raw(notDead)]: [] };
+  const unpublished = { publishedAt: null, [isNoDeadLetter(task, null)]: [] };
   const order = { fields: ['id'], orderBy: { raisedAt: 'asc' } } as const;
   const alert = await emOn(pool).findOne(AlertEntity, unpublished, order);
   return alert && { merchantId: alert.merchantId, subjectId: alert.id };
 };
 const owners = ownersStatement(
   'alert.owners_of_unpublished',
-  `select merchant_id from alert where told_at is null and ${notDead('alert')} order by raised_at limit $1`,
+  `select merchant_id from alert where told_at is null and ${notDead} order by raised_at limit $1`,
 );
 const take: Statement = {
   name: 'alert.take_unpublished',
@@ -90,7 +88,7 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
 export const alertJobs = (deps: AlertJobs): readonly Job[] => [
   sweep(
     'publish-alerts',
-    [`exists (select 1 from alert where told_at is null and ${notDead('alert')})`],
+    [`exists (select 1 from alert where told_at is null and ${notDead})`],
     async () => {
       while ((await publishAlerts(deps)) > 0);
     },

@@ -2,7 +2,6 @@
  * Numbers the events of the outbox: one statement gives a batch its numbers, in the order of
  * writing, and makes its webhook deliveries.
  */
-import { raw } from '@mikro-orm/core';
 import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import {
@@ -12,7 +11,7 @@ import {
   type StreamedEvent,
 } from '../../rules/event.ts';
 import type { Mode } from '../../rules/mode.ts';
-import { notDeadLetter, workBatch, type Subject } from '../alerts/dead-letters.ts';
+import { isNoDeadLetter, notDeadLetter, workBatch, type Subject } from '../alerts/dead-letters.ts';
 import type { WebhookLane } from '../bus/bus.ts';
 import { EventEntity } from '../database/entities.ts';
 import { emOn } from '../database/orm-connections.ts';
@@ -107,12 +106,10 @@ const newestSequence = {
 
 /** The task under which events are set aside. */
 const task = 'relay';
-const notDead = (event: string): string =>
-  notDeadLetter(task, `${event}.merchant_id`, `${event}.id::text`);
-const waits = `event.sequence is null and ${notDead('event')}`;
+const waits = `event.sequence is null and ${notDeadLetter(task, 'event.merchant_id', 'event.id::text')}`;
 
 const findOldest = async (client: pg.PoolClient): Promise<Subject | null> => {
-  const waiting = { sequence: null, [raw(notDead)]: [] };
+  const waiting = { sequence: null, [isNoDeadLetter(task, null)]: [] };
   const order = { fields: ['id'], orderBy: { position: 'asc' } } as const;
   const event = await emOn(client).findOne(EventEntity, waiting, order);
   return event && { merchantId: event.merchantId, subjectId: event.id };
