@@ -2,12 +2,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RowKey } from '../platform/database/batch-calls.ts';
 import { withTexts } from '../platform/database/audit.ts';
+import {
+  AuditEntryEntity,
+  AuditTextEntity,
+  type AuditEntry,
+} from '../platform/database/entities.ts';
 import { findPage, given, type Page, type PageQuery } from '../platform/database/keyset.ts';
 import { runByMerchant } from '../platform/database/sharding.ts';
 import type { Runner, Statement } from '../platform/database/statement.ts';
 import { isUuid } from '../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
-import { AuditEntryEntity, AuditTextEntity, type AuditEntry } from './entities.ts';
 
 /**
  * Selects the entries of one merchant, or of all when `merchantId` is null; other fields narrow it.

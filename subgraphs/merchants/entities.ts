@@ -1,7 +1,6 @@
 /** Tables of the merchants subgraph: merchants, their keys and rates, and webhook deliveries. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { Scope, Role } from '../platform/access/principal.ts';
-import type { AuditTexts } from '../platform/database/audit.ts';
 import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { WebhookEvent } from '../rules/event.ts';
@@ -157,62 +156,12 @@ export const WebhookAttemptEntity = defineEntity({
 });
 export type WebhookAttempt = Row<InferEntity<typeof WebhookAttemptEntity>>;
 
-/** One action in the cabinet or by an operator: append-only. The zero merchant is the platform. */
-export const AuditEntryEntity = defineEntity({
-  name: 'AuditEntry',
-  tableName: 'audit_entry',
-  properties: {
-    merchantId: p.uuid().primary(),
-    id: p.uuid().primary(),
-    at: instant(),
-    /** The operator's subject, the key's id or the service's name. */
-    actor: p.text(),
-    role: p.text(),
-    action: p.text(),
-    subjectKind: p.text(),
-    subjectId: p.text(),
-    before: p.json<Record<string, unknown>>().strictNullable(),
-    after: p.json<Record<string, unknown>>().strictNullable(),
-    requestId: p.text(),
-    /** By the database's clock; selects the partition. */
-    writtenAt: instant().primary().defaultRaw('now()'),
-  },
-  triggers: [
-    {
-      name: 'append_only',
-      timing: 'before',
-      events: ['update', 'delete'],
-      forEach: 'statement',
-      body: "raise exception 'audit entries are append-only'",
-    },
-  ],
-});
-export type AuditEntry = Row<InferEntity<typeof AuditEntryEntity>>;
-
-/**
- * Texts that people wrote for an entry. They are stored separately: entries are permanent, and a
- * text may have to be erased.
- */
-export const AuditTextEntity = defineEntity({
-  name: 'AuditText',
-  tableName: 'audit_text',
-  properties: {
-    merchantId: p.uuid().primary(),
-    entryId: p.uuid().primary(),
-    /** The entry's. */
-    subjectId: p.text(),
-    texts: p.json<AuditTexts>().columnType('json'),
-  },
-});
-
 export const merchantsEntities = [
   MerchantEntity,
   ApiKeyEntity,
   WebhookEndpointEntity,
   WebhookDeliveryEntity,
   WebhookAttemptEntity,
-  AuditEntryEntity,
-  AuditTextEntity,
 ];
 
 // The table of the request log.

@@ -19,7 +19,8 @@ import {
 } from '../../subgraphs/platform/database/audit.ts';
 import { profileOf } from '../../subgraphs/merchants/rules/merchant.ts';
 import { createMerchant } from '../../subgraphs/merchants/change-merchant.ts';
-import { AuditEntryEntity, MerchantEntity } from '../../subgraphs/merchants/entities.ts';
+import { MerchantEntity } from '../../subgraphs/merchants/entities.ts';
+import { AuditEntryEntity } from '../../subgraphs/platform/database/entities.ts';
 import { sealedColumns } from '../../subgraphs/merchants/reseal-secrets.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 
@@ -184,7 +185,7 @@ test('statements of the ORM are spans named by table and verb, without what they
     'sql begin',
     'sql merchant.insert',
     'sql books_check.insert',
-    'sql audit.insert',
+    'sql audit_entry.insert',
     'sql commit',
   ]);
 });

@@ -8,18 +8,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PaymentStatus, RefundStatus } from '../../../schema/generated/operations.ts';
 import { type BankCall, BankCallEntity } from '../../acquirers/entities.ts';
 import { refusal } from '../../platform/access/access.ts';
+import { AuditEntryEntity, type AuditEntry } from '../../platform/database/entities.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { columns, run, type Runner } from '../../platform/database/statement.ts';
 import type { EntityReference } from '../../platform/graph/entities.ts';
 import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
 import { readTexts } from '../audit.ts';
-import {
-  AuditEntryEntity,
-  WebhookDeliveryEntity,
-  type AuditEntry,
-  type WebhookAttempt,
-  type WebhookDelivery,
-} from '../entities.ts';
+import { WebhookDeliveryEntity, type WebhookAttempt, type WebhookDelivery } from '../entities.ts';
 import { findMovements, type LedgerRow } from '../ledger/read-ledger.ts';
 import { findAttempts } from '../list-cabinet.ts';
 

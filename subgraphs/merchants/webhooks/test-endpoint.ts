@@ -9,12 +9,8 @@ import { forUpdate } from '../../platform/database/orm-connections.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
-import {
-  AuditEntryEntity,
-  MerchantEntity,
-  WebhookEndpointEntity,
-  type WebhookEndpoint,
-} from '../entities.ts';
+import { AuditEntryEntity } from '../../platform/database/entities.ts';
+import { MerchantEntity, WebhookEndpointEntity, type WebhookEndpoint } from '../entities.ts';
 import type { EndpointDeps } from './change-endpoint.ts';
 import { listHeaders, signedHeaders } from './requests.ts';
 import { postWebhook } from './post-webhook.ts';

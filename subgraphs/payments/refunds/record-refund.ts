@@ -2,7 +2,8 @@
 import type pg from 'pg';
 import { roles } from '../../platform/access/principal.ts';
 import { writeEntries, type Acting, type WrittenEntry } from '../../platform/database/audit.ts';
-import { run, type Statement } from '../../platform/database/statement.ts';
+import { AuditEntryEntity } from '../../platform/database/entities.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
 import type { OutboxEvent } from '../../platform/events/outbox.ts';
 import { statusEvents } from '../change-payment.ts';
 import type { Payment, Refund } from '../entities.ts';
@@ -60,12 +61,6 @@ export const recordRefund = (
   refund: Refund,
 ): Promise<void> => writeEntries(client, [refundEntry(acting, payment, refund)]);
 
-const ofPeople: Statement = {
-  name: 'refund.of_people',
-  text: `select subject_id as id from audit_entry where merchant_id = $1 and subject_id = any ($2::text[])
-    and action = 'refund.create' and role = any ($3::text[])`,
-};
-
 /** The amount of a payment that people have refunded or are refunding, by these refunds. */
 export const refundedByPeople = async (
   client: pg.PoolClient,
@@ -73,12 +68,13 @@ export const refundedByPeople = async (
   refunds: readonly Refund[],
 ): Promise<bigint> => {
   const alive = refunds.filter(({ status }) => status !== 'failed');
-  const rows = await run<{ id: string }>(client, ofPeople, [
-    merchantId,
-    alive.map(({ id }) => id),
-    roles,
-  ]);
-  const theirs = new Set(rows.map(({ id }) => id));
+  const subjectId = { $in: alive.map(({ id }) => id) };
+  const entries = await emOn(client).find(
+    AuditEntryEntity,
+    { merchantId, subjectId, action: 'refund.create', role: { $in: [...roles] } },
+    { fields: ['subjectId'] },
+  );
+  const theirs = new Set(entries.map((entry) => entry.subjectId));
   return alive.reduce((sum, { id, amount }) => (theirs.has(id) ? sum + amount : sum), 0n);
 };
 

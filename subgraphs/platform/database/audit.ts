@@ -19,14 +19,13 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { ChangeRecord, type AuditedState } from './audited.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
-import { clientOf } from './orm-connections.ts';
+import { AuditEntryEntity, AuditTextEntity, type AuditTexts } from './entities.ts';
+import { clientOf, emOn } from './orm-connections.ts';
 import type { Database } from './orm.ts';
 import { listsOfEntry, noteListChange } from './list-changes.ts';
 import { newRowId } from './new-id.ts';
-import { run, type Statement } from './statement.ts';
 import type { AuditAction } from '../../rules/audit-action.ts';
 import { maskCardNumbers } from '../../rules/card.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
@@ -144,23 +143,19 @@ const mapValues = <From, To>(
 ): Record<string, To> =>
   Object.fromEntries(Object.entries(of).map(([name, value]) => [name, map(value, name)]));
 
-const stateJson = (state: AuditedState): string | null =>
-  state &&
-  JSON.stringify(state, (_name, value: unknown) => {
-    if (typeof value === 'bigint') return Number(value);
-    return typeof value === 'string'
-      ? maskCardNumbers(value.replaceAll(secretForms, '[secret]'))
-      : value;
-  });
+/** A state as JSON, without secrets and card numbers. */
+const masked = <State extends object | null>(state: State): State =>
+  JSON.parse(
+    JSON.stringify(state, (_name, value: unknown) => {
+      if (typeof value === 'bigint') return Number(value);
+      return typeof value === 'string'
+        ? maskCardNumbers(value.replaceAll(secretForms, '[secret]'))
+        : value;
+    }),
+  ) as State;
 
 /** What people write of what they do. */
 const textNames: readonly string[] = ['reason', 'note'];
-
-/** The texts of an entry's states, by their names. */
-export interface AuditTexts {
-  readonly before: Readonly<Record<string, string>>;
-  readonly after: Readonly<Record<string, string>>;
-}
 
 const textsIn = (state: AuditedState): Record<string, string> =>
   Object.fromEntries(
@@ -186,21 +181,6 @@ export const withTexts = (
     value === besideIt && textNames.includes(name) ? (texts[name] ?? '[erased]') : value,
   );
 
-const insertTexts: Statement = {
-  name: 'audit.insert_texts',
-  text: `insert into audit_text (merchant_id, entry_id, subject_id, texts)
-    select merchant_id, entry_id, subject_id, texts::json
-    from json_to_recordset($1::json) as given (merchant_id uuid, entry_id uuid, subject_id text, texts text)`,
-};
-
-const insertEntries: Statement = {
-  name: 'audit.insert',
-  text: `insert into audit_entry (merchant_id, id, at, actor, role, action, subject_kind, subject_id, before, after, request_id)
-    select merchant_id, id, at, actor, role, action, subject_kind, subject_id, before::jsonb, after::jsonb, request_id
-    from jsonb_to_recordset($1::jsonb) as entry (merchant_id uuid, id uuid, at timestamptz, actor text, role text, action text,
-      subject_kind text, subject_id text, before text, after text, request_id text)`,
-};
-
 /** An entry as it is written outside the unit of work. */
 export interface WrittenEntry {
   readonly acting: Acting;
@@ -209,23 +189,14 @@ export interface WrittenEntry {
   readonly after: AuditedState;
 }
 
-const writeTexts = async (
-  client: pg.PoolClient,
-  entries: readonly (WrittenEntry & { readonly entryId: string })[],
-): Promise<void> => {
-  const rows = entries.flatMap(({ entryId, action: { merchantId, id }, before, after }) => {
-    const texts = { before: textsIn(before), after: textsIn(after) } satisfies AuditTexts;
-    if (Object.keys({ ...texts.before, ...texts.after }).length === 0) return [];
-    return [
-      {
-        merchant_id: merchantId ?? platformMerchantId,
-        entry_id: entryId,
-        subject_id: id,
-        texts: stateJson({ ...texts }),
-      },
-    ];
-  });
-  if (rows.length > 0) await run(client, insertTexts, [JSON.stringify(rows)]);
+type MadeEntry = WrittenEntry & { readonly entryId: string };
+
+/** The separately stored texts of an entry; nothing when it has none. */
+const textsOf = ({ entryId, action: { merchantId, id }, before, after }: MadeEntry) => {
+  const texts: AuditTexts = { before: textsIn(before), after: textsIn(after) };
+  const isEmpty = Object.keys({ ...texts.before, ...texts.after }).length === 0;
+  const key = { merchantId: merchantId ?? platformMerchantId, entryId, subjectId: id };
+  return isEmpty ? [] : [{ ...key, texts: masked(texts) }];
 };
 
 /**
@@ -237,24 +208,23 @@ export const writeEntries = async (
   entries: readonly WrittenEntry[],
 ): Promise<void> => {
   const made = entries.map((entry) => ({ ...entry, entryId: newRowId() }));
-  const rows = made.map(({ acting, action, entryId, ...states }) => {
-    const { actor, role } = actorOf(acting.principal);
-    return {
-      merchant_id: action.merchantId ?? platformMerchantId,
+  const em = emOn(client);
+  await em.insertMany(
+    AuditEntryEntity,
+    made.map(({ acting, action, entryId, before, after }) => ({
+      merchantId: action.merchantId ?? platformMerchantId,
       id: entryId,
-      at: rfc3339(acting.now()),
-      actor,
-      role,
+      at: acting.now(),
+      ...actorOf(acting.principal),
       action: action.action,
-      subject_kind: kindOf(action),
-      subject_id: action.id,
-      before: stateJson(withoutTexts(states.before)),
-      after: stateJson(withoutTexts(states.after)),
-      request_id: acting.requestId,
-    };
-  });
-  if (rows.length > 0) await run(client, insertEntries, [JSON.stringify(rows)]);
-  await writeTexts(client, made);
+      subjectKind: kindOf(action),
+      subjectId: action.id,
+      before: masked(withoutTexts(before)),
+      after: masked(withoutTexts(after)),
+      requestId: acting.requestId,
+    })),
+  );
+  await em.insertMany(AuditTextEntity, made.flatMap(textsOf));
   for (const { action } of entries)
     for (const list of listsOfEntry(kindOf(action)))
       noteListChange(client, { list, merchantId: action.merchantId });
