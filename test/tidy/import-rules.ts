@@ -171,7 +171,7 @@ const isDevelopmentProgram = (path: string): boolean =>
   under(
     'test/',
     'sdk/',
-    ...['build', 'client-types', 'console-operations'].map((name) => `schema/${name}.ts`),
+    ...['build', 'console-operations'].map((name) => `schema/${name}.ts`),
   )(path);
 
 const packageRules = (production: ReadonlySet<string>): readonly PackageRule[] => [
