@@ -12,6 +12,7 @@ import * as typescriptPlugin from '@graphql-codegen/typescript';
 import * as resolversPlugin from '@graphql-codegen/typescript-resolvers';
 import { buildSubgraphSchema, printSubgraphSchema } from '@apollo/subgraph';
 import { Kind, parse, printSchema, type DocumentNode, type GraphQLSchema } from 'graphql';
+import { parse as readYaml } from 'yaml';
 import { Supergraph } from '@apollo/federation-internals';
 import {
   readInternalOperations,
@@ -27,8 +28,10 @@ import { registerHooks } from 'node:module';
 
 /* The types of the SDK, as openapi-typescript makes them of the API's description. */
 
-/** The text of `sdk/src/generated/api.ts`, without a banner. */
-const clientTypes = async (): Promise<string> => {
+type Described = Readonly<Record<string, { readonly enum?: readonly string[] }>>;
+
+/** The texts of `sdk/src/generated/{api,enums}.ts`, without banners. */
+const clientTypes = async (): Promise<{ readonly types: string; readonly enums: string }> => {
   // The generator writes with the compiler's API of TypeScript 5, which the TypeScript of the
   // project no longer has.
   const hook = registerHooks({
@@ -37,7 +40,14 @@ const clientTypes = async (): Promise<string> => {
   const { default: openapiTypescript, astToString } = await import('openapi-typescript');
   hook.deregister();
   const description = readFileSync(join(import.meta.dirname, 'openapi.yaml'), 'utf8');
-  return astToString(await openapiTypescript(description));
+  const { schemas } = (readYaml(description) as { components: { schemas: Described } }).components;
+  const lists = Object.entries(schemas).flatMap(([name, one]) =>
+    one.enum ? [[name, one.enum]] : [],
+  );
+  return {
+    types: astToString(await openapiTypescript(description)),
+    enums: `export const enums = ${JSON.stringify(Object.fromEntries(lists), null, 2)} as const;\n`,
+  };
 };
 
 export { readOperations, readSubgraphSdl, subgraphNames, type SubgraphName };
@@ -85,21 +95,26 @@ const compose = (): string => {
  */
 const dottedEnums = ['LiveEventKind', 'WebhookEvent'];
 
-const dottedValues = (sdl: DocumentNode): Record<string, Record<string, string>> =>
+/** The values of each enum, by their names in the SDL. */
+const enumValues = (name: SubgraphName): Record<string, Record<string, string>> =>
   Object.fromEntries(
-    sdl.definitions.flatMap((definition) => {
-      if (
-        definition.kind !== Kind.ENUM_TYPE_DEFINITION ||
-        !dottedEnums.includes(definition.name.value)
-      )
-        return [];
-      const values = (definition.values ?? []).map(({ name }) => [
-        name.value,
-        name.value.replace('_', '.'),
+    readSubgraphSdl(name).definitions.flatMap((definition) => {
+      if (definition.kind !== Kind.ENUM_TYPE_DEFINITION) return [];
+      const type = definition.name.value;
+      const values = (definition.values ?? []).map(({ name: { value } }) => [
+        value,
+        dottedEnums.includes(type) ? value.replace('_', '.') : value,
       ]);
-      return [[definition.name.value, Object.fromEntries(values)]];
+      return [[type, Object.fromEntries(values)]];
     }),
   );
+
+/** The values of the graph's enums, for what has to know them all. */
+const enumLists = (): string => {
+  const all = subgraphNames.flatMap((name) => Object.entries(enumValues(name)));
+  const lists = Object.fromEntries(all.map(([type, values]) => [type, Object.values(values)]));
+  return `export const enums = ${JSON.stringify(lists, null, 2)} as const;\n`;
+};
 
 const enums = { enumsAsTypes: true, namingConvention: 'keep' } as const;
 
@@ -114,7 +129,9 @@ const resolverTypes = (name: SubgraphName): Promise<string> =>
       useTypeImports: true,
       federation: true,
       mappers: rowTypes[name],
-      enumValues: dottedValues(readSubgraphSdl(name)),
+      enumValues: Object.fromEntries(
+        Object.entries(enumValues(name)).filter(([type]) => dottedEnums.includes(type)),
+      ),
       contextType: '../../subgraphs/platform/graph/subgraph.ts#SubgraphContext',
       maybeValue: 'T | null',
       inputMaybeValue: 'T | null | undefined',
@@ -206,15 +223,13 @@ const generate = async (): Promise<Map<string, string>> => {
     );
   }
   files.set('generated/operation-map.ts', banner + operationMap());
-  files.set('../sdk/src/generated/api.ts', clientBanner('openapi.yaml') + (await clientTypes()));
+  files.set('generated/enums.ts', banner + enumLists());
+  const ofClient = await clientTypes();
+  files.set('../sdk/src/generated/api.ts', clientBanner('openapi.yaml') + ofClient.types);
+  files.set('../sdk/src/generated/enums.ts', clientBanner('openapi.yaml') + ofClient.enums);
   files.set(
     '../sdk/src/generated/currencies.ts',
     clientBanner('currencies.ts') + readFileSync(join(here, 'currencies.ts'), 'utf8'),
-  );
-  const { WebhookEvent = {} } = dottedValues(readSubgraphSdl('merchants'));
-  files.set(
-    '../sdk/src/generated/webhook-events.ts',
-    `${clientBanner('merchants.graphql')}export const webhookEvents = ${JSON.stringify(Object.values(WebhookEvent))} as const;\n`,
   );
   return files;
 };

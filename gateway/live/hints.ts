@@ -15,7 +15,7 @@ import {
   type ChangedList,
   type ListChange,
 } from '../../subgraphs/platform/bus/bus.ts';
-import { alertSeverities } from '../../subgraphs/rules/alert.ts';
+import { alertKinds } from '../../subgraphs/rules/alert.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { codedError } from '../graphql/errors.ts';
 import type { Supergraph } from '../supergraph.ts';
@@ -72,7 +72,7 @@ export const withHints = (
 const raised = (alert: PublishedAlert) => ({
   ...alert,
   __typename: 'Alert',
-  severity: alertSeverities[alert.kind],
+  severity: alertKinds[alert.kind].severity,
   assignee: null,
   resolvedAt: null,
   resolvedBy: null,

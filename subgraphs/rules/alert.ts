@@ -1,101 +1,51 @@
 /**
  * Alerts: what a person at the operator must look at. A closed list: a new kind needs a line here,
  * in the check `alert_kind`, in the enum of the graph and in `placeOf`. A fact happened once and stays resolved;
- * a state that is found again after it was resolved is raised again.
+ * a state that is found again after it was resolved is raised again. `critical`: money may be wrong.
  */
+import { enums } from '../../schema/generated/enums.ts';
+
 export const alertKinds = {
   /** The bank confirmed a payment that we had closed without success. */
-  late_success: 'fact',
+  late_success: { is: 'fact', severity: 'warning' },
   /** A payment through a link found no use left: its money goes back. */
-  link_exhausted: 'fact',
+  link_exhausted: { is: 'fact', severity: 'warning' },
   /** A check of the books found a difference. */
-  books_differ: 'state',
+  books_differ: { is: 'state', severity: 'critical' },
   /** The acquirer's registry and our records differ. */
-  reconciliation_difference: 'fact',
+  reconciliation_difference: { is: 'fact', severity: 'critical' },
   /** An event that was relayed has not all the webhook deliveries that it should have. */
-  event_without_delivery: 'state',
+  event_without_delivery: { is: 'state', severity: 'warning' },
   /** The bank answered otherwise than it had answered finally before. */
-  bank_answer_contradicts: 'fact',
+  bank_answer_contradicts: { is: 'fact', severity: 'critical' },
   /** What the bank repeats of an operation is not what was ordered. */
-  bank_echo_differs: 'fact',
+  bank_echo_differs: { is: 'fact', severity: 'critical' },
   /** Money came that a merchant's balance has no room for: it stands in suspense. */
-  balance_at_bound: 'fact',
+  balance_at_bound: { is: 'fact', severity: 'critical' },
   /**
    * A task of the background fails at something of one merchant and leaves it alone for a while.
    */
-  dead_letter: 'state',
+  dead_letter: { is: 'state', severity: 'warning' },
   /** A cash register refused a receipt: it may fail again when it is sent again. */
-  receipt_failed: 'state',
+  receipt_failed: { is: 'state', severity: 'warning' },
   /** Many calls to a bank fail. */
-  bank_degraded: 'state',
+  bank_degraded: { is: 'state', severity: 'critical' },
   /** Fewer of a merchant's payments succeed than before. */
-  success_falls: 'state',
+  success_falls: { is: 'state', severity: 'warning' },
   /** Nothing has been delivered to a webhook endpoint for a day. */
-  endpoint_fails: 'state',
+  endpoint_fails: { is: 'state', severity: 'warning' },
   /** A payout has no result for hours. */
-  payout_stuck: 'state',
+  payout_stuck: { is: 'state', severity: 'critical' },
   /** An API key that is in use ends soon. */
-  key_expires: 'state',
-} as const satisfies Record<string, 'fact' | 'state'>;
+  key_expires: { is: 'state', severity: 'warning' },
+} as const satisfies Record<string, { is: 'fact' | 'state'; severity: AlertSeverity }>;
 
 export type AlertKind = keyof typeof alertKinds;
 
-/** How urgent each kind is: `critical` where money may be wrong. */
-export const alertSeverities = {
-  late_success: 'warning',
-  link_exhausted: 'warning',
-  books_differ: 'critical',
-  reconciliation_difference: 'critical',
-  event_without_delivery: 'warning',
-  bank_answer_contradicts: 'critical',
-  bank_echo_differs: 'critical',
-  balance_at_bound: 'critical',
-  dead_letter: 'warning',
-  receipt_failed: 'warning',
-  bank_degraded: 'critical',
-  success_falls: 'warning',
-  endpoint_fails: 'warning',
-  payout_stuck: 'critical',
-  key_expires: 'warning',
-} as const satisfies Record<AlertKind, 'critical' | 'warning'>;
-
-export type AlertSeverity = (typeof alertSeverities)[AlertKind];
+export type AlertSeverity = (typeof enums.AlertSeverity)[number];
 
 /** What an alert says of its subject; a person's program words it. */
-export const alertFieldNames = [
-  'bank',
-  'payment',
-  'refund',
-  'receipt',
-  'status',
-  'reason',
-  'code',
-  'amount',
-  'currency',
-  'bank_operation',
-  'bank_status',
-  'bank_amount',
-  'registry',
-  'count',
-  'failed',
-  'minutes',
-  'hours',
-  'share',
-  'share_before',
-  'url',
-  'key',
-  'ends_at',
-  'task',
-  'row',
-  'error',
-  'check',
-  'account',
-  'expected',
-  'found',
-  'lacking',
-  'unexpected',
-  'event',
-] as const;
+export const alertFieldNames = enums.AlertFieldName;
 export type AlertFieldName = (typeof alertFieldNames)[number];
 
 /** A code, an id, a number or a bank's own text for each name; no sentences. */

@@ -2,23 +2,19 @@
  * Banks. Routes: in live mode the routes of a shop decide which connector serves an operation and
  * method; in test mode the simulator does (docs/contract.md#test-and-live).
  */
-import type { PlannedOutcome } from './buyer.ts';
+import type { enums } from '../../schema/generated/enums.ts';
+import { buyerMethods, type PlannedOutcome } from './buyer.ts';
 import type { FailureCode } from './failure-code.ts';
 
-const bankOperations = ['payment', 'refund', 'payout', 'recurrent'] as const;
-export type BankOperation = (typeof bankOperations)[number];
-
-const routeMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'card', 'account'] as const;
-export type RouteMethod = (typeof routeMethods)[number];
-
-const buyerPays = ['sbp', 'cards', 'tpay', 'sberpay'] as const satisfies readonly RouteMethod[];
+export type BankOperation = (typeof enums.BankOperation)[number];
+export type RouteMethod = (typeof enums.RouteMethod)[number];
 
 /** The methods of each operation: a payout goes by SBP, to a card or to an account. */
 export const methodsOf: Readonly<Record<BankOperation, readonly RouteMethod[]>> = {
-  payment: buyerPays,
-  refund: buyerPays,
+  payment: buyerMethods,
+  refund: buyerMethods,
   payout: ['sbp', 'card', 'account'],
-  recurrent: buyerPays,
+  recurrent: buyerMethods,
 };
 
 /** Calls are counted by so many minutes. */
@@ -31,7 +27,7 @@ export const durationsKept = 100;
  * What a breaker does: it lets calls through, withholds them, or lets the next one through as a
  * trial.
  */
-export type BreakerState = 'closed' | 'open' | 'half_open';
+export type BreakerState = (typeof enums.BreakerState)[number];
 
 // What the simulator will answer to an operation, by the last two digits of its amount: payments,
 // refunds, payouts and token charges alike.

@@ -4,11 +4,11 @@
  * see its last 4 characters.
  */
 import { createHmac } from 'node:crypto';
+import type { enums } from '../../schema/generated/enums.ts';
 import { isCardNumber } from './card.ts';
 import { charactersOf } from './texts.ts';
 
-const blockKinds = ['phone', 'card', 'customer', 'account', 'country'] as const;
-export type BlockKind = (typeof blockKinds)[number];
+export type BlockKind = (typeof enums.BlockKind)[number];
 
 /** What a list keeps of a value. */
 interface BlockValue {

@@ -2,6 +2,7 @@
  * How a buyer pays: the methods of the hosted page, the actions that a bank may require, and in
  * test mode the planned outcome.
  */
+import { enums } from '../../schema/generated/enums.ts';
 import { defaultCurrency } from './money.ts';
 
 /** Methods that a buyer pays with on the hosted page. */
@@ -17,9 +18,9 @@ export const currenciesOf: Readonly<Record<BuyerMethod, readonly string[] | null
 };
 
 /** What the buyer must do next at the bank. */
-export type BankStep = 'wait' | 'qr' | 'redirect' | 'three_d_secure';
+export type BankStep = (typeof enums.BankStep)[number];
 
-export const plannedOutcomes = ['succeeded', 'failed', 'requires_action', 'pending'] as const;
+export const plannedOutcomes = enums.SimulatorOutcome;
 /** What the simulator is planned to answer. */
 export type PlannedOutcome = (typeof plannedOutcomes)[number];
 

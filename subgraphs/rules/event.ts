@@ -3,20 +3,14 @@
  * (docs/contract.md#stream-payloads) include intermediate changes. The graph's subscriptions know
  * one kind more than the REST stream.
  */
+import { enums } from '../../schema/generated/enums.ts';
 import type { Mode } from './mode.ts';
 
-export const streamKinds = [
-  'payment.created',
-  'payment.status_changed',
-  'payout.created',
-  'payout.status_changed',
-  'refund.created',
-] as const;
 /**
  * The kinds of the graph's subscriptions: those of the REST stream, and status changes of
  * subscriptions.
  */
-export const liveKinds = [...streamKinds, 'subscription.status_changed'] as const;
+export const liveKinds = enums.LiveEventKind;
 export type LiveKind = (typeof liveKinds)[number];
 
 /** The name of a kind in the graph's enums, which cannot hold a dot: `payment_status_changed`. */
@@ -66,28 +60,7 @@ export const subscriptionOf = <Kind extends LiveKind>(kind: Kind): Uncapitalize<
   return (name.charAt(0).toLowerCase() + name.slice(1)) as Uncapitalize<Pascal<Kind>>;
 };
 
-export const webhookEvents = [
-  'payment.authorized',
-  'payment.succeeded',
-  'payment.failed',
-  'payment.cancelled',
-  'payment.expired',
-  'payment.refunded',
-  'refund.failed',
-  'payout.created',
-  'payout.succeeded',
-  'payout.failed',
-  'link.paid',
-  'receipt.registered',
-  'receipt.failed',
-  'subscription.activated',
-  'subscription.past_due',
-  'subscription.paused',
-  'subscription.resumed',
-  'subscription.cancelled',
-  'token.activated',
-  'token.cancelled',
-] as const;
+export const webhookEvents = enums.WebhookEvent;
 export type WebhookEvent = (typeof webhookEvents)[number];
 
 /**

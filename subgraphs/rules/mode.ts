@@ -1,3 +1,5 @@
 /** The prefix of a key decides its mode (docs/contract.md#test-and-live). */
-export const modes = ['test', 'live'] as const;
+import { enums } from '../../schema/generated/enums.ts';
+
+export const modes = enums.Mode;
 export type Mode = (typeof modes)[number];

@@ -2,6 +2,7 @@
  * Accounting policy: the postings of each business fact, readable by an accountant. Every posting
  * moves one amount from one account to another, so the books balance by construction.
  */
+import { enums } from '../../schema/generated/enums.ts';
 import type { MinorUnits } from './money.ts';
 
 /**
@@ -19,15 +20,7 @@ export const accounts = [
 export type Account = (typeof accounts)[number];
 
 /** The types of movements that merchants see (docs/contract.md#balance-and-ledger). */
-export const ledgerTypes = [
-  'payment',
-  'fee',
-  'refund',
-  'payout',
-  'payout_fee',
-  'settlement',
-  'adjustment',
-] as const;
+export const ledgerTypes = enums.LedgerEntryType;
 export type LedgerType = (typeof ledgerTypes)[number];
 
 /**

@@ -3,13 +3,14 @@
  * document of. Additions, section 2. Codes and names are those of YooKassa's reference of receipt
  * parameters.
  */
+import { enums } from '../../schema/generated/enums.ts';
 import type { MinorUnits } from './money.ts';
 import { maskedPhone } from './recipient.ts';
 
 /** For money that moved, or (`closing`) for goods handed over after a prepayment. */
-export type ReceiptType = 'payment' | 'refund' | 'closing';
+export type ReceiptType = (typeof enums.ReceiptType)[number];
 
-export const receiptStatuses = ['pending', 'registered', 'failed'] as const;
+export const receiptStatuses = enums.ReceiptStatus;
 export type ReceiptStatus = (typeof receiptStatuses)[number];
 
 /**
@@ -49,86 +50,18 @@ export const vatRates: readonly VatRate[] = [
 ];
 
 /** What is sold (tag 1212). */
-export const paymentSubjects = [
-  'commodity',
-  'excise',
-  'job',
-  'service',
-  'gambling_bet',
-  'gambling_prize',
-  'lottery',
-  'lottery_prize',
-  'intellectual_activity',
-  'payment',
-  'agent_commission',
-  'property_right',
-  'non_operating_gain',
-  'insurance_premium',
-  'sales_tax',
-  'resort_fee',
-  'composite',
-  'another',
-  'fine',
-  'tax',
-  'lien',
-  'cost',
-  'pension_insurance_without_payouts',
-  'pension_insurance_with_payouts',
-  'health_insurance_without_payouts',
-  'health_insurance_with_payouts',
-  'health_insurance',
-  'casino',
-  'agent_withdrawals',
-  'non_marked_excise',
-  'marked_excise',
-  'marked',
-  'non_marked',
-] as const;
+export const paymentSubjects = enums.ReceiptPaymentSubject;
 export type PaymentSubject = (typeof paymentSubjects)[number];
 
 /**
  * How it is paid (tag 1214). `prepayment` is what YooKassa calls
  * `partial_prepayment`; both names are taken and kept as they came.
  */
-export const paymentModes = [
-  'full_prepayment',
-  'prepayment',
-  'partial_prepayment',
-  'advance',
-  'full_payment',
-  'partial_payment',
-  'credit',
-  'credit_payment',
-] as const;
+export const paymentModes = enums.ReceiptPaymentMode;
 export type PaymentMode = (typeof paymentModes)[number];
 
 /** The unit of the quantity (tag 2108). */
-export const measures = [
-  'piece',
-  'gram',
-  'kilogram',
-  'ton',
-  'centimeter',
-  'decimeter',
-  'meter',
-  'square_centimeter',
-  'square_decimeter',
-  'square_meter',
-  'milliliter',
-  'liter',
-  'cubic_meter',
-  'kilowatt_hour',
-  'gigacalorie',
-  'day',
-  'hour',
-  'minute',
-  'second',
-  'kilobyte',
-  'megabyte',
-  'gigabyte',
-  'terabyte',
-  'another',
-] as const;
+export const measures = enums.ReceiptMeasure;
 export type Measure = (typeof measures)[number];
 
 export interface ReceiptItem {

@@ -3,22 +3,17 @@
  * when a method can be saved (docs/contract.md#tokens).
  */
 import { createHash } from 'node:crypto';
+import { enums } from '../../schema/generated/enums.ts';
 import type { Mode } from './mode.ts';
 
 /**
  * What a payment of a saved method is for: the first two bind the method with the buyer, the others
  * charge it without.
  */
-const recurringKinds = [
-  'token_bind',
-  'subscription_init',
-  'token_charge',
-  'subscription_charge',
-] as const;
-export type RecurringKind = (typeof recurringKinds)[number];
+export type RecurringKind = (typeof enums.RecurringPaymentKind)[number];
 
 /** Methods that can be saved and charged again. */
-export const savableMethods = ['cards', 'sbp', 'tpay'] as const;
+export const savableMethods = enums.RecurringMethod;
 export type SavableMethod = (typeof savableMethods)[number];
 
 /** Whether a payment of this kind saves the method that the buyer pays with. */

@@ -2,32 +2,9 @@
  * Refusals: the closed list of docs/contract.md#errors. A refusal is a value; a broken invariant
  * throws.
  */
-export const refusalCodes = [
-  'bad_request',
-  'unauthorized',
-  'live_not_enabled',
-  'ip_not_allowed',
-  'scope_required',
-  'aml_blocked',
-  'forbidden_purpose',
-  'signature_required',
-  'invalid_signature',
-  'not_found',
-  'not_pending',
-  'idempotent_conflict',
-  'idempotent_in_progress',
-  'payment_not_authorized',
-  'payment_not_succeeded',
-  'already_refunded',
-  'token_not_active',
-  'receipt_not_expected',
-  'amount_exceeds_remainder',
-  'capture_declined',
-  'insufficient_balance',
-  'route_not_configured',
-  'method_unsupported',
-  'router_error',
-] as const;
+import { enums } from '../../schema/generated/enums.ts';
+
+export const refusalCodes = enums.RefusalCode;
 
 export type RefusalCode = (typeof refusalCodes)[number];
 

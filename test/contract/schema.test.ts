@@ -6,7 +6,6 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { Supergraph } from '@apollo/federation-internals';
 import {
-  GraphQLEnumType,
   GraphQLUnionType,
   Kind,
   isInputObjectType,
@@ -20,13 +19,9 @@ import {
   type GraphQLNamedType,
 } from 'graphql';
 import { readOperations, readSubgraphSdl, subgraphNames } from '../../schema/sources.ts';
-import { liveKinds, webhookEvents } from '../../subgraphs/rules/event.ts';
+import { liveKinds } from '../../subgraphs/rules/event.ts';
 import { failureCodes } from '../../subgraphs/rules/failure-code.ts';
-import { modes } from '../../subgraphs/rules/mode.ts';
-import { ledgerTypes } from '../../subgraphs/rules/postings.ts';
-import { refusalCodes } from '../../subgraphs/rules/refusal.ts';
 import { access, accessBelowRoot } from '../../subgraphs/platform/access/access.ts';
-import { paymentMethods, paymentStatuses } from '../../subgraphs/payments/rules/payment.ts';
 import { readText, typescriptFiles } from '../tidy/tree.ts';
 
 const supergraph = Supergraph.build(readText('schema/supergraph.graphql'));
@@ -51,12 +46,6 @@ const namesOf = (document: DocumentNode): readonly string[] =>
   );
 
 const sorted = (values: Iterable<string>): readonly string[] => [...values].toSorted();
-
-const valuesOf = (name: string): readonly string[] => {
-  const type = schema.getType(name);
-  assert.ok(type instanceof GraphQLEnumType, `${name} is not an enum`);
-  return type.getValues().map((value) => value.name);
-};
 
 /** The enums of one subgraph's SDL: name to values, in their order. */
 const enumsOf = (document: DocumentNode): Map<string, readonly string[]> => {
@@ -89,7 +78,6 @@ const fieldsOf = (
 };
 
 /** Enum values cannot hold a dot: `payment_status_changed` is `payment.status_changed`. */
-const dotted = (value: string): string => value.replace('_', '.');
 
 describe('the schema', () => {
   test('has an access row for every root field, and no row without a field', (t) => {
@@ -192,24 +180,6 @@ describe('the schema', () => {
     }
     assert.ok(compared >= 6, `compared only ${compared} enums`);
   });
-
-  const closedLists: readonly (readonly [
-    type: string,
-    list: readonly string[],
-    spelled?: (value: string) => string,
-  ])[] = [
-    ['RefusalCode', refusalCodes],
-    ['Mode', modes],
-    ['PaymentStatus', paymentStatuses],
-    ['PaymentMethod', paymentMethods],
-    ['LedgerEntryType', ledgerTypes],
-    ['WebhookEvent', webhookEvents, dotted],
-    ['LiveEventKind', liveKinds, dotted],
-  ];
-  for (const [type, list, spelled = String] of closedLists) {
-    test(`spells ${type} as the rules do`, () =>
-      assert.deepEqual(valuesOf(type).map(spelled), list));
-  }
 
   test('has an event type for every kind of the stream', () => {
     const types = Object.values(schema.getTypeMap()).filter(

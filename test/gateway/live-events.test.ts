@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { eventually } from '../support/eventually.ts';
 import { openLiveEvents, type LiveEvents } from '../../gateway/live/events.ts';
 import { type LiveFilter, type DeliveredEvent, storedEvents } from '../../gateway/live/reader.ts';
-import { streamKinds } from '../../subgraphs/rules/event.ts';
+import { liveKinds } from '../../subgraphs/rules/event.ts';
 import { openSmallGraph, silent, Fixture } from './small-graph.ts';
 
 const opened: LiveEvents[] = [];
@@ -26,7 +26,7 @@ const open = async (
   return { fixture, live };
 };
 
-const everything: LiveFilter = { audience: {}, kinds: new Set(streamKinds) };
+const everything: LiveFilter = { audience: {}, kinds: new Set(liveKinds) };
 
 type Reading = ReturnType<LiveEvents['read']>;
 

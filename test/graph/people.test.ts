@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { isEnumType, parse, type ExecutionResult } from 'graphql';
+import { parse, type ExecutionResult } from 'graphql';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';
@@ -18,6 +18,7 @@ import { applyBankAnswer } from '../../subgraphs/payments/bank-answers/apply-ban
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { granted } from '../support/granted.ts';
+import { enums } from '../../schema/generated/enums.ts';
 import { access } from '../../subgraphs/platform/access/access.ts';
 import { openGraphHarness } from './harness.ts';
 import { plant, type Planted } from './planted-rows.ts';
@@ -136,19 +137,13 @@ test('finance captures and refunds, support cancels; a lower role is refused and
 const isForPeople = ([field, row]: readonly [string, (typeof access)[string]]): boolean =>
   row.operator !== undefined && (field.startsWith('Mutation.') || row.platform === true);
 
-const permissionNames = (): readonly string[] => {
-  const type = harness.supergraph.apiSchema.getType('Permission');
-  assert(isEnumType(type));
-  return type.getValues().map(({ name }) => name);
-};
-
 test('the permissions are what the access table keeps from some people', () => {
   const asked = Object.entries(access).filter(isForPeople);
   const fields = asked.flatMap(([field]) =>
     field.startsWith('Subscription.') ? [] : [field.replace(/^\w+\./, '')],
   );
   assert(fields.length > 50);
-  assert.deepEqual(permissionNames().toSorted(), fields.toSorted());
+  assert.deepEqual(enums.Permission.toSorted(), fields.toSorted());
 });
 
 const viewerDocument = parse(
@@ -171,7 +166,7 @@ test('a person reads who they are and what they may; a key is no person', async 
   );
   const grants = (viewer: any): readonly string[] =>
     viewer.permissions.flatMap((permission: any) => (permission.granted ? [permission.name] : []));
-  assert.deepEqual(grants(everyone), permissionNames());
+  assert.deepEqual(grants(everyone), enums.Permission);
 
   const cabinet = await viewerFor(person('finance', own.id('merchant')));
   assert.equal(cabinet.merchant.id, own.id('merchant'));

@@ -60,11 +60,11 @@ export const rooms: readonly Room[] = [
   {
     row: [
       'any `rules/` or `rules.ts`',
-      '`schema/{currencies,limits}`, `rules` and the rules of its own subgraph',
+      '`schema/{currencies,limits,generated/enums}`, `rules` and the rules of its own subgraph',
     ],
     holds: (path) => isRules(path),
     mayImport: ({ from, to }) =>
-      ['schema/currencies.ts', 'schema/limits.ts'].includes(to) ||
+      ['schema/currencies.ts', 'schema/limits.ts', 'schema/generated/enums.ts'].includes(to) ||
       under('subgraphs/rules/')(to) ||
       (under(subgraphOf(from))(to) && isRules(to)),
   },

@@ -9,7 +9,7 @@ import { startRelay } from '../../subgraphs/platform/events/relay.ts';
 import type { StreamedEvent } from '../../subgraphs/rules/event.ts';
 import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
-import { streamKinds } from '../../subgraphs/rules/event.ts';
+import { liveKinds } from '../../subgraphs/rules/event.ts';
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { findEventsBehind } from '../../subgraphs/merchants/event-log/read-event-log.ts';
 import { eventually } from '../support/eventually.ts';
@@ -197,7 +197,7 @@ test('a stream is resumed behind an event of the last 24 hours, anybody’s, and
       merchantId: shop.merchantId,
       shopId: shop.shopId,
       mode: 'test',
-      kinds: [...streamKinds],
+      kinds: [...liveKinds],
     } as const;
     return (
       (
@@ -240,7 +240,7 @@ test('a relay that is killed after its commit and before it publishes on the bus
   context.after(() => live.close());
   const reading = live.read({
     audience: { merchantId: shop.merchantId },
-    kinds: new Set(streamKinds),
+    kinds: new Set(liveKinds),
   });
   const nextIs = async ({ eventId }: { readonly eventId: string }): Promise<void> => {
     const { value }: IteratorResult<DeliveredEvent, undefined> = await reading.next();

@@ -1,4 +1,5 @@
 /** Account commands: balance, ledger, events, and opening pages in a browser. */
+import { enums } from '../generated/enums.ts';
 import { once } from 'node:events';
 import { spawn } from 'node:child_process';
 import { ApiError } from '../errors.ts';
@@ -69,21 +70,16 @@ const exportLedger = async ({ given, client, output, stdout, stopped }: Context)
   output.remark(`${Math.max(0, rows)} rows`);
 };
 
-const movementTypes = [
-  ...(['payment', 'fee', 'refund', 'payout', 'payout_fee'] as const),
-  ...(['settlement', 'adjustment'] as const),
-];
-
 const ledger: Command = {
   name: 'ledger list',
   says: 'list the movements of the balance, newest first',
   options: {
-    type: { says: 'of this type', value: 'type', choices: movementTypes },
+    type: { says: 'of this type', value: 'type', choices: enums.LedgerEntryType },
     ...listing,
   },
   run: (context) => {
     const { given, client } = context;
-    const type = readChoice(given.text('type'), movementTypes, '--type');
+    const type = readChoice(given.text('type'), enums.LedgerEntryType, '--type');
     const query = present({ ...narrowing(context, []), type });
     return printList(context, client().ledger.list(query), (one) => [
       one.id,

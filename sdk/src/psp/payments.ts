@@ -1,4 +1,5 @@
 /** Commands on payments, their refunds and receipts. */
+import { enums } from '../generated/enums.ts';
 import type { PaymentClient } from '../client.ts';
 import type { Schemas } from '../schemas.ts';
 import { type Command, type Context, row } from './command.ts';
@@ -27,12 +28,6 @@ import {
 } from './shared-options.ts';
 
 const methods = ['sbp', 'cards', 'tpay', 'sberpay', 'any'] as const;
-const paymentStatuses = [
-  ...(['pending', 'processing', 'authorized', 'succeeded'] as const),
-  ...(['failed', 'expired', 'cancelled', 'refunded'] as const),
-];
-const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
-const receiptStatuses = ['pending', 'registered', 'failed'] as const;
 
 /** The id of a payment that is named by its id or its number. */
 const paymentIdOf = async (client: PaymentClient, name: string): Promise<string> =>
@@ -107,7 +102,7 @@ export const payments: readonly Command[] = [
   },
   byId('payments get', 'read a payment', (client, id) => client.payments.get(id)),
   listOf('payments list', 'list payments, newest first', {
-    statuses: paymentStatuses,
+    statuses: enums.PaymentStatus,
     options: {
       'order-id': { says: 'of this order', value: 'text' },
       'customer-id': { says: 'of this customer', value: 'text' },
@@ -158,7 +153,7 @@ export const payments: readonly Command[] = [
     },
   },
   listOf('refunds list', 'list refunds, newest first; amounts in minor units', {
-    statuses: refundStatuses,
+    statuses: enums.RefundStatus,
     options: { 'payment-id': paymentOption, ...listing, ...moments },
     list: async (context, query) => {
       const payment_id = await narrowedTo(context);
@@ -167,7 +162,7 @@ export const payments: readonly Command[] = [
     line: refundLine,
   }),
   listOf('receipts list', 'list receipts, newest first', {
-    statuses: receiptStatuses,
+    statuses: enums.ReceiptStatus,
     options: { 'payment-id': paymentOption, ...listing },
     list: async (context, query) => {
       const payment_id = await narrowedTo(context);
@@ -177,8 +172,6 @@ export const payments: readonly Command[] = [
   }),
   byId('receipts get', 'read a receipt', (client, id) => client.receipts.get(id)),
 ];
-
-const statuses = ['active', 'paid', 'expired', 'deactivated'] as const;
 
 const lineOf = (one: Schemas['Link']): readonly string[] => [
   one.id,
@@ -213,7 +206,7 @@ export const links: readonly Command[] = [
   },
   byId('links get', 'read a link', (client, id) => client.links.get(id)),
   listOf('links list', 'list links, newest first', {
-    statuses,
+    statuses: enums.LinkStatus,
     options: listing,
     list: ({ client }, query) => client().links.list(query),
     line: lineOf,

@@ -1,4 +1,5 @@
 /** Commands on payouts. */
+import { enums } from '../generated/enums.ts';
 import type { Schemas } from '../schemas.ts';
 import { type Command, row } from './command.ts';
 import { callOptionsOf, creating, present, readAmount, readPairs } from './command-line.ts';
@@ -12,8 +13,6 @@ import {
   neededAmount,
   second,
 } from './shared-options.ts';
-
-const payoutStatuses = ['pending', 'succeeded', 'failed'] as const;
 
 const payoutLine = (one: Schemas['Payout']): readonly string[] => [
   one.id,
@@ -56,7 +55,7 @@ export const payouts: readonly Command[] = [
   },
   byId('payouts get', 'read a payout', (client, id) => client.payouts.get(id)),
   listOf('payouts list', 'list payouts, newest first', {
-    statuses: payoutStatuses,
+    statuses: enums.PayoutStatus,
     options: { 'order-id': { says: 'of this order', value: 'text' }, ...listing, ...moments },
     list: ({ given, client }, query) =>
       client().payouts.list(present({ ...query, order_id: given.text('order-id') })),

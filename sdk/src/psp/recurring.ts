@@ -1,4 +1,5 @@
 /** Commands on subscriptions, and on saved methods (tokens). */
+import { enums } from '../generated/enums.ts';
 import type { Schemas } from '../schemas.ts';
 import { type Command, row } from './command.ts';
 import { paymentLine } from './payments.ts';
@@ -25,9 +26,6 @@ import {
   amount,
 } from './shared-options.ts';
 
-const subscriptionStatuses = ['pending', 'active', 'past_due', 'paused', 'cancelled'] as const;
-const periods = ['day', 'week', 'month', 'year'] as const;
-
 const subscriptionLine = (one: Schemas['Subscription']): readonly string[] => [
   one.id,
   second(one.created_at),
@@ -44,7 +42,7 @@ export const subscriptions: readonly Command[] = [
     options: {
       amount: neededAmount,
       customer: neededCustomer,
-      period: { says: 'month when left out', value: 'period', choices: periods },
+      period: { says: 'month when left out', value: 'period', choices: enums.SubscriptionPeriod },
       'trial-days': { says: 'days before the first charge', value: 'days' },
       plan: { says: 'its name', value: 'text' },
       'return-url': { says: 'where the buyer goes afterwards', value: 'url' },
@@ -56,7 +54,7 @@ export const subscriptions: readonly Command[] = [
       const body = present({
         amount: readAmount(given.need('amount')),
         customer_ref: given.need('customer'),
-        period: readChoice(given.text('period'), periods, '--period'),
+        period: readChoice(given.text('period'), enums.SubscriptionPeriod, '--period'),
         trial_days: trial === undefined ? undefined : readAmount(trial, '--trial-days'),
         plan_name: given.text('plan'),
         return_url: given.text('return-url'),
@@ -69,7 +67,7 @@ export const subscriptions: readonly Command[] = [
   },
   byId('subscriptions get', 'read a subscription', (client, id) => client.subscriptions.get(id)),
   listOf('subscriptions list', 'list subscriptions, newest first', {
-    statuses: subscriptionStatuses,
+    statuses: enums.SubscriptionStatus,
     options: { customer: { says: 'of this customer', value: 'ref' }, limit },
     list: ({ given, client }, query) =>
       client().subscriptions.list(present({ ...query, customer_ref: given.text('customer') })),
@@ -88,9 +86,6 @@ export const subscriptions: readonly Command[] = [
   },
 ];
 
-const methods = ['cards', 'sbp', 'tpay'] as const;
-const tokenStatuses = ['pending', 'active', 'cancelled'] as const;
-
 const tokenLine = (one: Schemas['Token']): readonly string[] => [
   one.id,
   second(one.created_at),
@@ -106,7 +101,7 @@ export const tokens: readonly Command[] = [
     says: 'save a payment method and print where the buyer binds it',
     options: {
       customer: neededCustomer,
-      method: { says: 'cards when left out', value: 'method', choices: methods },
+      method: { says: 'cards when left out', value: 'method', choices: enums.RecurringMethod },
       amount: { ...amount, says: 'the first charge, in minor units; sbp and tpay need one' },
       'return-url': { says: 'where the buyer goes afterwards', value: 'url' },
       metadata,
@@ -115,7 +110,7 @@ export const tokens: readonly Command[] = [
     run: async ({ given, client, output }) => {
       const body = present({
         customer_ref: given.need('customer'),
-        method: readChoice(given.text('method'), methods, '--method'),
+        method: readChoice(given.text('method'), enums.RecurringMethod, '--method'),
         amount: readAnyAmount(given),
         return_url: given.text('return-url'),
         metadata: readPairs(given.all('metadata')),
@@ -125,7 +120,7 @@ export const tokens: readonly Command[] = [
     },
   },
   listOf('tokens list', 'list saved methods, newest first', {
-    statuses: tokenStatuses,
+    statuses: enums.TokenStatus,
     options: { customer: { says: 'of this customer', value: 'ref' }, limit },
     list: ({ given, client }, query) =>
       client().tokens.list(present({ ...query, customer_ref: given.text('customer') })),

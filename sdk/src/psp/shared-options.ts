@@ -1,7 +1,7 @@
 /** What commands on the objects of the API share. */
+import { enums } from '../generated/enums.ts';
 import type { PaymentClient } from '../client.ts';
 import { formatMoney } from '../money.ts';
-import { webhookEvents } from '../generated/webhook-events.ts';
 import { type Command, type Context, type Option, type Options, row } from './command.ts';
 import { Failure } from './failure.ts';
 import { present, readChoice, readCount } from './command-line.ts';
@@ -119,7 +119,7 @@ export const second = (moment: string): string => moment.replace(/\.\d+Z$/, 'Z')
 export const money = (value: number, currency: string): string =>
   formatMoney(value, currency, 'en');
 
-const names: readonly string[] = webhookEvents;
+const names: readonly string[] = enums.WebhookEventName;
 
 export const eventsOption: Option = {
   says: 'only these, separated by commas; may be repeated',

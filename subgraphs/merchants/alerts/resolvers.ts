@@ -11,7 +11,7 @@ import { type Alert, AlertEntity } from '../../platform/alerts/entities.ts';
 import { listAlerts } from '../../platform/alerts/alerts.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
 import type { Database, OnPool } from '../../platform/database/orm.ts';
-import { alertFieldNames, alertSeverities, placeOf } from '../../rules/alert.ts';
+import { alertFieldNames, alertKinds, placeOf } from '../../rules/alert.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { asType, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
@@ -168,7 +168,7 @@ export const alertFields = ({ database }: OnPool) => {
     Alert: {
       merchantId: ({ merchantId }: Alert) =>
         merchantId === platformMerchantId ? null : merchantId,
-      severity: ({ kind }: Alert) => alertSeverities[kind],
+      severity: ({ kind }: Alert) => alertKinds[kind].severity,
       place: ({ merchantId, ...about }: Alert) =>
         placeOf({ ...about, merchantId: merchantId === platformMerchantId ? null : merchantId }),
       fields: ({ fields }: Alert) =>

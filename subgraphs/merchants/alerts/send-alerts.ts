@@ -8,7 +8,7 @@ import { AlertEntity, type Alert } from '../../platform/alerts/entities.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { done, type Job } from '../../platform/queue/run-job.ts';
-import { alertSeverities, placeOf } from '../../rules/alert.ts';
+import { alertKinds, placeOf } from '../../rules/alert.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
 import type { AlertChannels } from '../../platform/config/config.ts';
 import { loadMerchants } from '../find-merchants.ts';
@@ -66,7 +66,7 @@ const noticeOf = (
   return {
     id,
     kind,
-    severity: alertSeverities[kind],
+    severity: alertKinds[kind].severity,
     merchant_id: owner,
     merchant_name: merchantName,
     mode,

@@ -159,7 +159,11 @@ const erase = async (
   const named = (['customer', 'payment', 'payout'] as const).map((one) =>
     one === subject ? id : null,
   );
-  const [row] = await run<Omit<PersonalDataErased, 'hasMore'>>(client, erasing, [merchantId, at, ...named]);
+  const [row] = await run<Omit<PersonalDataErased, 'hasMore'>>(client, erasing, [
+    merchantId,
+    at,
+    ...named,
+  ]);
   if (!row) throw new Error('a count has one row');
   return { ...row, hasMore: row.payments === erased_max_rows };
 };

@@ -1,9 +1,8 @@
 /** The person who calls. */
-import { isEnumType, type GraphQLSchema } from 'graphql';
+import { enums } from '../../../schema/generated/enums.ts';
 import type {
   QueryResolvers,
   Resolvers,
-  Permission,
   ViewerPermission,
 } from '../../../schema/generated/merchants.ts';
 import { isUuid } from '../../rules/ids.ts';
@@ -16,17 +15,20 @@ import type { OperatorPrincipal } from '../../platform/access/principal.ts';
  * Every value of the enum `Permission`, which is the name of a root field, with whether the person
  * has it by the access table. A test compares the enum with the table.
  */
-const permissionsOf = (principal: OperatorPrincipal, schema: GraphQLSchema): ViewerPermission[] => {
-  const type = schema.getType('Permission');
-  const values = isEnumType(type) ? type.getValues() : [];
-  return values.map(({ name }) => {
-    const coordinate = access[`Mutation.${name}`] ? `Mutation.${name}` : `Query.${name}`;
-    const { operator: leastRole, platform = false } = access[coordinate] ?? {};
-    if (leastRole === undefined) throw new Error(`${name} is not for people`);
-    const granted = accessRefusal(coordinate, principal) === null;
-    return { name: name as Permission, leastRole, platformOnly: platform, granted };
-  });
-};
+
+const rootFields = enums.Permission.map((name) => {
+  const coordinate = [`Mutation.${name}`, `Query.${name}`].find((field) => access[field]);
+  const row = coordinate === undefined ? undefined : access[coordinate];
+  if (coordinate === undefined || !row?.operator) throw new Error(`${name} is not for people`);
+  return { name, coordinate, leastRole: row.operator, platformOnly: row.platform === true };
+});
+
+/** Every permission, with whether the person has it. */
+const permissionsOf = (principal: OperatorPrincipal): ViewerPermission[] =>
+  rootFields.map(({ coordinate, ...permission }) => ({
+    ...permission,
+    granted: accessRefusal(coordinate, principal) === null,
+  }));
 
 export const viewerQueries = {
   viewer: (_, __, { principal }) => {
@@ -52,6 +54,6 @@ export const viewerFields = ({
         const [merchant] = await loadMerchants(database.emOf(context), [merchantId]);
         return merchant ?? null;
       },
-      permissions: (principal, _, __, { schema }) => permissionsOf(principal, schema),
+      permissions: (principal) => permissionsOf(principal),
     },
   }) satisfies Resolvers;

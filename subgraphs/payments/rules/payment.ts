@@ -2,6 +2,7 @@
  * A payment's life. An acquirer may refuse the order as the payment is created. A success that
  * comes too late moves nothing. The table decides every status; nothing else does.
  */
+import { enums } from '../../../schema/generated/enums.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { move, type Moves } from '../../rules/moves.ts';
 import type { WebhookEvent } from '../../rules/event.ts';
@@ -16,19 +17,10 @@ import { minorUnits, shareOf, type MinorUnits } from '../../rules/money.ts';
 export const feeOf = (mode: Mode, amount: MinorUnits, rate_bps: number): MinorUnits =>
   mode === 'test' ? minorUnits(0n) : shareOf(amount, rate_bps);
 
-export const paymentStatuses = [
-  'pending',
-  'processing',
-  'authorized',
-  'succeeded',
-  'failed',
-  'expired',
-  'cancelled',
-  'refunded',
-] as const;
+export const paymentStatuses = enums.PaymentStatus;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-export const paymentMethods = ['sbp', 'cards', 'tpay', 'sberpay', 'recurrent', 'any'] as const;
+export const paymentMethods = enums.PaymentMethod;
 export type PaymentMethod = (typeof paymentMethods)[number];
 
 /** What the page does after a decline: return the buyer, or stay. */

@@ -3,6 +3,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { decodeProtectedHeader, errors, SignJWT, jwtVerify, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import * as v from 'valibot';
+import { enums } from '../../../schema/generated/enums.ts';
 import { type Mode, modes } from '../../rules/mode.ts';
 import type { AnswerMeter } from './answer-meter.ts';
 import { allKeys, currentKey, type Keys } from './keys.ts';
@@ -18,7 +19,7 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-export const roles = ['viewer', 'support', 'finance', 'admin'] as const;
+export const roles = enums.Role;
 export type Role = (typeof roles)[number];
 
 /** A merchant's API key: one shop, one mode. */

@@ -5,7 +5,6 @@ import {
   alertKinds,
   type AlertFields,
   type AlertKind,
-  alertSeverities,
   type AlertSeverity,
 } from '../../rules/alert.ts';
 import { maskCardNumbers } from '../../rules/card.ts';
@@ -54,7 +53,7 @@ export const raiseAlert = async (
     subjectId,
     maskCardNumbers(detail),
     at,
-    alertKinds[kind] === 'state',
+    alertKinds[kind].is === 'state',
     masked(fields),
   ];
   const isNew = (await run(runner, raise, values)).length > 0;
@@ -106,8 +105,8 @@ const kindsOf = (
   severity: AlertSeverity | null,
 ): readonly string[] | null => {
   if (severity === null) return kind === null ? null : [kind];
-  return Object.entries(alertSeverities)
-    .filter(([name, urgency]) => urgency === severity && (kind === null || name === kind))
+  return Object.entries(alertKinds)
+    .filter(([name, one]) => one.severity === severity && (kind === null || name === kind))
     .map(([name]) => name);
 };
 

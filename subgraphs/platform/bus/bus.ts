@@ -2,6 +2,7 @@
  * The bus as the parts of the service see it: best-effort messages between processes. Messages are
  * hints; PostgreSQL holds the facts (`platform/queue/bus` carries them).
  */
+import { enums } from '../../../schema/generated/enums.ts';
 import type { AlertFields, AlertKind } from '../../rules/alert.ts';
 import type { StreamedEvent } from '../../rules/event.ts';
 import type { Mode } from '../../rules/mode.ts';
@@ -38,16 +39,7 @@ export interface PublishedAlert {
 }
 
 /** Lists that people watch and whose changes no event of the stream reports. */
-export const changedLists = [
-  'alerts',
-  'audit_log',
-  'payout_drafts',
-  'reconciliation_differences',
-  'refund_drafts',
-  'refunds',
-  'webhook_deliveries',
-  'webhook_failures',
-] as const;
+export const changedLists = enums.ChangedList;
 export type ChangedList = (typeof changedLists)[number];
 
 export interface ListChange {

@@ -2,10 +2,11 @@
  * What people propose and others approve: payouts and refunds. The proposer cannot approve. A draft
  * expires, and is approved once.
  */
+import { enums } from '../../../schema/generated/enums.ts';
 import { move } from '../../rules/moves.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 
-export const draftStatuses = ['pending', 'approved', 'rejected', 'expired'] as const;
+export const draftStatuses = enums.PayoutDraftStatus;
 export type DraftStatus = (typeof draftStatuses)[number];
 
 type DraftTrigger = 'person_approved' | 'person_rejected' | 'time_elapsed';

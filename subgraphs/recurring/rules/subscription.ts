@@ -5,6 +5,7 @@
  * subscription is charged for one period at a time: the next one waits until the charge of the one
  * before is settled, and is made up for then.
  */
+import { enums } from '../../../schema/generated/enums.ts';
 import { failureCodes, type FailureCode } from '../../rules/failure-code.ts';
 import { move, type Moves } from '../../rules/moves.ts';
 import { dateOf, firstIndexAfter, type Schedule, type SchedulePeriod } from './schedule.ts';
@@ -54,13 +55,7 @@ export const chargeEnd = (
   }
 };
 
-export const subscriptionStatuses = [
-  'pending',
-  'active',
-  'past_due',
-  'paused',
-  'cancelled',
-] as const;
+export const subscriptionStatuses = enums.SubscriptionStatus;
 export type SubscriptionStatus = (typeof subscriptionStatuses)[number];
 
 type SubscriptionTrigger =

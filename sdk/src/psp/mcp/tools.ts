@@ -1,4 +1,5 @@
 /** What an assistant may do: each tool with what it takes; reads, and what changes something. */
+import { enums } from '../../generated/enums.ts';
 import type { PaymentClient } from '../../client.ts';
 import type { Schemas } from '../../schemas.ts';
 
@@ -154,7 +155,7 @@ export const readTools: readonly ReadTool[] = [
     'payouts_list',
     'Payouts of the shop, newest first.',
     {
-      status: oneOf(['pending', 'succeeded', 'failed'], 'of one status'),
+      status: oneOf(enums.PayoutStatus, 'of one status'),
       order_id: text('of this order, by exactly this number'),
       ...period,
       ...moments,
@@ -178,14 +179,14 @@ export const readTools: readonly ReadTool[] = [
     'Subscriptions of the merchant, newest first.',
     {
       customer_ref,
-      status: oneOf(['pending', 'active', 'past_due', 'paused', 'cancelled'], 'of one status'),
+      status: oneOf(enums.SubscriptionStatus, 'of one status'),
     },
     (client, query) => client.subscriptions.list(query),
   ),
   listing(
     'tokens_list',
     'Saved methods of the merchant, newest first.',
-    { customer_ref, status: oneOf(['pending', 'active', 'cancelled'], 'of one status') },
+    { customer_ref, status: oneOf(enums.TokenStatus, 'of one status') },
     (client, query) => client.tokens.list(query),
   ),
   listing('links_list', 'Payment links of the shop, newest first.', period, (client, query) =>
@@ -236,7 +237,7 @@ export const writeTools: readonly WriteTool[] = [
       order_id: text('number of the order'),
       description: text('for what'),
       return_url: { type: 'string', format: 'uri', description: 'where the buyer goes afterwards' },
-      on_decline: oneOf(['return', 'stay'], 'stay: the page says why a payment failed'),
+      on_decline: oneOf(enums.OnDecline, 'stay: the page says why a payment failed'),
       metadata,
       repeat,
     },
