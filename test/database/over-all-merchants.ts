@@ -163,8 +163,15 @@ export const ormOverAll: Readonly<Record<string, string>> = {
     'the next shops whose operations a report may miss, a page at most',
   'select from webhook_endpoint where merchant_id in (?, ?) and shop_id in (?, ?)':
     'the endpoints of the shops on a page',
-  'select from event where sequence = ? and created_at >= ?':
-    'whether a stream can go on behind an event',
+  'select from event where sequence = ?': 'whether a stream can go on behind an event',
+  'select from event where sequence > ?':
+    'the stream is in the order of all numbers, a page at most',
+  'select from event where follower = ? and sequence > ?':
+    'the events of one consumer are in the order of all numbers',
+  'select from event where sequence is null and': 'the oldest of the outbox',
+  'select from consumer_retry where': 'what is due, a page at most',
+  'select from token where status = ? and created_at <= ? and':
+    'the tokens that wait longest, a page at most',
 };
 
 /**
