@@ -28,64 +28,15 @@ import { entities } from './entities.ts';
 import { openSubgraph, type SubgraphsDeps } from './open-subgraphs.ts';
 import { openPageOpenings } from './payments/checkout/shown-payments.ts';
 import type { ProcessConfig } from './read-config.ts';
+import type { Bank } from './acquirers/bank.ts';
+import { openCallRecorder } from './acquirers/calls.ts';
+import { openReadTerms } from './acquirers/receipt-terms.ts';
+import { openBanks, type Banks } from './acquirers/route.ts';
+import { openSimulator } from './acquirers/simulator/simulator.ts';
 import { Gauge } from 'prom-client';
 import { watchBooks } from './ledger/books/check-books.ts';
 import { queueNames } from './platform/queue/run-job.ts';
 import { watchUnsettledMoney } from './ledger/unsettled-money.ts';
-import type { Keys } from './platform/access/keys.ts';
-import type { Bank } from './acquirers/bank.ts';
-import { openCallRecorder } from './acquirers/calls/count-calls.ts';
-import type { Connector } from './acquirers/connector.ts';
-import { openReadTerms } from './acquirers/receipt-terms.ts';
-import { openBanks, type Banks } from './acquirers/route.ts';
-import { openSimulator } from './acquirers/simulator/simulator.ts';
-
-/*
- * The banks of this process: the simulator for test mode, and for live mode the acquirers that this
- * installation can reach.
- */
-
-/**
- * Opens them; `stack` closes their connections. The accounts are the merchants' own, else those of
- * the configuration; `vaultKey` opens the former, `customers` the receipts of orders.
- */
-const openEveryBank = async (
-  connectors: readonly Connector[],
-  {
-    database,
-    vaultKey,
-    customers,
-    publicUrl,
-  }: {
-    readonly database: Database;
-    readonly vaultKey: Keys;
-    readonly customers: CustomerVault;
-    readonly publicUrl: string;
-  },
-  stack: AsyncDisposableStack,
-): Promise<Banks> => {
-  const { pool } = database;
-  const banks: Bank[] = [];
-  for (const connector of connectors) {
-    const bank = await connector.open({ pool, vaultKey, publicUrl });
-    stack.defer(() => bank.close());
-    banks.push(bank);
-  }
-  const recorder = openCallRecorder(pool);
-  stack.defer(() => recorder.close());
-  const readTerms = openReadTerms(pool, customers);
-  return openBanks(openSimulator(database), pool, banks, readTerms, recorder);
-};
-
-/*
- * A worker's metrics of the whole service in addition to its own work: the books, money that waits,
- * the queues.
- */
-
-interface WatchedWorker {
-  readonly database: Pick<Database, 'pool' | 'fork'>;
-  readonly queues: Pick<Queues, 'depths'>;
-}
 
 /**
  * Adds the gauge `queue_jobs_waiting`, by queue: jobs that wait for a free worker. While the store
@@ -107,12 +58,26 @@ const watchQueues = (queues: Pick<Queues, 'depths'>): (() => void) => {
 };
 
 /**
- * Adds the gauges of the books, of alerts, of unsettled money and of the queues to the metrics of
- * this process. Gives what takes them off again.
+ * Opens the banks of this process: the simulator for test mode, and for live mode the acquirers that
+ * this installation can reach; `stack` closes their connections.
  */
-const watchWorker = ({ database, queues }: WatchedWorker): (() => void) => {
-  const forgotten = [watchBooks(database), watchUnsettledMoney(database.pool), watchQueues(queues)];
-  return () => forgotten.forEach((forget) => forget());
+const openEveryBank = async (
+  database: Database,
+  { connectors, secrets: { vault: vaultKey }, publicUrl }: ProcessConfig,
+  customers: CustomerVault,
+  stack: AsyncDisposableStack,
+): Promise<Banks> => {
+  const { pool } = database;
+  const banks: Bank[] = [];
+  for (const connector of connectors) {
+    const bank = await connector.open({ pool, vaultKey, publicUrl });
+    stack.defer(() => bank.close());
+    banks.push(bank);
+  }
+  const recorder = openCallRecorder(pool);
+  stack.defer(() => recorder.close());
+  const readTerms = openReadTerms(pool, customers);
+  return openBanks(openSimulator(database), pool, banks, readTerms, recorder);
 };
 
 /** The subgraphs of a process, and what runs beside them. */
@@ -182,11 +147,7 @@ const openShared = async (
   const kept = await openKeptKeys({ database, secrets: config.secrets, log });
   stack.defer(() => kept.close());
   const secrets = { ...config.secrets, fingerprint: kept.fingerprint };
-  const banks = await openEveryBank(
-    config.connectors,
-    { database, vaultKey: secrets.vault, customers: kept.customers, publicUrl },
-    stack,
-  );
+  const banks = await openEveryBank(database, config, kept.customers, stack);
   const policies = openPolicies({ pool, bus, fingerprintKey: secrets.fingerprint });
   stack.defer(() => policies.close());
   const openings = openPageOpenings(pool);
@@ -278,7 +239,9 @@ const startWorker = async (
   stack.defer(bus.subscribe('webhooks', (lanes) => deliverer.wake(lanes)));
   const wakeAll = (lanes: readonly WebhookLane[]): void => void bus.publish('webhooks', lanes);
   await queues.work(backgroundJobs(deps, stopping.signal, wakeAll));
-  stack.defer(watchWorker({ database, queues }));
+  stack.defer(watchBooks(database));
+  stack.defer(watchUnsettledMoney(database.pool));
+  stack.defer(watchQueues(queues));
   stack.defer(watchWebhookBacklog(database.pool));
   const consumer = consumeRecurringPayments(deps);
   stack.defer(() => consumer.stop());

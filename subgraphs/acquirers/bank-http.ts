@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { Gauge } from 'prom-client';
 import { errorCode } from '../platform/tracing/error-code.ts';
 import { metrics } from '../platform/tracing/telemetry.ts';
+import type { BankAnswer, PaymentQuestion, SessionOrder } from './bank.ts';
 import type { BreakerState } from '../rules/banks.ts';
 
 /*
@@ -22,6 +23,40 @@ export const part = <Entries extends v.ObjectEntries>(entries: Entries) => {
   const schema = v.object(entries);
   return v.fallback(schema, v.parse(schema, {}));
 };
+
+export const unknown = { kind: 'unknown' } as const;
+
+/** It waits, and no job queries it any more: an alert was raised. */
+export const stopped = { kind: 'pending', askAt: null } as const;
+
+/** It is not ordered at all, for a reason of our own. */
+export const unavailable = (bankCode: string) =>
+  ({ kind: 'declined', failureCode: 'method_unavailable', bankCode }) as const;
+
+/** Whether a payment proves a card, and is only to be authorised. */
+export const isVoided = ({ save, method }: Pick<SessionOrder, 'save' | 'method'>): boolean =>
+  save?.verification === true && method === 'cards';
+
+/** After this an order that a bank does not know never arrived. */
+const arrivesWithin_s = 60;
+
+/** The answer about an order that a bank does not know. */
+export const unseenAfter = ({ lastOrderedAt, now }: PaymentQuestion): BankAnswer =>
+  Temporal.Instant.compare(lastOrderedAt.add({ seconds: arrivesWithin_s }), now) < 0
+    ? { kind: 'unseen' }
+    : unknown;
+
+/** Reads what a schema says; null when it cannot be read. */
+export const reader =
+  <Output>(schema: v.GenericSchema<unknown, Output>) =>
+  (body: unknown): Output | null => {
+    const { success, output } = v.safeParse(schema, body);
+    return success ? output : null;
+  };
+
+/** What the bank answered; null, of which nothing is read, when it did not. */
+export const bodyOf = (answer: { readonly kind: string; readonly body?: unknown }): unknown =>
+  answer.kind === 'answered' ? answer.body : null;
 
 const connect_ms = 3_000;
 const keepAlive_ms = 30_000;

@@ -1,6 +1,6 @@
 /**
  * The contents of an acquirer's folder: its configuration, the address of its notifications and how
- * to open it. `connectors` lists the acquirers; nothing outside their folders names one.
+ * to open it. `subgraphs/read-config` lists the acquirers; nothing outside their folders names one.
  */
 import type { Runner } from '../platform/database/statement.ts';
 import type { Keys } from '../platform/access/keys.ts';

@@ -18,8 +18,7 @@ import type { Mode } from '../rules/mode.ts';
 import type { BankOperation, RouteMethod } from '../rules/banks.ts';
 import type { Bank, HoldOrder } from './bank.ts';
 import type { Simulator } from './simulator/simulator.ts';
-import { openCallRecorder, type CallRecorder } from './calls/count-calls.ts';
-import { watchedBank } from './calls/watch-calls.ts';
+import { openCallRecorder, type CallRecorder, watchedBank } from './calls.ts';
 import type { ReadTerms } from './receipt-terms.ts';
 import { hasRoom } from '../ledger/balance.ts';
 

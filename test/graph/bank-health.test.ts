@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { parse } from 'graphql';
 import type { Bank } from '../../subgraphs/acquirers/bank.ts';
 import type { Account, AccountsOf } from '../../subgraphs/acquirers/bank-accounts.ts';
-import { openCallCounter, openCallRecorder } from '../../subgraphs/acquirers/calls/count-calls.ts';
+import { openCallCounter, openCallRecorder } from '../../subgraphs/acquirers/calls.ts';
 import type { OpenedBank } from '../../subgraphs/acquirers/connector.ts';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { parse } from 'graphql';
 import type pg from 'pg';
-import { openCallRecorder } from '../../subgraphs/acquirers/calls/count-calls.ts';
+import { openCallRecorder } from '../../subgraphs/acquirers/calls.ts';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { noPolicies } from '../support/no-policies.ts';

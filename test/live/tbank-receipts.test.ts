@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { SessionOrder } from '../../subgraphs/acquirers/bank.ts';
 import type { OpenedBank } from '../../subgraphs/acquirers/connector.ts';
 import { openTBank } from '../../subgraphs/acquirers/tbank/open-tbank.ts';
-import { receiptIn } from '../../subgraphs/acquirers/tbank/receipt-notification.ts';
+import { receiptIn } from '../../subgraphs/acquirers/tbank/connector.ts';
 import { minorUnits } from '../../subgraphs/rules/money.ts';
 import type { ReceiptTerms } from '../../subgraphs/rules/receipt.ts';
 import { startAcquirer, tbankTerminal, type Acquirer } from '../acquirer/start-acquirer.ts';

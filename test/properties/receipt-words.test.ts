@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as tbank from '../../subgraphs/acquirers/tbank/receipts.ts';
-import * as yookassa from '../../subgraphs/acquirers/yookassa/receipt-words.ts';
+import * as yookassa from '../../subgraphs/acquirers/yookassa/receipts.ts';
 import { minorUnits } from '../../subgraphs/rules/money.ts';
 import {
   itemTotal,

@@ -1,7 +1,7 @@
 /** The documents name the variables that the configuration reads, and no others, each as it is. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { readConnectors } from '../../subgraphs/acquirers/connectors.ts';
+import { readConnectors } from '../../subgraphs/read-config.ts';
 import { readServiceConfig } from '../../subgraphs/platform/config/config.ts';
 import { readText } from './tree.ts';
 

@@ -3,7 +3,7 @@
  * operation's amount is read from its order.
  */
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import type { SettlementBank, ReportLine } from '../settlement-bank.ts';
+import type { SettlementBank, ReportLine } from '../bank.ts';
 
 const page_rows = 5_000;
 

@@ -2,8 +2,8 @@
  * The bank behind `sk_test_` keys (docs/contract.md#test-mode). It has its own records, answers
  * late as a bank does, and repeats its answer for a repeated order. The planned outcome decides.
  */
-import { createHash } from 'node:crypto';
 import type pg from 'pg';
+import { createHash } from 'node:crypto';
 import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import type {
@@ -36,18 +36,18 @@ import {
   openOperation,
   type Found,
   takeOrder,
+  simulatorPayouts,
 } from './operations.ts';
 import { heldUntil, simulatorHolds } from './holds.ts';
-import { simulatorPayouts } from './payouts.ts';
 import { receiptDelay_ms } from '../../rules/receipt.ts';
 import { batched } from '../../platform/database/batch-calls.ts';
 import { runRows, sqlFile } from '../../platform/database/sql-file.ts';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 
 /*
- * Saved methods at the simulated bank. A method is its binding's own operation: it can be charged
- * once that has succeeded. The amount of a charge decides its outcome; no buyer is present, so a
- * charge that requires an action stays pending.
+ * Saved methods. A method is its binding's own operation: it can be charged once that has succeeded.
+ * The amount of a charge decides its outcome; no buyer is present, so a charge that requires an
+ * action stays pending.
  */
 
 const prefix = 'sim_saved_';
@@ -58,7 +58,6 @@ const simulatorSaved = (operationId: string): string => `${prefix}${operationId}
 type Ordered = Omit<Found, 'silentUntil' | 'holds'>;
 
 const chargeMethods = sqlFile(import.meta.dirname, 'charge-methods.sql');
-
 const answered = (
   { cardBrand, cardMask, cardHolder, ...ordered }: Ordered,
   { operationId, now }: ChargeOrder,

@@ -11,16 +11,6 @@ import { openBankAddress, parsed, unsentBecause, type Breaker } from '../bank-ht
 
 type Params = Readonly<Record<string, string | number | object>>;
 
-export interface ApiCall {
-  /** A separate service from that of payments. */
-  readonly service?: 'cashbox';
-  /** The method, as `Init`. */
-  readonly method: string;
-  readonly params: Params;
-  /** It may be repeated: it is a query, or repeating it is harmless. */
-  readonly repeatable: boolean;
-}
-
 export type ApiAnswer =
   | { readonly kind: 'answered'; readonly body: unknown }
   /** It did not execute the request, for the reason `code`. */
@@ -30,7 +20,12 @@ export type ApiAnswer =
   | { readonly kind: 'unknown' };
 
 export interface Client {
-  call(call: ApiCall): Promise<ApiAnswer>;
+  /** Calls a method, as `CheckOrder`, which is a query, or whose repetition is harmless. */
+  call(method: string, params: Params): Promise<ApiAnswer>;
+  /** Calls a method that must not be repeated. */
+  callOnce(method: string, params: Params): Promise<ApiAnswer>;
+  /** The same of the service of receipts. */
+  callCashbox(method: string, params: Params): Promise<ApiAnswer>;
   /** Reads what needs no signature, at a path after the base address. */
   read(path: string): Promise<ApiAnswer>;
   close(): Promise<void>;
@@ -164,8 +159,9 @@ export const openClient = (
   };
 
   return {
-    call: ({ service, method, params, repeatable }) =>
-      (repeatable ? twice : attempt)(`${service ? cashbox : base}/${method}`, params),
+    call: (method, params) => twice(`${base}/${method}`, params),
+    callOnce: (method, params) => attempt(`${base}/${method}`, params),
+    callCashbox: (method, params) => attempt(`${cashbox}/${method}`, params),
     read: (path) => twice(`${base}${path}`, null),
     close: () => pool.destroy(),
   };

@@ -3,20 +3,12 @@
  * has no idempotency key, but only what is authorized can be confirmed, and is not any more then:
  * the state is read before, and what it is afterwards is what took effect.
  */
+import { stopped, unavailable, unknown } from '../bank-http.ts';
 import type { Bank, HoldAnswer, HoldOrder } from '../bank.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import type { ApiAnswer } from './client.ts';
 import { declinedBy, meaningOf, type WirePayment } from './wire.ts';
-import {
-  askEvery_s,
-  decidingPayment,
-  isOrdered,
-  paymentsOf,
-  stopped,
-  unavailable,
-  unknown,
-  type PaymentCalls,
-} from './orders.ts';
+import { askEvery_s, decidingPayment, isOrdered, paymentsOf, type PaymentCalls } from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
 
 /** The bank's days. */
@@ -92,16 +84,8 @@ const give = (
   { id: PaymentId }: WirePayment,
 ): Promise<ApiAnswer> =>
   kind === 'capture'
-    ? client.call({
-        method: 'Confirm',
-        params: { PaymentId, Amount: Number(amount), ...receiptOf(receipt, register) },
-        repeatable: true,
-      })
-    : client.call({
-        method: 'Cancel',
-        params: { PaymentId, ExternalRequestId: operationId },
-        repeatable: true,
-      });
+    ? client.call('Confirm', { PaymentId, Amount: Number(amount), ...receiptOf(receipt, register) })
+    : client.call('Cancel', { PaymentId, ExternalRequestId: operationId });
 
 const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAnswer> => {
   const refused = refusalOf(order.receipt, calls.register);

@@ -2,13 +2,14 @@
  * Orders at T-Bank and their payments. Each call of `Init` makes a payment, so an order may have
  * several. They are found by our own id, with `CheckOrder`.
  */
+import { bodyOf } from '../bank-http.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { BuyerMethod } from '../../rules/buyer.ts';
 import type { PayerTraits } from '../bank.ts';
 import type { CheckEcho, Ordered } from '../check-echo.ts';
 import { BankOrderEntity } from '../entities.ts';
-import type { ApiAnswer, Client, CashRegister } from './client.ts';
+import type { Client, CashRegister } from './client.ts';
 import {
   isSameAmount,
   meaningOf,
@@ -33,8 +34,6 @@ export interface PaymentCalls {
 /** How often to query a payment that waits for its buyer; notifications arrive sooner. */
 export const askEvery_s = 15;
 
-export const unknown = { kind: 'unknown' } as const;
-
 /** What it tells of the buyer's means of payment. */
 export const noTraits: PayerTraits = {
   cardBrand: null,
@@ -43,13 +42,6 @@ export const noTraits: PayerTraits = {
   phoneMask: null,
   payerBank: null,
 };
-
-/** It is not ordered at all, for a reason of our own. */
-export const unavailable = (bankCode: string) =>
-  ({ kind: 'declined', failureCode: 'method_unavailable', bankCode }) as const;
-
-/** It waits, and no job queries it any more: an alert was raised. */
-export const stopped = { kind: 'pending', askAt: null } as const;
 
 /** Whether a payment of an order is the one that was ordered. */
 export const isOrdered = (
@@ -84,14 +76,10 @@ export const paymentsOf = async (
   { client }: Pick<PaymentCalls, 'client'>,
   operationId: string,
 ): Promise<readonly WirePayment[] | null> => {
-  const answer = await client.call({
-    method: 'CheckOrder',
-    params: { OrderId: operationId },
-    repeatable: true,
-  });
+  const answer = await client.call('CheckOrder', { OrderId: operationId });
   // 255: there is no such order.
   if (answer.kind === 'rejected' && answer.code === '255') return [];
-  return answer.kind === 'answered' ? readOrder(answer.body) : null;
+  return readOrder(bodyOf(answer));
 };
 
 /** Where the buyer pays; null when the bank gives none. */
@@ -101,24 +89,16 @@ export const stepOf = async (
   { id }: Pick<WirePayment, 'id'>,
   init: unknown,
 ) => {
-  const readable = (answer: ApiAnswer): unknown =>
-    answer.kind === 'answered' ? answer.body : null;
   switch (method) {
     case 'sbp': {
       const url = readQr(
-        readable(
-          await client.call({
-            method: 'GetQr',
-            params: { PaymentId: id, DataType: 'PAYLOAD' },
-            repeatable: true,
-          }),
-        ),
+        bodyOf(await client.call('GetQr', { PaymentId: id, DataType: 'PAYLOAD' })),
       );
       return url === null ? null : { step: 'qr' as const, stepUrl: url };
     }
     case 'tpay': {
       const url = readLink(
-        readable(await client.read(`/TinkoffPay/transactions/${id}/versions/2.0/link`)),
+        bodyOf(await client.read(`/TinkoffPay/transactions/${id}/versions/2.0/link`)),
       );
       return url === null ? null : { step: 'redirect' as const, stepUrl: url };
     }

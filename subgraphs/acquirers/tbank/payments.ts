@@ -5,6 +5,7 @@
  * result of an order is queried by our own id, with `CheckOrder`, which returns all of its
  * payments.
  */
+import { bodyOf, isVoided, stopped, unavailable, unknown, unseenAfter } from '../bank-http.ts';
 import type { Bank, SessionAnswer, SessionOrder, PaymentQuestion, BankAnswer } from '../bank.ts';
 import {
   declinedBy,
@@ -19,9 +20,6 @@ import {
   isOrdered,
   noTraits,
   stepOf,
-  stopped,
-  unavailable,
-  unknown,
   type PaymentCalls,
   decidingPayment,
   paymentsOf,
@@ -34,9 +32,6 @@ import { holdEnd } from './holds.ts';
  * The result of an order at T-Bank, and its end. An order whose answer was lost is found by our own
  * id.
  */
-
-/** After this an order unknown to the bank never arrived. */
-const arrivesWithin_s = 60;
 
 const brands: Readonly<Record<string, string>> = {
   '2': 'Mir',
@@ -56,21 +51,17 @@ const approved = async (
 ): Promise<BankAnswer> => {
   const base = { kind: 'approved', reference: id, rrn: rrn ?? sbpId, traits: noTraits } as const;
   if (!saves) return base;
-  const answer = await client.call({
-    method: 'GetCardList',
-    params: { CustomerKey: orderId },
-    repeatable: true,
-  });
-  const cards = answer.kind === 'answered' ? readCards(answer.body) : null;
+  const answer = await client.call('GetCardList', { CustomerKey: orderId });
+  const cards = readCards(bodyOf(answer));
   if (!cards) return unknown;
   const [card] = cards;
   if (!card) return base;
   const traits = {
     ...noTraits,
-    cardBrand: brands[card.pan[0] ?? ''] ?? null,
-    cardMask: `**** **** **** ${card.pan.slice(-4)}`,
+    cardBrand: brands[card.Pan[0] ?? ''] ?? null,
+    cardMask: `**** **** **** ${card.Pan.slice(-4)}`,
   };
-  return { ...base, traits, savedReference: card.rebillId };
+  return { ...base, traits, savedReference: card.RebillId };
 };
 
 /**
@@ -83,8 +74,8 @@ const voidAuthorisation = async (
   payment: WirePayment,
 ): Promise<BankAnswer> => {
   const params = { PaymentId: payment.id, ExternalRequestId: `${payment.orderId}-void` };
-  const answer = await calls.client.call({ method: 'Cancel', params, repeatable: true });
-  const after = answer.kind === 'answered' ? readPayment(answer.body) : null;
+  const answer = await calls.client.call('Cancel', params);
+  const after = readPayment(bodyOf(answer));
   return after && meaningOf(after.status) === 'given_up'
     ? approved(calls, asked, payment)
     : unknown;
@@ -168,12 +159,7 @@ const askPayment = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<
   const found =
     payment && asked.method ? await sessionOf(calls, asked, asked.method, payment) : null;
   if (found) return found;
-  return Temporal.Instant.compare(
-    asked.lastOrderedAt.add({ seconds: arrivesWithin_s }),
-    asked.now,
-  ) < 0
-    ? { kind: 'unseen' }
-    : unknown;
+  return unseenAfter(asked);
 };
 
 /**
@@ -187,8 +173,7 @@ const cancelOrder = async (calls: PaymentCalls, asked: PaymentQuestion): Promise
     return askPayment(calls, asked);
   if (!(await isOrdered(calls, asked, payment))) return stopped;
   const unpaid = payments.filter(({ status }) => status === 'NEW');
-  for (const { id } of unpaid)
-    await calls.client.call({ method: 'Cancel', params: { PaymentId: id }, repeatable: true });
+  for (const { id } of unpaid) await calls.client.call('Cancel', { PaymentId: id });
   const after = decidingPayment((await paymentsOf(calls, asked.operationId)) ?? []);
   return after ? settle(calls, asked, after) : unknown;
 };
@@ -196,10 +181,6 @@ const cancelOrder = async (calls: PaymentCalls, asked: PaymentQuestion): Promise
 /** The shortest life of a payment's address, and the longest: it ends at the order's time. */
 const addressLife_s = 61;
 const sessionTtl_min = 90 * 24 * 60;
-
-/** Whether a payment proves a card, and is only to be authorised. */
-const isVoided = ({ save, method }: Pick<SessionOrder, 'save' | 'method'>): boolean =>
-  save?.verification === true && method === 'cards';
 
 /** Bank time, which it reads with an offset. */
 const dueDate = (order: SessionOrder): string => {
@@ -247,14 +228,10 @@ const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<Se
       : await stepOf(calls, order.method, { id: order.reference }, null);
   if (order.reference !== null && early) return opened(order, order.reference, early);
   // No order was created early, or its address is no longer available: it cannot be paid.
-  const answer = await calls.client.call({
-    method: 'Init',
-    params: initParams(order, calls),
-    repeatable: true,
-  });
+  const answer = await calls.client.call('Init', initParams(order, calls));
   if (answer.kind === 'unaccepted') return { kind: 'unaccepted', otherwise: unknown };
   if (answer.kind === 'rejected') return declinedBy(answer.code);
-  const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
+  const payment = readPayment(bodyOf(answer));
   if (answer.kind !== 'answered' || !payment) return unknown;
   if (!(await isOrdered(calls, order, payment))) return stopped;
   if (order.payableUntil) return opened(order, payment.id, { step: 'wait', stepUrl: null });

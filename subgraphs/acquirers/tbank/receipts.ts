@@ -1,9 +1,10 @@
 /**
  * Receipts at T-Bank. Those of payments and refunds go with their movements. No call queries their
- * result: a signed notification reports it (`receipt-notification`). A closing receipt has a call
+ * result: a signed notification reports it (`connector`). A closing receipt has a call
  * without an idempotency key: its order is claimed in the database before it is sent, and is sent
  * once for an attempt.
  */
+import { unknown } from '../bank-http.ts';
 import { createHash } from 'node:crypto';
 import type { Runner } from '../../platform/database/statement.ts';
 import {
@@ -24,7 +25,6 @@ import {
   type ClaimedOrder,
   decidingPayment,
   paymentsOf,
-  unknown,
   type PaymentCalls,
 } from './orders.ts';
 
@@ -65,49 +65,53 @@ const taxes: Readonly<Record<number, string>> = {
   12: 'vat122',
 };
 
-/** The words of both formats. */
-const subjects = {
-  commodity: 'commodity',
-  excise: 'excise',
-  job: 'job',
-  service: 'service',
-  gambling_bet: 'gambling_bet',
-  gambling_prize: 'gambling_prize',
-  lottery: 'lottery',
-  lottery_prize: 'lottery_prize',
-  intellectual_activity: 'intellectual_activity',
-  payment: 'payment',
-  agent_commission: 'agent_commission',
-  another: 'another',
-} as const satisfies Partial<Record<PaymentSubject, string>>;
+/** The bank has the same words but for one. */
+const modeOf = (mode: PaymentMode | null) =>
+  mode === 'partial_prepayment' ? 'prepayment' : (mode ?? 'full_payment');
 
-const subjectsOf105: Readonly<Partial<Record<PaymentSubject, string>>> = {
-  ...subjects,
-  composite: 'composite',
-};
+/** The words of both formats, which are ours. */
+const subjects: ReadonlySet<PaymentSubject> = new Set([
+  'commodity',
+  'excise',
+  'job',
+  'service',
+  'gambling_bet',
+  'gambling_prize',
+  'lottery',
+  'lottery_prize',
+  'intellectual_activity',
+  'payment',
+  'agent_commission',
+  'another',
+]);
 
-const subjectsOf12: Readonly<Partial<Record<PaymentSubject, string>>> = {
-  ...subjects,
-  property_right: 'property_rights',
-  non_operating_gain: 'unrealization',
-  insurance_premium: 'tax_reduction',
-  sales_tax: 'trade_fee',
-  resort_fee: 'resort_tax',
-  fine: 'contribution',
-  tax: 'tax_reduction',
-  lien: 'pledge',
-  cost: 'income_decrease',
-  pension_insurance_without_payouts: 'ie_pension_insurance_without_payments',
-  pension_insurance_with_payouts: 'ie_pension_insurance_with_payments',
-  health_insurance_without_payouts: 'ie_medical_insurance_without_payments',
-  health_insurance_with_payouts: 'ie_medical_insurance_with_payments',
-  health_insurance: 'social_insurance',
-  casino: 'casino_chips',
-  agent_withdrawals: 'agent_payment',
-  non_marked_excise: 'excisable_goods_without_marking_code',
-  marked_excise: 'excisable_goods_with_marking_code',
-  non_marked: 'goods_without_marking_code',
-  marked: 'goods_with_marking_code',
+/** Those that a format alone has. */
+const ownSubjects: Readonly<
+  Record<CashRegister['ffd'], Readonly<Partial<Record<PaymentSubject, string>>>>
+> = {
+  '1.05': { composite: 'composite' },
+  '1.2': {
+    property_right: 'property_rights',
+    non_operating_gain: 'unrealization',
+    insurance_premium: 'tax_reduction',
+    sales_tax: 'trade_fee',
+    resort_fee: 'resort_tax',
+    fine: 'contribution',
+    tax: 'tax_reduction',
+    lien: 'pledge',
+    cost: 'income_decrease',
+    pension_insurance_without_payouts: 'ie_pension_insurance_without_payments',
+    pension_insurance_with_payouts: 'ie_pension_insurance_with_payments',
+    health_insurance_without_payouts: 'ie_medical_insurance_without_payments',
+    health_insurance_with_payouts: 'ie_medical_insurance_with_payments',
+    health_insurance: 'social_insurance',
+    casino: 'casino_chips',
+    agent_withdrawals: 'agent_payment',
+    non_marked_excise: 'excisable_goods_without_marking_code',
+    marked_excise: 'excisable_goods_with_marking_code',
+    non_marked: 'goods_without_marking_code',
+    marked: 'goods_with_marking_code',
+  },
 };
 
 /** Symbols of the classifier of units (OK 015-94), the bank's names of measures. */
@@ -140,11 +144,13 @@ const units = {
 
 const quantity_max = 100_000;
 
-/** The bank has the modes of our receipts, but one word for both kinds of a prepayment. */
-const modeOf = (mode: PaymentMode): string => (mode === 'partial_prepayment' ? 'prepayment' : mode);
-
-const subjectIn = (ffd: CashRegister['ffd'], subject: PaymentSubject | null): string | undefined =>
-  (ffd === '1.2' ? subjectsOf12 : subjectsOf105)[subject ?? 'commodity'];
+const subjectIn = (
+  ffd: CashRegister['ffd'],
+  subject: PaymentSubject | null,
+): string | undefined => {
+  const named = subject ?? 'commodity';
+  return subjects.has(named) ? named : ownSubjects[ffd][named];
+};
 
 const taxationOf = ({ taxSystem }: ReceiptTerms, register: CashRegister): string | undefined =>
   taxations[taxSystem ?? register.taxSystem ?? 0];
@@ -187,7 +193,7 @@ const wireItem = (item: ReceiptItem, { ffd }: CashRegister) => ({
   Quantity: Number(item.quantity),
   Amount: Number(itemTotal(item)),
   Tax: taxes[item.vatCode] ?? 'none',
-  PaymentMethod: modeOf(item.paymentMode ?? 'full_payment'),
+  PaymentMethod: modeOf(item.paymentMode),
   PaymentObject: subjectIn(ffd, item.paymentSubject) ?? 'commodity',
   ...(ffd === '1.2'
     ? { MeasurementUnit: units[item.measure ?? 'piece'], ...wireMark(item.markCode) }
@@ -257,11 +263,9 @@ const close = async (
   const { now } = order;
   if (!(await claimOrder(pool, claim, null)))
     return awaited((await claimedAt(pool, claim)) ?? now, now);
-  const answer = await client.call({
-    service: 'cashbox',
-    method: 'SendClosingReceipt',
-    params: { PaymentId: paid.id, Receipt: wireReceipt(terms, register) },
-    repeatable: false,
+  const answer = await client.callCashbox('SendClosingReceipt', {
+    PaymentId: paid.id,
+    Receipt: wireReceipt(terms, register),
   });
   switch (answer.kind) {
     case 'answered':

@@ -4,17 +4,11 @@
  * claimed in the database before it is sent, and is sent once; its result is read from the
  * payment's state.
  */
+import { bodyOf, unknown } from '../bank-http.ts';
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
-import {
-  claimOrder,
-  claimsOf,
-  paymentsOf,
-  decidingPayment,
-  unknown,
-  type PaymentCalls,
-} from './orders.ts';
+import { claimOrder, claimsOf, paymentsOf, decidingPayment, type PaymentCalls } from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
 import { readPayment, refundStanding, type WirePayment } from './wire.ts';
 
@@ -64,9 +58,9 @@ const cancel = async (
     ...(key === null ? {} : { ExternalRequestId: key }),
     ...receiptOf(order.receipt, register),
   };
-  const answer = await client.call({ method: 'Cancel', params, repeatable: key !== null });
+  const answer = await client[key === null ? 'callOnce' : 'call']('Cancel', params);
   if (answer.kind === 'rejected') return declinedRefund(answer.code);
-  const after = answer.kind === 'answered' ? readPayment(answer.body) : null;
+  const after = readPayment(bodyOf(answer));
   return after?.id === payment.id && after.orderId === payment.orderId
     ? ordered(order, after)
     : unknown;

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { isFailureCode, type FailureCode } from '../../rules/failure-code.ts';
 import type { MinorUnits } from '../../rules/money.ts';
-import { orNull, part, text } from '../bank-http.ts';
+import { orNull, part, reader, text } from '../bank-http.ts';
 
 /** What a status means for the money of a payment. */
 const meanings = {
@@ -46,18 +46,6 @@ export const refundStanding = (status: WireStatus): RefundStanding => {
   return ['REFUNDING', 'ASYNC_REFUNDING', 'REVERSING'].includes(status) ? 'under_way' : 'none';
 };
 
-export interface WirePayment {
-  readonly id: string;
-  readonly orderId: string;
-  readonly status: WireStatus;
-  /** Kopecks; null where the bank does not repeat it. */
-  readonly amount: number | null;
-  readonly errorCode: string;
-  readonly rrn: string | null;
-  /** Present: it was paid by SBP. */
-  readonly sbpId: string | null;
-}
-
 /**
  * Whether an amount that it repeats is what was ordered, to the kopeck. It knows no other currency
  * than the ruble.
@@ -88,23 +76,26 @@ const listedPayment = v.object({
   SbpPaymentId: orNull(code),
 });
 
-const paymentOf = (given: v.InferOutput<typeof listedPayment>, orderId: string): WirePayment => ({
+const paymentOf = (given: v.InferOutput<typeof listedPayment>, orderId: string) => ({
   id: given.PaymentId,
   orderId,
   status: given.Status,
+  /** Kopecks; null where the bank does not repeat it. */
   amount: given.Amount,
   errorCode: given.ErrorCode,
   rrn: given.RRN,
+  /** Present: it was paid by SBP. */
   sbpId: given.SbpPaymentId,
 });
-
-const payment = v.object({ ...listedPayment.entries, OrderId: code });
+export type WirePayment = ReturnType<typeof paymentOf>;
 
 /** A payment as Init, GetState, Charge and Cancel answer it. */
-export const readPayment = (body: unknown): WirePayment | null => {
-  const { success, output } = v.safeParse(payment, body);
-  return success ? paymentOf(output, output.OrderId) : null;
-};
+export const readPayment = reader(
+  v.pipe(
+    v.object({ ...listedPayment.entries, OrderId: code }),
+    v.transform((given) => paymentOf(given, given.OrderId)),
+  ),
+);
 
 const order = v.object({ OrderId: orNull(code), Payments: v.array(listedPayment) });
 
@@ -140,24 +131,18 @@ export const readQr = (body: unknown): string | null => v.parse(qrAnswer, body).
 export const readLink = (body: unknown): string | null =>
   v.parse(linkAnswer, body).Params.RedirectUrl;
 
-interface WireCard {
-  readonly rebillId: string;
-  /** As `430000******0777`. */
-  readonly pan: string;
-}
-
+/** `Pan` is as `430000******0777`. */
 const card = v.object({ Status: v.literal('A'), RebillId: code, Pan: v.string() });
 
 /**
  * The active cards of a customer that can be charged again; null when the answer cannot be read.
  */
-export const readCards = (body: unknown): readonly WireCard[] | null => {
-  const cards = v.safeParse(v.array(orNull(card)), body);
-  if (!cards.success) return null;
-  return cards.output.flatMap((each) =>
-    each === null ? [] : [{ rebillId: each.RebillId, pan: each.Pan }],
-  );
-};
+export const readCards = reader(
+  v.pipe(
+    v.array(orNull(card)),
+    v.transform((cards) => cards.filter((each) => each !== null)),
+  ),
+);
 
 // T-Bank's codes as failure codes (docs/contract.md#failure-codes). An unlisted code is
 // `unknown_bank_code`.

@@ -4,19 +4,20 @@
  * own status keeps an order from a second effect, since only one that waits can be captured or
  * cancelled.
  */
+import { bodyOf, stopped, unavailable, unknown } from '../bank-http.ts';
 import type { Bank, BankAnswer, HoldAnswer, HoldOrder } from '../bank.ts';
-import { holderOf, type ApiAnswer } from './client.ts';
+import type { ApiAnswer } from './client.ts';
 import { amountIn, wireAmount, readPayment, type WirePayment, paymentFailure } from './wire.ts';
 import {
   acceptedBy,
   isAboutUs,
-  stopped,
-  unknown,
-  withoutReceipt,
   type PaymentCaller,
   type PaymentCalls,
+  get,
+  post,
+  withHolder,
 } from './payment-answers.ts';
-import { receiptMistake, wireReceipt } from './receipt-words.ts';
+import { receiptMistake, wireReceipt } from './receipts.ts';
 
 /** The length of a hold when the bank does not report it: that of a card (its own guide). */
 const hold_d = 7;
@@ -62,11 +63,7 @@ const afterRefusal = async (
   order: HoldOrder,
   refusal: ApiAnswer & { readonly kind: 'rejected' },
 ): Promise<HoldAnswer> => {
-  const answer = await calls.client.call({
-    account: calls.shop,
-    path: `/payments/${order.payment.reference}`,
-  });
-  const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
+  const payment = readPayment(bodyOf(await get(calls, `/payments/${order.payment.reference}`)));
   if (!payment) return unknown;
   // A refused order may have been accepted before, or the refusal may be about our own account.
   const stands = isAboutUs(refusal) || !refusal.isCertain;
@@ -94,15 +91,12 @@ const orderBody = ({ kind, amount, currency, receipt }: HoldOrder) =>
 const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAnswer> => {
   const { kind, operationId, payment, receipt } = order;
   const mistake = receipt ? receiptMistake(receipt, null) : null;
-  if (mistake !== null) return withoutReceipt(mistake);
+  if (mistake !== null) return unavailable(mistake);
   const verb = kind === 'capture' ? 'capture' : 'cancel';
-  const answer = await calls.client.call({
-    account: calls.shop,
-    path: `/payments/${payment.reference}/${verb}`,
-    post: { key: operationId, body: orderBody(order) },
-  });
+  const path = `/payments/${payment.reference}/${verb}`;
+  const answer = await post(calls, path, operationId, orderBody(order));
   if (answer.kind === 'rejected') return afterRefusal(calls, order, answer);
-  const after = answer.kind === 'answered' ? readPayment(answer.body) : null;
+  const after = readPayment(bodyOf(answer));
   return (after && (await settled(calls, after, order))) ?? unknown;
 };
 
@@ -111,11 +105,8 @@ export const yooKassaHolds = (
   callerOf: (merchantId: string) => Promise<PaymentCaller>,
 ): Required<Pick<Bank, 'holds' | 'settleHold'>> => ({
   holds: ['cards', 'tpay', 'sberpay'],
-  settleHold: async (order) => {
-    const { reference } = order.payment;
-    if (reference === null) return unknown;
-    const caller = await callerOf(order.merchantId);
-    const shop = await holderOf(caller, `/payments/${reference}`);
-    return shop ? settleHold({ ...caller, shop }, order) : unknown;
-  },
+  settleHold: (order) =>
+    withHolder(callerOf, order.merchantId, order.payment.reference, (calls) =>
+      settleHold(calls, order),
+    ),
 });

@@ -4,26 +4,96 @@ import type { AccountsOf } from '../bank-accounts.ts';
 import type { AccountPurpose } from '../entities.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { OpenedBank } from '../connector.ts';
-import { openBreaker, watchBreaker } from '../bank-http.ts';
-import { openReceiptRefusal, wireReceipt } from './receipt-words.ts';
+import { bodyOf, openBreaker, watchBreaker, unavailable, unknown } from '../bank-http.ts';
+import { openReceiptRefusal, wireReceipt, receiptMistake, yooKassaReceipts } from './receipts.ts';
 import { openClient, type YooKassaConfig, findHolder } from './client.ts';
-import { openCheckEcho, wireAmount, readPayment } from './wire.ts';
+import {
+  openCheckEcho,
+  wireAmount,
+  readPayment,
+  readRefund,
+  type WireRefund,
+  refundFailure,
+} from './wire.ts';
 import { yooKassaHolds } from './holds.ts';
 import { yooKassaPayments } from './payments.ts';
 import { yooKassaPayouts } from './payouts.ts';
-import { yooKassaReceipts } from './receipts.ts';
-import { yooKassaRefunds } from './refunds.ts';
-import type { ChargeAnswer, ChargeOrder, TokenBank } from '../bank.ts';
+import type { ChargeAnswer, ChargeOrder, TokenBank, RefundAnswer, RefundOrder } from '../bank.ts';
 import {
   isAboutUs,
   metadataOf,
   declinedOrder,
   standing,
-  unknown,
-  withoutReceipt,
   type PaymentCaller,
   type PaymentCalls,
+  findListed,
+  get,
+  post,
+  withHolder,
 } from './payment-answers.ts';
+
+/*
+ * Refunds at YooKassa. It sends no notification of a refund that it cancelled, so that pending ones
+ * are asked about. Its idempotency keys last a day, so that a refund without a reference is looked
+ * for among the payment's refunds before it is ordered.
+ */
+
+/** How often to query a pending refund. */
+const askEvery_s = 60;
+const pages_max = 20;
+
+const refunded = async (
+  { checkEcho }: PaymentCalls,
+  order: RefundOrder,
+  refund: WireRefund | null,
+): Promise<RefundAnswer> => {
+  if (!refund) return unknown;
+  const isOurs = await checkEcho(order, refund);
+  if (!isOurs || refund.paymentId !== order.payment.reference)
+    return { kind: 'pending', reference: refund.id, askAt: null };
+  switch (refund.status) {
+    case 'succeeded':
+      return { kind: 'approved', reference: refund.id };
+    case 'pending':
+      return {
+        kind: 'pending',
+        reference: refund.id,
+        askAt: order.now.add({ seconds: askEvery_s }),
+      };
+    case 'canceled':
+      return {
+        kind: 'declined',
+        failureCode: refundFailure(refund.cancellation),
+        bankCode: refund.cancellation.reason,
+      };
+  }
+};
+
+const refund = async (calls: PaymentCalls, order: RefundOrder): Promise<RefundAnswer> => {
+  const { payment, receipt } = order;
+  const known = order.reference === null ? null : await get(calls, `/refunds/${order.reference}`);
+  if (known) return refunded(calls, order, readRefund(bodyOf(known)));
+  const paymentId = payment.reference ?? '';
+  const list = { path: '/refunds', query: { payment_id: paymentId }, pages_max };
+  const found = await findListed(calls, list, readRefund, order.operationId);
+  if (found && 'kind' in found) return unknown;
+  if (found) return refunded(calls, order, found);
+  const mistake = receipt ? receiptMistake(receipt, null) : null;
+  if (mistake !== null)
+    return { kind: 'declined', failureCode: 'refund_rejected', bankCode: mistake };
+  const metadata = { ...metadataOf(order, 'refund'), payment_operation_id: payment.operationId };
+  const body = {
+    payment_id: paymentId,
+    amount: wireAmount(order.amount, order.currency),
+    metadata,
+    ...(receipt ? { receipt: wireReceipt(receipt, order.currency) } : {}),
+  };
+  const answer = await post(calls, '/refunds', order.operationId, body);
+  // What is about our own account an operator corrects, and the refund is sent then.
+  if (answer.kind === 'rejected' && !isAboutUs(answer))
+    return { kind: 'declined', failureCode: 'refund_rejected', bankCode: answer.code };
+  return refunded(calls, order, readRefund(bodyOf(answer)));
+};
 
 /*
  * Charges of saved methods at YooKassa. A method is known to the account alone that saved it. The
@@ -34,7 +104,7 @@ const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAn
   const refused = order.isFirst
     ? await calls.receiptRefusal(calls.shop, order.receipt, order.now)
     : null;
-  if (refused !== null) return withoutReceipt(refused);
+  if (refused !== null) return unavailable(refused);
   const body = {
     amount: wireAmount(order.amount, order.currency),
     capture: true,
@@ -42,18 +112,14 @@ const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAn
     metadata: metadataOf(order, 'payment'),
     ...(order.receipt ? { receipt: wireReceipt(order.receipt, order.currency) } : {}),
   };
-  const answer = await calls.client.call({
-    account: calls.shop,
-    path: '/payments',
-    post: { key: order.operationId, body },
-  });
+  const answer = await post(calls, '/payments', order.operationId, body);
   // The order is also the query: an account that is rejected now proves nothing about an order that
   // was accepted before.
   if (answer.kind === 'rejected')
     return isAboutUs(answer) && !(order.isFirst && answer.isCertain)
       ? unknown
       : declinedOrder(answer);
-  return standing(calls, order, answer.kind === 'answered' ? readPayment(answer.body) : null);
+  return standing(calls, order, readPayment(bodyOf(answer)));
 };
 
 /**
@@ -124,7 +190,10 @@ export const openYooKassa = (
       (await accountsOf(merchantId, purpose)).current !== null,
     ...yooKassaPayments(calling('payments')),
     ...yooKassaCharges(calling('payments')),
-    ...yooKassaRefunds(calling('payments')),
+    refund: (order) =>
+      withHolder(calling('payments'), order.merchantId, order.payment.reference, (calls) =>
+        refund(calls, order),
+      ),
     ...yooKassaHolds(calling('payments')),
     ...yooKassaReceipts(calling('payments')),
     ...yooKassaPayouts(calling('payouts'), { client, gateway: config.payouts }),

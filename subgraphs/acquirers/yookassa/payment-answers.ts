@@ -1,16 +1,24 @@
 /** The meaning of YooKassa's answers about a payment, to an order, a query or a charge. */
+import { bodyOf, stopped, unknown } from '../bank-http.ts';
+import type { Ordered } from '../check-echo.ts';
 import type { Accepted, BankAnswer, FoundSession, PayerTraits, ChargeAnswer } from '../bank.ts';
+import type { ReceiptTerms } from '../../rules/receipt.ts';
 import type { Account } from '../bank-accounts.ts';
-import type { Caller, ApiAnswer, Client } from './client.ts';
-import type { ReceiptRefusal } from './receipt-words.ts';
+import { holderOf, type Caller, type ApiAnswer, type Client } from './client.ts';
 import {
   type CheckEcho,
-  type Ordered,
   paymentFailure,
   readPage,
   rejectedOrder,
   type WirePayment,
 } from './wire.ts';
+
+/** Why a receipt cannot be registered for a shop, as a code; null when nothing says so. */
+export type ReceiptRefusal = (
+  shop: Account,
+  terms: ReceiptTerms | undefined,
+  now: Temporal.Instant,
+) => Promise<string | null>;
 
 export interface PaymentCalls {
   readonly client: Client;
@@ -22,10 +30,35 @@ export interface PaymentCalls {
 /** The shop that serves a merchant, with the other inputs of calls. */
 export type PaymentCaller = Caller & Pick<PaymentCalls, 'checkEcho' | 'receiptRefusal'>;
 
+/** Reads what the shop has at a path. */
+export const get = (
+  { client, shop: account }: Pick<PaymentCalls, 'client' | 'shop'>,
+  path: string,
+): Promise<ApiAnswer> => client.call({ account, path });
+
+/** Orders something of the shop under an idempotency key. */
+export const post = (
+  { client, shop: account }: Pick<PaymentCalls, 'client' | 'shop'>,
+  path: string,
+  key: string,
+  body: object,
+): Promise<ApiAnswer> => client.call({ account, path, post: { key, body } });
+
+/** Calls with the account that has a payment; unknown when none reports it. */
+export const withHolder = async <Answer>(
+  callerOf: (merchantId: string) => Promise<PaymentCaller>,
+  merchantId: string,
+  reference: string | null,
+  call: (calls: PaymentCalls) => Promise<Answer>,
+): Promise<Answer | typeof unknown> => {
+  if (reference === null) return unknown;
+  const caller = await callerOf(merchantId);
+  const shop = await holderOf(caller, `/payments/${reference}`);
+  return shop ? call({ ...caller, shop }) : unknown;
+};
+
 /** How often to query a payment that waits for its buyer; notifications arrive sooner. */
 export const askEvery_s = 15;
-
-export const unknown = { kind: 'unknown' } as const;
 
 /** Our names of an operation, which the bank repeats. */
 export const metadataOf = (
@@ -58,7 +91,7 @@ export const findListed = async <Item extends { readonly operationId: string | n
       path,
       query: { ...query, limit: '100', ...(cursor === null ? {} : { cursor }) },
     });
-    const read = answer.kind === 'answered' ? readPage(answer.body, readItem) : null;
+    const read = readPage(bodyOf(answer), readItem);
     if (!read) return unknown;
     const found = read.items.find((item) => item.operationId === operationId);
     if (found) return found;
@@ -88,10 +121,6 @@ export const declinedOrder = (
   failureCode: isAboutUs(answer) ? 'method_unavailable' : rejectedOrder(answer.parameter),
   bankCode: answer.code,
 });
-
-/** A receipt cannot be registered with the movement, which is not ordered. */
-export const withoutReceipt = (bankCode: string) =>
-  ({ kind: 'declined', failureCode: 'method_unavailable', bankCode }) as const;
 
 export const declined = ({ cancellation }: WirePayment): BankAnswer & { kind: 'declined' } => ({
   kind: 'declined',
@@ -123,9 +152,6 @@ const sessionOf = ({
   const redirected = methodType === 'bank_card' ? 'three_d_secure' : 'redirect';
   return { session: { reference, step: confirmationType === 'qr' ? 'qr' : redirected, stepUrl } };
 };
-
-/** It waits, and no job queries it any more: an alert was raised. */
-export const stopped = { kind: 'pending', askAt: null } as const;
 
 /**
  * Where a payment stands that was ordered so; `pending` without a next question when the bank

@@ -3,6 +3,7 @@
  * page), T-Pay and SberPay (its page). A card that only proves itself is authorised without being
  * captured, and the authorisation is cancelled.
  */
+import { bodyOf, isVoided, stopped, unavailable, unknown, unseenAfter } from '../bank-http.ts';
 import type {
   Bank,
   Card,
@@ -12,7 +13,7 @@ import type {
   BankAnswer,
 } from '../bank.ts';
 import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
-import { askEach, holderOf, type ApiAnswer } from './client.ts';
+import { askEach, type ApiAnswer } from './client.ts';
 import { wireAmount, readPayment, type WirePayment } from './wire.ts';
 import {
   askEvery_s,
@@ -21,16 +22,16 @@ import {
   isAboutUs,
   metadataOf,
   declinedOrder,
-  stopped,
   traitsOf,
-  unknown,
-  withoutReceipt,
   type PaymentCaller,
   type PaymentCalls,
   approved,
   standing,
+  get,
+  post,
+  withHolder,
 } from './payment-answers.ts';
-import { wireReceipt } from './receipt-words.ts';
+import { wireReceipt } from './receipts.ts';
 import { held, isReleased } from './holds.ts';
 
 /*
@@ -38,8 +39,6 @@ import { held, isReleased } from './holds.ts';
  * payments.
  */
 
-/** After this an order missing from the bank's list never arrived. */
-const arrivesWithin_s = 60;
 /** How much of the list is read: within the minutes around an order. */
 const pages_max = 100;
 
@@ -55,12 +54,9 @@ const voidAuthorisation = async (
   asked: PaymentQuestion,
   payment: WirePayment,
 ): Promise<BankAnswer> => {
-  const answer = await calls.client.call({
-    account: calls.shop,
-    path: `/payments/${payment.id}/cancel`,
-    post: { key: `${asked.operationId}-void`, body: {} },
-  });
-  const after = answer.kind === 'answered' ? readPayment(answer.body) : null;
+  const path = `/payments/${payment.id}/cancel`;
+  const answer = await post(calls, path, `${asked.operationId}-void`, {});
+  const after = readPayment(bodyOf(answer));
   return after && isOurVoid(after) ? approved(after) : unknown;
 };
 
@@ -115,22 +111,14 @@ const search = async (
 /** Asks what became of an order. */
 const askPayment = async (calls: PaymentCalls, asked: PaymentQuestion): Promise<BankAnswer> => {
   if (asked.reference !== null) {
-    const answer = await calls.client.call({
-      account: calls.shop,
-      path: `/payments/${asked.reference}`,
-    });
-    const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
+    const answer = await get(calls, `/payments/${asked.reference}`);
+    const payment = readPayment(bodyOf(answer));
     return payment ? settle(calls, asked, payment) : unknown;
   }
   const found = await search(calls, asked);
   if (found && 'kind' in found) return unknown;
   if (found) return settle(calls, asked, found);
-  return Temporal.Instant.compare(
-    asked.lastOrderedAt.add({ seconds: arrivesWithin_s }),
-    asked.now,
-  ) < 0
-    ? { kind: 'unseen' }
-    : unknown;
+  return unseenAfter(asked);
 };
 
 const wireMethods: Readonly<Record<BuyerMethod, string>> = {
@@ -158,10 +146,6 @@ const wireCard = ({ number, expiry, cvc, holder }: Card) => {
     },
   };
 };
-
-/** Whether a payment proves a card, and is not to be captured. */
-const isVoided = ({ save, method }: Pick<SessionOrder, 'save' | 'method'>): boolean =>
-  save?.verification === true && method === 'cards';
 
 const sessionBody = (order: SessionOrder) => ({
   amount: wireAmount(order.amount, order.currency),
@@ -207,7 +191,7 @@ const notOpened = (answer: ApiAnswer & { kind: 'rejected' }): SessionAnswer => {
  * card's order is never sent before the buyer continues.
  */
 const isStale = (answer: ApiAnswer, { card, sessionUntil }: SessionOrder): boolean => {
-  const payment = answer.kind === 'answered' && card === null ? readPayment(answer.body) : null;
+  const payment = card === null ? readPayment(bodyOf(answer)) : null;
   if (!payment?.createdAt || (payment.status !== 'pending' && payment.status !== 'canceled'))
     return false;
   return (
@@ -217,20 +201,15 @@ const isStale = (answer: ApiAnswer, { card, sessionUntil }: SessionOrder): boole
 
 const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
   const refused = await calls.receiptRefusal(calls.shop, order.receipt, order.now);
-  if (refused !== null) return withoutReceipt(refused);
-  const post = (key: string) =>
-    calls.client.call({
-      account: calls.shop,
-      path: '/payments',
-      post: { key, body: sessionBody(order) },
-    });
-  const first = await post(order.operationId);
+  if (refused !== null) return unavailable(refused);
+  const give = (key: string) => post(calls, '/payments', key, sessionBody(order));
+  const first = await give(order.operationId);
   // An order that was created early and is too old by now is sent anew. The address of the old one
   // was not given out.
-  const answer = isStale(first, order) ? await post(`${order.operationId}-2`) : first;
+  const answer = isStale(first, order) ? await give(`${order.operationId}-2`) : first;
   if (answer.kind === 'unreached') return { kind: 'unaccepted', otherwise: unknown };
   if (answer.kind === 'rejected') return notOpened(answer);
-  const payment = answer.kind === 'answered' ? readPayment(answer.body) : null;
+  const payment = readPayment(bodyOf(answer));
   if (!payment) return unknown;
   if (!(await calls.checkEcho(order, payment))) return stopped;
   if (payment.status === 'canceled') return declined(payment);
@@ -263,10 +242,10 @@ export const yooKassaPayments = (
     return accounts.current ? openSession({ ...caller, shop: accounts.current }, order) : noAccount;
   },
   ask: async (question) => {
-    const { accounts, ...caller } = await callerOf(question.merchantId);
-    if (question.reference === null)
-      return askEach(accounts.all, 'unseen', (shop) => askPayment({ ...caller, shop }, question));
-    const shop = await holderOf({ ...caller, accounts }, `/payments/${question.reference}`);
-    return shop ? askPayment({ ...caller, shop }, question) : unknown;
+    const { merchantId, reference } = question;
+    if (reference !== null)
+      return withHolder(callerOf, merchantId, reference, (calls) => askPayment(calls, question));
+    const { accounts, ...caller } = await callerOf(merchantId);
+    return askEach(accounts.all, 'unseen', (shop) => askPayment({ ...caller, shop }, question));
   },
 });

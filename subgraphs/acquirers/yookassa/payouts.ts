@@ -2,6 +2,7 @@
  * Payouts at YooKassa, by SBP and to cards; it cannot pay to accounts. YooKassa keeps idempotency
  * keys for a day, so an older order is queried and never sent again.
  */
+import { bodyOf, unknown } from '../bank-http.ts';
 import type {
   PayoutAnswer,
   PayoutBank,
@@ -22,7 +23,7 @@ import {
 } from './wire.ts';
 import type { Account } from '../bank-accounts.ts';
 import { askEach, holderOf, type Caller, type ApiAnswer, type Client } from './client.ts';
-import { isAboutUs, metadataOf, unknown } from './payment-answers.ts';
+import { isAboutUs, metadataOf } from './payment-answers.ts';
 
 interface PayoutCalls {
   readonly client: Client;
@@ -109,7 +110,7 @@ const personalData = async (
     return answer.status === 400
       ? { kind: 'declined', failureCode: 'recipient_check_failed', reference: null }
       : unknown;
-  return (answer.kind === 'answered' ? readId(answer.body) : null) ?? unknown;
+  return readId(bodyOf(answer)) ?? unknown;
 };
 
 const destinationOf = ({ recipient }: PayoutOrder) => {
@@ -130,7 +131,7 @@ const search = async (calls: PayoutCalls, expected: Expected): Promise<PayoutAns
     path: '/payouts/search',
     query,
   });
-  const page = answer.kind === 'answered' ? readPage(answer.body, readPayout) : null;
+  const page = readPage(bodyOf(answer), readPayout);
   if (!page) return unknown;
   const found = page.items.find((payout) => payout.operationId === expected.operationId);
   return found ? standing(calls, expected, found) : { kind: 'unseen' };
@@ -158,7 +159,7 @@ const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutOrderA
   });
   if (answer.kind === 'unreached') return { kind: 'unaccepted' };
   if (answer.kind === 'rejected') return notOrdered(answer);
-  return standing(calls, expected, answer.kind === 'answered' ? readPayout(answer.body) : null);
+  return standing(calls, expected, readPayout(bodyOf(answer)));
 };
 
 const askPayout = async (calls: PayoutCalls, question: Expected): Promise<PayoutAnswer> => {
@@ -167,7 +168,7 @@ const askPayout = async (calls: PayoutCalls, question: Expected): Promise<Payout
     account: calls.gateway,
     path: `/payouts/${question.reference}`,
   });
-  return standing(calls, question, answer.kind === 'answered' ? readPayout(answer.body) : null);
+  return standing(calls, question, readPayout(bodyOf(answer)));
 };
 
 /** The bank's list of SBP's participants, when the platform has an account to ask with. */
@@ -182,7 +183,7 @@ const directoryOf = ({
   return {
     listSbpBanks: async (signal) => {
       const answer = await client.call({ account: gateway, path: '/sbp_banks', signal });
-      const page = answer.kind === 'answered' ? readPage(answer.body, readSbpBank) : null;
+      const page = readPage(bodyOf(answer), readSbpBank);
       if (!page) throw new Error('YooKassa gave no list of SBP banks');
       return page.items;
     },

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
-import { orNull, part, text } from '../bank-http.ts';
+import { orNull, part, reader, text } from '../bank-http.ts';
 import { openCheckEcho as openForBank, type Ordered } from '../check-echo.ts';
 
 /** The party that cancelled, and the reason. */
@@ -40,78 +40,30 @@ export const amountIn = (
   return minorUnits(BigInt(whole) * 100n + BigInt(kopecks));
 };
 
-/** Whether what the bank repeats is what was ordered, to the kopeck. */
-const isSameAmount = (amount: WireAmount, ordered: MinorUnits, currency: string): boolean =>
-  amountIn(amount, currency) === ordered;
-
-interface WireObject<Status extends string> {
-  readonly id: string;
-  readonly status: Status;
-  readonly amount: WireAmount;
-  /** Our operation's id, which it repeats from our order. */
-  readonly operationId: string | null;
-  readonly cancellation: Cancellation;
-}
-
-export interface WirePayment extends WireObject<
-  'pending' | 'waiting_for_capture' | 'succeeded' | 'canceled'
-> {
-  /** Where the buyer confirms: an address, or what the QR code holds. */
-  readonly confirmationUrl: string | null;
-  readonly confirmationType: string | null;
-  /** What it is paid by, in its own words. */
-  readonly methodType: string | null;
-  /** When it was ordered there. */
-  readonly createdAt: Temporal.Instant | null;
-  /** While it waits for its capture: until when. */
-  readonly expiresAt: Temporal.Instant | null;
-  readonly rrn: string | null;
-  readonly methodId: string | null;
-  readonly isSaved: boolean;
-  readonly cardBrand: string | null;
-  readonly cardLast4: string | null;
-  readonly sbpOperationId: string | null;
-  readonly payerBankId: string | null;
-}
-
-export interface WireRefund extends WireObject<'pending' | 'succeeded' | 'canceled'> {
-  readonly paymentId: string;
-}
-
-export type WirePayout = WireObject<'pending' | 'succeeded' | 'canceled'>;
-
-const cancellationDetails = part({
-  party: v.fallback(text, 'unknown'),
-  reason: v.fallback(text, 'unknown'),
-});
-
-const objectEntries = {
+/** What every object has; `operationId` is our operation's id, which it repeats from our order. */
+const common = {
   id: text,
   amount: v.object({ value: v.string(), currency: v.string() }),
-  cancellation_details: cancellationDetails,
+  cancellation_details: part({
+    party: v.fallback(text, 'unknown'),
+    reason: v.fallback(text, 'unknown'),
+  }),
   metadata: part({ operation_id: orNull(text) }),
 };
-const ended = v.picklist(['pending', 'succeeded', 'canceled']);
 
-const objectOf = <Status extends string>({
+const objectOf = ({
   id,
-  status,
   amount,
   cancellation_details: cancellation,
-  metadata,
-}: {
-  readonly id: string;
-  readonly status: Status;
-  readonly amount: WireAmount;
-  readonly cancellation_details: Cancellation;
-  readonly metadata: { readonly operation_id: string | null };
-}): WireObject<Status> => ({
+  metadata: { operation_id: operationId },
+}: v.InferOutput<ReturnType<typeof v.object<typeof common, undefined>>>) => ({
   id,
-  status,
   amount,
-  operationId: metadata.operation_id,
+  operationId,
   cancellation,
 });
+
+const ended = v.picklist(['pending', 'succeeded', 'canceled']);
 
 const isInstant = (value: unknown): boolean => {
   try {
@@ -126,78 +78,78 @@ export const instant = v.pipe(
   v.transform((value) => Temporal.Instant.from(value)),
 );
 
-const payment = v.object({
-  ...objectEntries,
-  status: v.picklist(['pending', 'waiting_for_capture', 'succeeded', 'canceled']),
-  created_at: orNull(instant),
-  expires_at: orNull(instant),
-  confirmation: part({
-    type: orNull(text),
-    confirmation_url: orNull(text),
-    confirmation_data: orNull(text),
+const payment = v.pipe(
+  v.object({
+    ...common,
+    status: v.picklist(['pending', 'waiting_for_capture', 'succeeded', 'canceled']),
+    created_at: orNull(instant),
+    expires_at: orNull(instant),
+    confirmation: part({
+      type: orNull(text),
+      confirmation_url: orNull(text),
+      confirmation_data: orNull(text),
+    }),
+    payment_method: part({
+      type: orNull(text),
+      id: orNull(text),
+      saved: v.fallback(v.boolean(), false),
+      card: part({ card_type: orNull(text), last4: orNull(text) }),
+      sbp_operation_id: orNull(text),
+      payer_bank_details: part({ bank_id: orNull(text) }),
+    }),
+    authorization_details: part({ rrn: orNull(text) }),
   }),
-  payment_method: part({
-    type: orNull(text),
-    id: orNull(text),
-    saved: v.fallback(v.boolean(), false),
-    card: part({ card_type: orNull(text), last4: orNull(text) }),
-    sbp_operation_id: orNull(text),
-    payer_bank_details: part({ bank_id: orNull(text) }),
-  }),
-  authorization_details: part({ rrn: orNull(text) }),
-});
-
-/** A payment; null when what every payment has cannot be read. */
-export const readPayment = (body: unknown): WirePayment | null => {
-  const { success, output } = v.safeParse(payment, body);
-  if (!success) return null;
-  const { confirmation, payment_method: method } = output;
-  return {
-    ...objectOf(output),
+  v.transform(({ status, confirmation, payment_method: method, ...given }) => ({
+    ...objectOf(given),
+    status,
     confirmationType: confirmation.type,
+    /** Where the buyer confirms: an address, or what the QR code holds. */
     confirmationUrl: confirmation.confirmation_url ?? confirmation.confirmation_data,
+    /** What it is paid by, in its own words. */
     methodType: method.type,
-    createdAt: output.created_at,
-    expiresAt: output.expires_at,
-    rrn: output.authorization_details.rrn,
+    createdAt: given.created_at,
+    /** While it waits for its capture: until when. */
+    expiresAt: given.expires_at,
+    rrn: given.authorization_details.rrn,
     methodId: method.id,
     isSaved: method.saved,
     cardBrand: method.card.card_type,
     cardLast4: method.card.last4,
     sbpOperationId: method.sbp_operation_id,
     payerBankId: method.payer_bank_details.bank_id,
-  };
-};
+  })),
+);
+export type WirePayment = v.InferOutput<typeof payment>;
 
-const refund = v.object({ ...objectEntries, status: ended, payment_id: text });
+/** A payment; null when what every payment has cannot be read. */
+export const readPayment = reader(payment);
+
+const refund = v.pipe(
+  v.object({ ...common, status: ended, payment_id: text }),
+  v.transform(({ status, payment_id: paymentId, ...given }) => ({
+    ...objectOf(given),
+    status,
+    paymentId,
+  })),
+);
+export type WireRefund = v.InferOutput<typeof refund>;
 
 /** A refund; null when it cannot be read or names no payment. */
-export const readRefund = (body: unknown): WireRefund | null => {
-  const { success, output } = v.safeParse(refund, body);
-  return success ? { ...objectOf(output), paymentId: output.payment_id } : null;
-};
+export const readRefund = reader(refund);
 
-const payout = v.object({ ...objectEntries, status: ended });
+const payout = v.pipe(
+  v.object({ ...common, status: ended }),
+  v.transform(({ status, ...given }) => ({ ...objectOf(given), status })),
+);
+export type WirePayout = v.InferOutput<typeof payout>;
 
 /** A payout; null when it cannot be read. */
-export const readPayout = (body: unknown): WirePayout | null => {
-  const { success, output } = v.safeParse(payout, body);
-  return success ? objectOf(output) : null;
-};
-
-/** One page of a list, and where the next begins. */
-interface WirePage<Item> {
-  readonly items: readonly Item[];
-  readonly nextCursor: string | null;
-}
+export const readPayout = reader(payout);
 
 const page = v.object({ items: v.array(v.unknown()), next_cursor: orNull(text) });
 
-/** Reads a page; null when any of it cannot be read. */
-export const readPage = <Item>(
-  body: unknown,
-  readItem: (item: unknown) => Item | null,
-): WirePage<Item> | null => {
+/** Reads one page of a list, and where the next begins; null when any of it cannot be read. */
+export const readPage = <Item>(body: unknown, readItem: (item: unknown) => Item | null) => {
   const { success, output } = v.safeParse(page, body);
   if (!success) return null;
   const items = output.items.map(readItem).filter((item) => item !== null);
@@ -209,15 +161,13 @@ const identified = part({ id: orNull(text) });
 /** An id of personal data that were stored. */
 export const readId = (body: unknown): string | null => v.parse(identified, body).id;
 
-const sbpBank = v.object({ bank_id: v.string(), name: v.string() });
-
 /** A participant of SBP. */
-export const readSbpBank = (
-  body: unknown,
-): { readonly memberId: string; readonly name: string; readonly nameEn: string } | null => {
-  const { success, output } = v.safeParse(sbpBank, body);
-  return success ? { memberId: output.bank_id, name: output.name, nameEn: output.name } : null;
-};
+export const readSbpBank = reader(
+  v.pipe(
+    v.object({ bank_id: v.string(), name: v.string() }),
+    v.transform(({ bank_id: memberId, name }) => ({ memberId, name, nameEn: name })),
+  ),
+);
 
 // YooKassa's reasons as failure codes (docs/contract.md#failure-codes). An unlisted reason is
 // `unknown_bank_code`.
@@ -293,8 +243,6 @@ export const rejectedOrder = (parameter: string | null): FailureCode => {
 // YooKassa's objects in the form for comparing every bank's answers: the order and its echo must be
 // equal.
 
-export type { Ordered } from '../check-echo.ts';
-
 interface Echo {
   readonly id: string;
   readonly amount: WireAmount;
@@ -311,7 +259,7 @@ export type CheckEcho = (ordered: Ordered, echo: Echo) => Promise<boolean>;
 export const openCheckEcho = (pool: Runner): CheckEcho => {
   const check = openForBank(pool, 'YooKassa');
   return (ordered, { id, operationId, amount }) => {
-    const isSame = isSameAmount(amount, ordered.amount, ordered.currency);
+    const isSame = amountIn(amount, ordered.currency) === ordered.amount;
     return check(ordered, {
       id,
       operationId,

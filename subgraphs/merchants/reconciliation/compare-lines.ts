@@ -3,7 +3,7 @@
  * merchant's operations are read by key.
  */
 import { randomUUID } from 'node:crypto';
-import type { ReportedKind } from '../../acquirers/settlement-bank.ts';
+import type { ReportedKind } from '../../acquirers/bank.ts';
 import { sentJson } from '../../platform/database/sql-file.ts';
 import {
   columnNames,

@@ -4,7 +4,7 @@
  * merchant when there is no operation.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import type { ReportedKind, ReportedStatus } from '../../acquirers/settlement-bank.ts';
+import type { ReportedKind, ReportedStatus } from '../../acquirers/bank.ts';
 import { instant } from '../../platform/database/instant.ts';
 import type { Row } from '../../platform/database/statement.ts';
 import type { Mode } from '../../rules/mode.ts';

@@ -6,7 +6,7 @@
 import { raw } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
-import { reportedKinds, type ReportedKind } from '../../acquirers/settlement-bank.ts';
+import { reportedKinds, type ReportedKind } from '../../acquirers/bank.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import type { RowKey } from '../../platform/database/batch-calls.ts';
 import { MerchantEntity } from '../entities.ts';

@@ -3,7 +3,7 @@
  * registry from banks that provide one.
  */
 import { createHash } from 'node:crypto';
-import type { SettlementBank } from '../../acquirers/settlement-bank.ts';
+import type { SettlementBank } from '../../acquirers/bank.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { periodic, sweep, type Job } from '../../platform/queue/run-job.ts';

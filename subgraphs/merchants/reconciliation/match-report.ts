@@ -13,7 +13,7 @@ import {
   workBatch,
   type Subject,
 } from '../../platform/alerts/dead-letters.ts';
-import { reportedKinds, type ReportedKind } from '../../acquirers/settlement-bank.ts';
+import { reportedKinds, type ReportedKind } from '../../acquirers/bank.ts';
 import { ShopEntity } from '../../platform/database/entities.ts';
 import { noteListChange } from '../../platform/database/list-changes.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';

@@ -6,11 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { parse } from 'csv-parse/sync';
 import { isCurrency } from '../../../schema/currencies.ts';
-import {
-  type ReportLine,
-  reportedKinds,
-  reportedStatuses,
-} from '../../acquirers/settlement-bank.ts';
+import { type ReportLine, reportedKinds, reportedStatuses } from '../../acquirers/bank.ts';
 import {
   actorOf,
   changeEntities,

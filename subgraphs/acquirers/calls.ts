@@ -1,4 +1,6 @@
 /**
+ * Calls to acquirers are observed: as spans and in the metrics, counted by operation and method, and
+ * recorded by their operation.
  * Counts this process's calls to banks by five minutes and writes the counts every ten seconds,
  * outside the payments' transactions. It is telemetry: a killed process loses its counts since the
  * last write. A row belongs to one process and is written whole, so that writing it twice counts
@@ -7,21 +9,24 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Counter } from 'prom-client';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
-import { outsideOfLane } from '../../platform/access/lane.ts';
-import { run, type Runner, type Statement, asRow } from '../../platform/database/statement.ts';
-import { metrics } from '../../platform/tracing/telemetry.ts';
+import { rfc3339 } from '../../schema/rfc3339.ts';
+import { outsideOfLane } from '../platform/access/lane.ts';
+import { run, type Runner, type Statement, asRow } from '../platform/database/statement.ts';
+import { metrics, bankCalls } from '../platform/tracing/telemetry.ts';
 import {
   durationsKept,
   healthBucket_min,
   type BankOperation,
   type RouteMethod,
-} from '../../rules/banks.ts';
-import type { Mode } from '../../rules/mode.ts';
-import { breakerOf } from '../bank-http.ts';
-import { bufferInto } from '../../platform/database/batch-calls.ts';
-import { newRowId } from '../../platform/database/new-id.ts';
-import type { BankCall } from '../entities.ts';
+  methodsOf,
+} from '../rules/banks.ts';
+import type { Mode } from '../rules/mode.ts';
+import { breakerOf } from './bank-http.ts';
+import { bufferInto } from '../platform/database/batch-calls.ts';
+import { newRowId } from '../platform/database/new-id.ts';
+import type { BankCall } from './entities.ts';
+import { spanned } from '../platform/tracing/tracing.ts';
+import type { Bank } from './bank.ts';
 
 const flush_ms = 10_000;
 const bucket_ms = healthBucket_min * 60_000;
@@ -170,9 +175,8 @@ export const openCallCounter = (
 };
 
 /*
- * Records calls to banks outside the payment's path: they wait in this process and are written in
- * batches, so that no call waits for its row. Rows batched by a killed process are lost: the
- * record is for people, and no money depends on it.
+ * The records wait in this process and are written in batches, so that no call waits for its row.
+ * Rows batched by a killed process are lost: the record is for people, and no money depends on it.
  */
 
 const dropped = new Counter({
@@ -203,4 +207,126 @@ export const openCallRecorder = (runner: Runner): CallRecorder => {
       await Promise.all([rows.close(), counter.close()]);
     },
   };
+};
+
+/*
+ * What is kept of an order and of an answer is listed here, one by one: never a card, a recipient or
+ * a saved method.
+ */
+
+/** The calls that go to the bank, and what they are about. */
+const operations = {
+  openSession: 'payment',
+  ask: 'payment',
+  cancelOrder: 'payment',
+  settleHold: 'payment',
+  receipt: 'payment',
+  refund: 'refund',
+  charge: 'recurrent',
+  pay: 'payout',
+  askPayout: 'payout',
+  checkRecipient: 'payout',
+  listSbpBanks: 'payout',
+} as const satisfies Partial<Record<keyof Bank, BankOperation>>;
+
+/** Calls without the id of an operation, under which they would be recorded. */
+const unrecorded: ReadonlySet<string> = new Set(['receipt', 'checkRecipient', 'listSbpBanks']);
+
+/** What every recorded order and question names. */
+interface Order {
+  readonly merchantId: string;
+  readonly operationId: string;
+  readonly now: Temporal.Instant;
+  readonly amount?: bigint;
+  readonly currency?: string;
+}
+
+const methods: ReadonlySet<unknown> = new Set(Object.values(methodsOf).flat());
+const isMethod = (value: unknown): value is RouteMethod => methods.has(value);
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
+
+const textIn = (value: unknown, name: string): string | null => {
+  const field = fieldOf(value, name);
+  return typeof field === 'string' ? field : null;
+};
+
+/** The kind of an answer; null: the call threw. */
+const kindOf = (answer: unknown): string =>
+  answer === null ? 'threw' : (textIn(answer, 'kind') ?? 'answered');
+
+/**
+ * Whether the bank answered. An order that it rejected because of one merchant's account, or that
+ * had no account, does not count against the bank: no merchant can make it look unhealthy.
+ */
+const isAnswer = (answer: unknown): boolean => {
+  const kind = kindOf(answer);
+  if (kind === 'unaccepted') return textIn(fieldOf(answer, 'otherwise'), 'kind') === 'declined';
+  return kind !== 'unknown' && kind !== 'threw';
+};
+
+/** The recorded part of an answer. */
+const recordedOf = (answer: unknown) => {
+  const meant = fieldOf(answer, 'otherwise') ?? answer;
+  return {
+    answer: kindOf(answer),
+    reference: textIn(meant, 'reference'),
+    failureCode: textIn(meant, 'failureCode'),
+    bankCode: textIn(meant, 'bankCode'),
+  };
+};
+
+type Called = (...given: readonly unknown[]) => Promise<unknown>;
+
+/** The bank, each of its calls observed when it has ended. */
+export const watchedBank = <Some extends Bank>(
+  bank: Some,
+  mode: Mode,
+  { count, note }: Pick<CallRecorder, 'count' | 'note'>,
+): Some => {
+  const { connector } = bank;
+  const watched = Object.entries(operations).flatMap(([name, operation]) => {
+    const call: unknown = Reflect.get(bank, name);
+    if (typeof call !== 'function') return [];
+    // The port's calls differ in what they take; here it is only passed on.
+    const plain = call.bind(bank) as Called;
+    const values = { 'psp.connector': connector };
+    const traced: Called = (...given) =>
+      spanned({ kind: 'client', name: `bank ${name}`, values }, async (span) => {
+        const answer = await plain(...given);
+        span?.note({ 'psp.bank_answer': kindOf(answer) });
+        return answer;
+      });
+    const observed: Called = async (...given) => {
+      const since_ms = performance.now();
+      let answer: unknown = null;
+      try {
+        answer = await traced(...given);
+        return answer;
+      } finally {
+        const duration_ms = performance.now() - since_ms;
+        bankCalls.observe({ connector, call: name, answer: kindOf(answer) }, duration_ms / 1_000);
+        const named = fieldOf(given[0], 'method');
+        const method = isMethod(named) ? named : '';
+        count({ connector, mode, operation, method, answered: isAnswer(answer), duration_ms });
+        if (!unrecorded.has(name)) {
+          const { merchantId, operationId, amount, currency, now } = given[0] as Order;
+          note({
+            merchantId,
+            subjectId: operationId,
+            connector,
+            call: name,
+            amount: amount ?? null,
+            currency: currency ?? null,
+            ...recordedOf(answer),
+            duration_ms: Math.round(duration_ms),
+            createdAt: now,
+          });
+        }
+      }
+    };
+    return [[name, observed] as const];
+  });
+  return { ...bank, ...Object.fromEntries(watched) };
 };
