@@ -99,8 +99,8 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
     BankRoute: '../../subgraphs/acquirers/entities.ts#BankRoute as BankRouteRow',
     BlockEntry: '../../subgraphs/merchants/policies/block-entries.ts#BlockEntryRow',
     ForbiddenPurpose:
-      '../../subgraphs/platform/policies/entities.ts#ForbiddenWord as ForbiddenWordRow',
-    ExchangeRate: '../../subgraphs/platform/policies/entities.ts#ExchangeRate as ExchangeRateRow',
+      '../../subgraphs/platform/policies/policies.ts#ForbiddenWord as ForbiddenWordRow',
+    ExchangeRate: '../../subgraphs/platform/policies/policies.ts#ExchangeRate as ExchangeRateRow',
     Payment: reference,
     Refund: reference,
     Payout: reference,

@@ -7,7 +7,7 @@ import { alertsEntities } from './platform/alerts/entities.ts';
 import { clockEntities } from './platform/clock/test-clocks.ts';
 import { ledgerEntities, totalsEntities } from './ledger/entities.ts';
 import { banksEntities, callsEntities } from './acquirers/entities.ts';
-import { policiesEntities } from './platform/policies/entities.ts';
+import { policiesEntities } from './platform/policies/policies.ts';
 import { paymentsEntities } from './payments/entities.ts';
 import { payoutsEntities } from './payouts/entities.ts';
 import {

@@ -4,18 +4,17 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SubgraphName } from '../schema/sources.ts';
-import { openTestClocks } from './platform/clock/test-clocks.ts';
+import { TestClocks } from './platform/clock/test-clocks.ts';
 import { announceListChanges } from './platform/database/list-changes.ts';
 import { openKeptKeys, type KeptKeys, type CustomerVault } from './platform/database/kept-keys.ts';
 import { migrateAll, openRecord, type RecordStore, type Start } from './open-record.ts';
 import { isMigrated, type Database } from './platform/database/orm.ts';
-import { openPolicies } from './platform/policies/policies.ts';
+import { Policies } from './platform/policies/policies.ts';
 import { openQueues, type Queues } from './platform/queue/queues.ts';
 import { startRelay } from './platform/events/relay.ts';
 import type { Bus, WebhookLane } from './platform/bus/bus.ts';
 import type { SettledConfig } from './platform/config/config.ts';
-import { makeConsoleLink } from './platform/access/link-person.ts';
-import type { ServiceKeys } from './platform/access/principal.ts';
+import { makeConsoleLink, type ServiceKeys } from './platform/access/principal.ts';
 import type { SubgraphExecutor } from './platform/graph/subgraph.ts';
 import { type Logger, metrics } from './platform/tracing/telemetry.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';
@@ -148,12 +147,12 @@ const openShared = async (
   stack.defer(() => kept.close());
   const secrets = { ...config.secrets, fingerprint: kept.fingerprint };
   const banks = await openEveryBank(database, config, kept.customers, stack);
-  const policies = openPolicies({ pool, bus, fingerprintKey: secrets.fingerprint });
+  const policies = new Policies({ pool, bus, fingerprintKey: secrets.fingerprint });
   stack.defer(() => policies.close());
   const openings = openPageOpenings(pool);
   stack.defer(() => openings.close());
   const now = (): Temporal.Instant => Temporal.Now.instant();
-  const clocks = openTestClocks({ pool, bus, now });
+  const clocks = new TestClocks({ pool, bus, now });
   stack.defer(() => clocks.close());
   const targets = await openDevelopmentTargets({
     setting: config.webhookPrivateTargets,

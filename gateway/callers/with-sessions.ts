@@ -6,18 +6,19 @@
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
-import { roles, type OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
+import {
+  roles,
+  type OperatorPrincipal,
+  type LinkPerson,
+  makeConsoleLink,
+  makeSecret,
+  secretDigest,
+} from '../../subgraphs/platform/access/principal.ts';
 import type { Authenticator } from './authenticate.ts';
 import { type Authenticated, type Authorization, dataOf, edgeCall } from './caller.ts';
 import type { Origins } from './caller-address.ts';
 import { personName } from './limits.ts';
 import type { ConsoleSessionFieldsFragment } from '../../schema/generated/asked-of-merchants.ts';
-import {
-  type LinkPerson,
-  makeConsoleLink,
-  makeSecret,
-  secretDigest,
-} from '../../subgraphs/platform/access/link-person.ts';
 import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import type { Supergraph } from '../supergraph.ts';

@@ -16,7 +16,7 @@ import type { Alert as AlertRow } from '../../subgraphs/platform/alerts/entities
 import type { Rate as RateRow } from '../../subgraphs/ledger/entities.ts';
 import type { BankRoute as BankRouteRow } from '../../subgraphs/acquirers/entities.ts';
 import type { BlockEntryRow } from '../../subgraphs/merchants/policies/block-entries.ts';
-import type { ForbiddenWord as ForbiddenWordRow, ExchangeRate as ExchangeRateRow } from '../../subgraphs/platform/policies/entities.ts';
+import type { ForbiddenWord as ForbiddenWordRow, ExchangeRate as ExchangeRateRow } from '../../subgraphs/platform/policies/policies.ts';
 import type { EntityReference } from '../../subgraphs/platform/graph/entities.ts';
 import type { SubgraphContext } from '../../subgraphs/platform/graph/subgraph.ts';
 export type Maybe<T> = T | null;

@@ -2,8 +2,7 @@
  * The port to an acquirer. The simulator and every real connector implement it. A call that may
  * have reached the bank and has no answer is `unknown`, never a failure.
  */
-import type { TimedPlan } from '../rules/banks.ts';
-import type { BankStep, BuyerMethod, PlannedCallbacks } from '../rules/buyer.ts';
+import type { TimedPlan, BankStep, BuyerMethod, PlannedCallbacks } from '../rules/banks.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { MinorUnits } from '../rules/money.ts';
 import type { ReceiptTerms, ReceiptType } from '../rules/receipt.ts';

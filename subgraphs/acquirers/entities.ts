@@ -5,8 +5,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
-import type { BankOperation, RouteMethod, BreakerState } from '../rules/banks.ts';
-import type { PlannedOutcome } from '../rules/buyer.ts';
+import type { BankOperation, RouteMethod, BreakerState, PlannedOutcome } from '../rules/banks.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { KeptItem, ReceiptCustomer } from '../rules/receipt.ts';

@@ -15,8 +15,9 @@ import {
 } from '../platform/database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import { minorUnits } from '../rules/money.ts';
-import { receiptTerms, type ReceiptInput } from '../rules/receipt-terms.ts';
 import {
+  receiptTerms,
+  type ReceiptInput,
   type ReceiptCustomer,
   type ReceiptTerms,
   nobody,

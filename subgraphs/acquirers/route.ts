@@ -12,10 +12,15 @@
  * that bank is called.
  */
 import { run, type Runner, type Statement } from '../platform/database/statement.ts';
-import { buyerMethods, currenciesOf, type BuyerMethod } from '../rules/buyer.ts';
+import {
+  buyerMethods,
+  currenciesOf,
+  type BuyerMethod,
+  type BankOperation,
+  type RouteMethod,
+} from '../rules/banks.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Mode } from '../rules/mode.ts';
-import type { BankOperation, RouteMethod } from '../rules/banks.ts';
 import type { Bank, HoldOrder } from './bank.ts';
 import type { Simulator } from './simulator/simulator.ts';
 import { openCallRecorder, type CallRecorder, watchedBank } from './calls.ts';

@@ -25,7 +25,7 @@ import { pageAddress, type PageDeps } from '../platform/graph/page-address.ts';
 import { checkOwnUrl, type TargetSwitch } from '../platform/http/webhook-url.ts';
 import type { Policies, PolicyLists } from '../platform/policies/policies.ts';
 import { defaultCurrency } from '../rules/money.ts';
-import { receiptCurrencyMistake, receiptMistake, sumMistake } from '../rules/receipt-terms.ts';
+import { receiptCurrencyMistake, receiptMistake, sumMistake } from '../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { createEarlyOrder, earlyMethod } from './bank-answers/create-early-order.ts';
 import { buyerMethod } from './checkout/rules.ts';
@@ -161,7 +161,7 @@ export interface CreatingDeps extends PageDeps, TargetSwitch {
   readonly database: Database;
   readonly customers: CustomerVault;
   readonly banks: Banks;
-  readonly policies: Policies;
+  readonly policies: Pick<Policies, 'current'>;
 }
 
 const unreachableTarget = (

@@ -15,7 +15,7 @@ import type { Timeline } from '../platform/clock/due.ts';
 import { followRows, type ClockParticipant } from '../platform/clock/keep-clocks.ts';
 import type { TestClocks } from '../platform/clock/test-clocks.ts';
 import type { Database } from '../platform/database/orm.ts';
-import { expireDrafts } from '../platform/drafts/store-drafts.ts';
+import { expireDrafts } from '../platform/drafts/drafts.ts';
 import { pageAddress, type PageDeps } from '../platform/graph/page-address.ts';
 import type { Queues } from '../platform/queue/queues.ts';
 import { done, type Job, jobWithPayload, sweep } from '../platform/queue/run-job.ts';

@@ -14,7 +14,7 @@ import type { RefundKey } from './refunds/send-refund.ts';
 export interface PaymentsDeps extends PageDeps, TargetSwitch {
   readonly database: Database;
   readonly banks: Banks;
-  readonly policies: Policies;
+  readonly policies: Pick<Policies, 'current'>;
   /** Seals what receipts say of buyers. */
   readonly customers: CustomerVault;
   /** The time of a payment's shop, for calls of the service itself. */

@@ -3,7 +3,7 @@ import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { DraftStatus } from '../platform/drafts/rules.ts';
-import { draftColumns } from '../platform/drafts/store-drafts.ts';
+import { draftColumns } from '../platform/drafts/drafts.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { PayoutMethod, PayoutStatus } from './rules/payout.ts';

@@ -12,7 +12,7 @@ import { followRows, type ClockParticipant } from '../platform/clock/keep-clocks
 import type { Owner } from '../platform/database/sharding.ts';
 import { columns, inTransaction, run, type Statement } from '../platform/database/statement.ts';
 import { inTraceOf } from '../platform/database/subject-trace.ts';
-import { expireDrafts } from '../platform/drafts/store-drafts.ts';
+import { expireDrafts } from '../platform/drafts/drafts.ts';
 import { done, sweep, type Job } from '../platform/queue/run-job.ts';
 import { minorUnits } from '../rules/money.ts';
 import type { KeptRecipient } from '../rules/recipient.ts';

@@ -11,7 +11,7 @@ import { isBeyondBound, readBalances } from '../../subgraphs/ledger/balance.ts';
 import { readBalancesAt } from '../../subgraphs/ledger/closing.ts';
 import { checkBooks } from '../support/check-books.ts';
 import { foldBalances } from '../../subgraphs/ledger/fold.ts';
-import { openPolicies } from '../../subgraphs/platform/policies/policies.ts';
+import { Policies } from '../../subgraphs/platform/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
@@ -296,7 +296,7 @@ describe('what is refused at the lower bound', () => {
     const key = await migrated.merchant();
     const { merchantId, shopId, mode } = key;
     const bus = { publish: async () => {}, subscribe: () => () => {} };
-    const policies = openPolicies({ pool: database.pool, bus, fingerprintKey: Buffer.alloc(32) });
+    const policies = new Policies({ pool: database.pool, bus, fingerprintKey: Buffer.alloc(32) });
     const parts = { database, policies, fingerprintKey: Buffer.alloc(32) };
     const move = { merchantId, shopId, mode, currency: 'RUB' };
     const adjust = (amount: bigint, reference: string) =>

@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import { parse, type ExecutionResult } from 'graphql';
 import type { Bus, BusMessages, BusTopic } from '../../subgraphs/platform/bus/bus.ts';
-import { openTestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
-import { openPolicies } from '../../subgraphs/platform/policies/policies.ts';
+import { TestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
+import { Policies } from '../../subgraphs/platform/policies/policies.ts';
 import { localExecutor } from '../../subgraphs/platform/graph/local-executor.ts';
 import {
   scopes,
@@ -77,13 +77,13 @@ export const openCabinet = async (now = (): Temporal.Instant => Temporal.Now.ins
     merchantsSubgraph({
       database: harness.database,
       bus,
-      policies: openPolicies({ pool: harness.pool, bus, fingerprintKey: harness.vaultKey }),
+      policies: new Policies({ pool: harness.pool, bus, fingerprintKey: harness.vaultKey }),
       publicUrl: 'http://console.test',
       issuer: null,
       vaultKey: harness.vaultKey,
       fingerprintKey: harness.vaultKey,
       privateTargets: () => true,
-      clocks: openTestClocks({ pool: harness.pool, bus, now }),
+      clocks: new TestClocks({ pool: harness.pool, bus, now }),
       realNow: now,
       wakeClock: () => {},
       wakeLanes: (lanes) => {

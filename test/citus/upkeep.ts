@@ -11,7 +11,7 @@ import {
 } from '../../subgraphs/platform/database/maintain-tables.ts';
 import type { Database } from '../../subgraphs/platform/database/orm.ts';
 import { checkBooks } from '../support/check-books.ts';
-import { dropPartitions } from '../../subgraphs/platform/retention/drop-partitions.ts';
+import { dropPartitions } from '../../subgraphs/platform/retention/jobs.ts';
 import * as rows from '../../subgraphs/platform/retention/forget-rows.ts';
 import { openHistory } from '../books/history.ts';
 import { checkAll } from '../books/turns.ts';

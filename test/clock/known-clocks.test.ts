@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type pg from 'pg';
-import { openTestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
+import { TestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
 import type { Runner } from '../../subgraphs/platform/database/statement.ts';
 import { openBus } from '../../subgraphs/platform/queue/bus.ts';
 import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
@@ -41,7 +41,7 @@ test('a clock is obeyed from its announcement on, however slowly the list of clo
   });
   const { runner, isRead, letThrough } = openSlow();
   const real = Temporal.Instant.from('2026-11-21T10:00:00Z');
-  const clocks = openTestClocks({ pool: runner, bus, now: () => real });
+  const clocks = new TestClocks({ pool: runner, bus, now: () => real });
   context.after(async () => {
     clocks.close();
     await bus.close();

@@ -5,7 +5,7 @@ import { after, before, mock, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import { inLane, outsideOfLane } from '../../subgraphs/platform/access/lane.ts';
-import { openTestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
+import { TestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
 import { bufferInto } from '../../subgraphs/platform/database/batch-calls.ts';
 import { run } from '../../subgraphs/platform/database/statement.ts';
 import { openPool, startTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -139,7 +139,7 @@ test('what all callers share is read and written outside of the lane', async (t)
     'create table test_clock (merchant_id uuid); create table noted (at timestamptz)',
   );
   const bus = { publish: async () => {}, subscribe: () => () => {} };
-  const clocks = openTestClocks({ pool, bus, now: () => Temporal.Now.instant() });
+  const clocks = new TestClocks({ pool, bus, now: () => Temporal.Now.instant() });
   t.after(() => clocks.close());
   const shop = {
     kind: 'shop',

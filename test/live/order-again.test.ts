@@ -18,7 +18,7 @@ import type { Payment } from '../../subgraphs/payments/entities.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { askOrOrder } from '../../subgraphs/payments/bank-answers/order-again.ts';
-import type { BuyerMethod } from '../../subgraphs/rules/buyer.ts';
+import type { BuyerMethod } from '../../subgraphs/rules/banks.ts';
 import { orderState } from '../../subgraphs/payments/rules/order.ts';
 import { findPayment } from '../../subgraphs/payments/store-payment.ts';
 import {

@@ -328,7 +328,7 @@ test('creates under one key that arrive while the acquirer is given the order ha
     database,
     customers: testCustomers,
     banks: openBanks(simulator, database.pool, [early]),
-    policies: { current: async () => noPolicies, announce: async () => {}, close: () => {} },
+    policies: { current: async () => noPolicies },
     publicUrl: 'https://pay.example',
     pageSecret: randomBytes(32),
     privateTargets: () => false,

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
-import { rejectDraft } from '../../subgraphs/platform/drafts/decide-draft.ts';
-import { expireDrafts, type PersonActing } from '../../subgraphs/platform/drafts/store-drafts.ts';
+import {
+  rejectDraft,
+  expireDrafts,
+  type PersonActing,
+} from '../../subgraphs/platform/drafts/drafts.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import type { KeyPrincipal, Role } from '../../subgraphs/platform/access/principal.ts';
 import { limitSupportRefunds } from '../../subgraphs/merchants/change-merchant.ts';

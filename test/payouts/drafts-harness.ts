@@ -1,6 +1,5 @@
 /** Drafts of payouts on a migrated database: people who propose and approve them. */
-import { rejectDraft } from '../../subgraphs/platform/drafts/decide-draft.ts';
-import type { PersonActing } from '../../subgraphs/platform/drafts/store-drafts.ts';
+import { rejectDraft, type PersonActing } from '../../subgraphs/platform/drafts/drafts.ts';
 import type { PolicyLists } from '../../subgraphs/platform/policies/policies.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import type { Refusal } from '../../subgraphs/rules/refusal.ts';

@@ -4,7 +4,7 @@ import { noPolicies } from '../support/no-policies.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { erasePersonalData } from '../../subgraphs/merchants/erasure/erase-personal-data.ts';
 import { createDraft, payoutDrafts } from '../../subgraphs/payouts/drafts/create-draft.ts';
-import { expireDrafts } from '../../subgraphs/platform/drafts/store-drafts.ts';
+import { expireDrafts } from '../../subgraphs/platform/drafts/drafts.ts';
 import { pendingDrafts_max } from '../../subgraphs/platform/drafts/rules.ts';
 import type { PayoutDraft } from '../../subgraphs/payouts/entities.ts';
 import { quotePayouts } from '../../subgraphs/payouts/quote-payouts.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openPolicies } from '../../subgraphs/platform/policies/policies.ts';
+import { Policies } from '../../subgraphs/platform/policies/policies.ts';
 import { blockValue, forbiddenWord, purposeSearch } from '../../subgraphs/rules/block.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { countStatements } from '../support/count-statements.ts';
@@ -223,7 +223,7 @@ test('words are found whole, in any case and script, through invisible character
 
 test('a process that hears nothing of a change obeys it within a second all the same', async () => {
   const deaf = { publish: async () => {}, subscribe: () => () => {} };
-  const policies = openPolicies({
+  const policies = new Policies({
     pool: harness.database.pool,
     bus: deaf,
     fingerprintKey: Buffer.alloc(32),
@@ -239,7 +239,7 @@ test('the lists cost a call nothing: a thousand calls within half a second ask t
   const { pool } = harness.database;
   const counted = countStatements(pool);
   t.mock.method(performance, 'now', () => 0);
-  const policies = openPolicies({
+  const policies = new Policies({
     pool,
     bus: { publish: async () => {}, subscribe: () => () => {} },
     fingerprintKey: Buffer.alloc(32),

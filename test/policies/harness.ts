@@ -8,8 +8,8 @@ import { parse } from 'graphql';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import type { Bank } from '../../subgraphs/acquirers/bank.ts';
-import { openTestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
-import { openPolicies } from '../../subgraphs/platform/policies/policies.ts';
+import { TestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
+import { Policies } from '../../subgraphs/platform/policies/policies.ts';
 import { openBus } from '../../subgraphs/platform/queue/bus.ts';
 import { localExecutor } from '../../subgraphs/platform/graph/local-executor.ts';
 import type { SubgraphExecutor } from '../../subgraphs/platform/graph/subgraph.ts';
@@ -82,15 +82,15 @@ export const openHarness = async (connectors: (simulator: Bank) => readonly Bank
   const fingerprintKey = randomBytes(32);
   const bus = await openBus({ redisUrl: null, databaseUrl: database.url, log });
   const farBus = await openBus({ redisUrl: null, databaseUrl: database.url, log });
-  const policies = openPolicies({ pool: database.pool, bus, fingerprintKey });
+  const policies = new Policies({ pool: database.pool, bus, fingerprintKey });
   /** Those of another process: the payments subgraph's. */
-  const farPolicies = openPolicies({ pool: database.pool, bus: farBus, fingerprintKey });
+  const farPolicies = new Policies({ pool: database.pool, bus: farBus, fingerprintKey });
   const simulator = openSimulator(database);
   const banks = openBanks(simulator, database.pool, connectors(simulator));
   let now = Temporal.Instant.from('2026-11-21T10:00:00Z');
   const realNow = (): Temporal.Instant => now;
   const contextOf = (call: Call) => ({ ...call, now: realNow });
-  const clocks = openTestClocks({ pool: database.pool, bus, now: realNow });
+  const clocks = new TestClocks({ pool: database.pool, bus, now: realNow });
   const shared = {
     publicUrl: 'https://pay.example',
     database,

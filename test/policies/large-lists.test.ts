@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type pg from 'pg';
-import { openPolicies } from '../../subgraphs/platform/policies/policies.ts';
+import { Policies } from '../../subgraphs/platform/policies/policies.ts';
 import type { Bus } from '../../subgraphs/platform/bus/bus.ts';
 import { blocksPerMerchant_max } from '../../subgraphs/merchants/policies/block-entries.ts';
 import { openHarness, operator, type Harness } from './harness.ts';
@@ -66,7 +66,7 @@ const watched = () => {
   const fingerprintKey = Buffer.alloc(32);
   // A reading takes a connection's `query` alone.
   const pool = runner as unknown as pg.PoolClient;
-  return { seen, policies: openPolicies({ pool, bus, fingerprintKey }), announce: () => receive() };
+  return { seen, policies: new Policies({ pool, bus, fingerprintKey }), announce: () => receive() };
 };
 
 test('a change of one list reads that list alone, and no call waits for it', async (t) => {

@@ -13,8 +13,8 @@ import {
 import {
   dropPartitions,
   keepRequests,
-} from '../../subgraphs/platform/retention/drop-partitions.ts';
-import { keepEvents } from '../../subgraphs/platform/retention/jobs.ts';
+  keepEvents,
+} from '../../subgraphs/platform/retention/jobs.ts';
 import { openRequestStore } from '../../subgraphs/merchants/requests/resolvers.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';

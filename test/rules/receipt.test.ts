@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { minorUnits } from '../../subgraphs/rules/money.ts';
-import { itemTotal, vatRates, shownCustomer } from '../../subgraphs/rules/receipt.ts';
 import {
+  itemTotal,
+  vatRates,
+  shownCustomer,
   receiptTerms,
   sumMistake,
   type ReceiptInput,
-} from '../../subgraphs/rules/receipt-terms.ts';
+} from '../../subgraphs/rules/receipt.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 
 const now = Temporal.Instant.from('2026-11-21T10:00:00Z');

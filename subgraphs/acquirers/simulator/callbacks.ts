@@ -6,7 +6,7 @@
 import { dueOn } from '../../platform/clock/due.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import type { Runner } from '../../platform/database/statement.ts';
-import type { PlannedCallbacks } from '../../rules/buyer.ts';
+import type { PlannedCallbacks } from '../../rules/banks.ts';
 import { SimulatorCallbackEntity, type SimulatorCallback } from '../entities.ts';
 import type { SessionOrder } from '../bank.ts';
 

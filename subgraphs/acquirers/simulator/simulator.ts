@@ -24,9 +24,14 @@ import type {
   TokenBank,
 } from '../bank.ts';
 import type { SimulatorOperation } from '../entities.ts';
-import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
+import {
+  type BankStep,
+  type BuyerMethod,
+  lateAnswer_ms,
+  type TimedPlan,
+  decidesAloneAt,
+} from '../../rules/banks.ts';
 import { brandOf, holderOf } from '../../rules/card.ts';
-import { lateAnswer_ms, type TimedPlan, decidesAloneAt } from '../../rules/banks.ts';
 import { decidesAt, planCallbacks, silentUntil, type PlannedCallback } from './callbacks.ts';
 import {
   simulatorConnector,

@@ -5,7 +5,7 @@
 import { bodyOf } from '../bank-http.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import type { BuyerMethod } from '../../rules/buyer.ts';
+import type { BuyerMethod } from '../../rules/banks.ts';
 import type { PayerTraits } from '../bank.ts';
 import type { CheckEcho, Ordered } from '../check-echo.ts';
 import { BankOrderEntity } from '../entities.ts';

@@ -25,7 +25,7 @@ import {
   paymentsOf,
 } from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
-import type { BuyerMethod } from '../../rules/buyer.ts';
+import type { BuyerMethod } from '../../rules/banks.ts';
 import { holdEnd } from './holds.ts';
 
 /*

@@ -12,7 +12,7 @@ import type {
   PaymentQuestion,
   BankAnswer,
 } from '../bank.ts';
-import type { BankStep, BuyerMethod } from '../../rules/buyer.ts';
+import type { BankStep, BuyerMethod } from '../../rules/banks.ts';
 import { askEach, type ApiAnswer } from './client.ts';
 import { wireAmount, readPayment, type WirePayment } from './wire.ts';
 import {

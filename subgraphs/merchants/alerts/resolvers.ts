@@ -7,8 +7,8 @@ import type {
   QueryResolvers,
   Resolvers,
 } from '../../../schema/generated/merchants.ts';
-import { type Alert, AlertEntity } from '../../platform/alerts/entities.ts';
 import { listAlerts } from '../../platform/alerts/alerts.ts';
+import { type Alert, AlertEntity } from '../../platform/alerts/entities.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
 import type { Database, OnPool } from '../../platform/database/orm.ts';
 import { alertFieldNames, alertKinds, placeOf } from '../../rules/alert.ts';

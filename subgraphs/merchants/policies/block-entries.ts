@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { isUuid } from '../../rules/ids.ts';
-import { BlockEntryEntity, type BlockEntry } from '../../platform/policies/entities.ts';
+import { BlockEntryEntity, type BlockEntry } from '../../platform/policies/policies.ts';
 import { blockValue, blockValueExpected, type BlockKind } from '../../rules/block.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { allKeys } from '../../platform/access/keys.ts';

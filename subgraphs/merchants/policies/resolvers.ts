@@ -21,7 +21,7 @@ import {
   type ForbiddenWord,
   BlockEntryEntity,
   ExchangeRateEntity,
-} from '../../platform/policies/entities.ts';
+} from '../../platform/policies/policies.ts';
 import { forbiddenWord } from '../../rules/block.ts';
 import type { Acting } from '../../platform/database/audit.ts';
 import { RateEntity } from '../../ledger/entities.ts';

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { isCurrency } from '../../../schema/currencies.ts';
 import { RateEntity, type Rate } from '../../ledger/entities.ts';
-import { ExchangeRateEntity, type ExchangeRate } from '../../platform/policies/entities.ts';
+import { ExchangeRateEntity, type ExchangeRate } from '../../platform/policies/policies.ts';
 import { exchangeRate, plainRate, rateScale_digits } from '../../rules/money.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Acting } from '../../platform/database/audit.ts';

@@ -5,7 +5,7 @@ import {
   rateBurst_max,
   ratePerSecond_max,
 } from '../../../schema/limits.ts';
-import { isEmail } from '../../rules/receipt-terms.ts';
+import { isEmail } from '../../rules/receipt.ts';
 import { textMistake, charactersOf } from '../../rules/texts.ts';
 import type { SignatureFormat } from '../webhooks/rules.ts';
 

@@ -1,14 +1,17 @@
 /** Lists the people logged in to the console, and ends another person's session. */
 import { randomUUID } from 'node:crypto';
-import { makeConsoleLink } from '../../platform/access/link-person.ts';
-import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
+import {
+  makeConsoleLink,
+  type OperatorPrincipal,
+  type Role,
+} from '../../platform/access/principal.ts';
 import { writeEntry, type AuditedAction, type Acting } from '../../platform/database/audit.ts';
 import { given } from '../../platform/database/keyset.ts';
 import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
 import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { isEmail } from '../../rules/receipt-terms.ts';
+import { isEmail } from '../../rules/receipt.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import {
   ConsoleLinkEntity,

@@ -7,7 +7,7 @@
  */
 import type { Bank, SessionOrder } from '../../acquirers/bank.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import type { BuyerMethod } from '../../rules/buyer.ts';
+import type { BuyerMethod } from '../../rules/banks.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { decline } from './apply-bank-answer.ts';

@@ -12,7 +12,7 @@ import type { Timeline } from '../../platform/clock/due.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { eachAlone } from '../../platform/alerts/dead-letters.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
-import type { BuyerMethod } from '../../rules/buyer.ts';
+import type { BuyerMethod } from '../../rules/banks.ts';
 import { cardMistake, holderOf, holdsCardNumber } from '../../rules/card.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { applyBankAnswer } from './apply-bank-answer.ts';

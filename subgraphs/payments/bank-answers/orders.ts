@@ -12,7 +12,7 @@ import type {
   ChargeAnswer,
 } from '../../acquirers/bank.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import type { BuyerMethod } from '../../rules/buyer.ts';
+import type { BuyerMethod } from '../../rules/banks.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isBinding, savedText, savedMethod } from '../../rules/recurring.ts';
 import type { Refusal } from '../../rules/refusal.ts';

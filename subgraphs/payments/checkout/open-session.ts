@@ -6,7 +6,7 @@
 import type { Bank, Card, SessionOrder } from '../../acquirers/bank.ts';
 import type { Banks, Candidates } from '../../acquirers/route.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import type { BuyerMethod } from '../../rules/buyer.ts';
+import type { BuyerMethod } from '../../rules/banks.ts';
 import { holderOf } from '../../rules/card.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
 import { isBinding } from '../../rules/recurring.ts';

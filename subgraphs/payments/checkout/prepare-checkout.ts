@@ -4,7 +4,7 @@
  */
 import type { Banks } from '../../acquirers/route.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import type { BuyerMethod, PlannedOutcome } from '../../rules/buyer.ts';
+import type { BuyerMethod, PlannedOutcome } from '../../rules/banks.ts';
 import { defaultCurrency } from '../../rules/money.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { askAbout } from '../bank-answers/ask-bank.ts';

@@ -2,15 +2,16 @@
  * What the hosted page offers: the choice of a method while it is `any`, and another outcome in
  * test mode.
  */
-import { planOfAmount, type Plan } from '../../rules/banks.ts';
 import {
+  planOfAmount,
+  type Plan,
   buyerMethods,
   type BuyerMethod,
   plannedCallbacks,
   plannedOutcomes,
   type PlannedCallbacks,
   type PlannedOutcome,
-} from '../../rules/buyer.ts';
+} from '../../rules/banks.ts';
 import { isFailureCode } from '../../rules/failure-code.ts';
 import type { RecurringKind } from '../../rules/recurring.ts';
 import type { PaymentMethod } from '../rules/payment.ts';

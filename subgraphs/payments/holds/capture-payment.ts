@@ -18,7 +18,7 @@ import {
 import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
-import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt-terms.ts';
+import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { actingOf, isOfCaller, type PaymentCaller } from '../caller.ts';

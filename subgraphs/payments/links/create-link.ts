@@ -1,6 +1,6 @@
 /** Creates a payment link. Additions: POST /v1/public/links. */
-import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { randomUUID } from 'node:crypto';
 import type { Banks } from '../../acquirers/route.ts';
 import { writeEntry, type Acting } from '../../platform/database/audit.ts';
 import { claimOf, createOnce, type Created } from '../../platform/database/idempotency.ts';
@@ -9,8 +9,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import type { Policies } from '../../platform/policies/policies.ts';
 import { givenReceipt, insertTerms, termsRow } from '../../acquirers/receipt-terms.ts';
-import { shownTerms } from '../../rules/receipt.ts';
-import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt-terms.ts';
+import { shownTerms, receiptCurrencyMistake, sumMistake } from '../../rules/receipt.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { policyRefusal, type PaymentRequest, servingBank } from '../create-payment.ts';
 import { paymentDefaults } from '../rules/create.ts';
@@ -78,7 +77,7 @@ export const createLink = async (
     readonly database: Database;
     readonly customers: Pick<CustomerVault, 'seal'>;
     readonly banks: Banks;
-    readonly policies: Policies;
+    readonly policies: Pick<Policies, 'current'>;
     readonly publicUrl: string;
   },
   key: SellingShop,

@@ -2,7 +2,7 @@
 import { linkLifetime_max_days } from '../../../schema/limits.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../rules/mode.ts';
-import { receiptMistake, type ReceiptInput } from '../../rules/receipt-terms.ts';
+import { receiptMistake, type ReceiptInput } from '../../rules/receipt.ts';
 import { refuse, refuseMistakes, type Refusal } from '../../rules/refusal.ts';
 import { asCame } from '../../rules/texts.ts';
 import type { CaptureMode } from '../holds/rules.ts';

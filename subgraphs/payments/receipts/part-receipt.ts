@@ -3,7 +3,7 @@ import { openReadTerms, givenReceipt, type GivenReceipt } from '../../acquirers/
 import { ShopEntity } from '../../platform/database/entities.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import type { Runner } from '../../platform/database/statement.ts';
-import { receiptMistake, type ReceiptInput } from '../../rules/receipt-terms.ts';
+import { receiptMistake, type ReceiptInput } from '../../rules/receipt.ts';
 import { type Refusal, refuse } from '../../rules/refusal.ts';
 import { type PaymentCaller, isOfCaller } from '../caller.ts';
 import { loadPayments } from '../find-payments.ts';

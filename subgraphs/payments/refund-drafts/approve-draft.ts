@@ -15,9 +15,9 @@ import {
   noDraft,
   noteRefusal,
   type Approving,
-} from '../../platform/drafts/decide-draft.ts';
+  type PersonActing,
+} from '../../platform/drafts/drafts.ts';
 import { approval } from '../../platform/drafts/rules.ts';
-import type { PersonActing } from '../../platform/drafts/store-drafts.ts';
 import { withinBound } from '../../ledger/balance.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { loadRefunds } from '../find-payments.ts';

@@ -14,7 +14,7 @@ import {
 import type { ListedPage } from '../../platform/database/lists.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
 import { propertyNames } from '../../platform/database/statement.ts';
-import { openDraftStore, proposedBy } from '../../platform/drafts/store-drafts.ts';
+import { openDraftStore, proposedBy } from '../../platform/drafts/drafts.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { textMistake } from '../../rules/texts.ts';
 import type { PersonCaller } from '../caller.ts';

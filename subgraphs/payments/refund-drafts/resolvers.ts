@@ -11,7 +11,7 @@ import {
   ofCaller,
   personOf,
   rejectDraft,
-} from '../../platform/drafts/decide-draft.ts';
+} from '../../platform/drafts/drafts.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
 import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';

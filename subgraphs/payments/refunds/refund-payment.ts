@@ -32,7 +32,7 @@ import { isUuid } from '../../rules/ids.ts';
 import { modes } from '../../rules/mode.ts';
 import type { MinorUnits } from '../../rules/money.ts';
 import { refundOpened } from '../../rules/postings.ts';
-import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt-terms.ts';
+import { receiptCurrencyMistake, sumMistake } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal, refuseMistakes } from '../../rules/refusal.ts';
 import { metadataMistakes, textMistake } from '../../rules/texts.ts';
 import { actingOf, isOfCaller, type PaymentCaller, type PersonCaller } from '../caller.ts';

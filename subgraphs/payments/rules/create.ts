@@ -1,16 +1,15 @@
 /**
  * The input of a new payment, the reserved metadata keys, and the planned outcome of the simulator.
  */
-import { plannedCallbacks } from '../../rules/buyer.ts';
+import { plannedCallbacks, type Plan } from '../../rules/banks.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import { defaultCurrency, minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { metadataMistakes, textMistake, asCame } from '../../rules/texts.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
 import type { Mode } from '../../rules/mode.ts';
-import type { ReceiptInput } from '../../rules/receipt-terms.ts';
+import type { ReceiptInput } from '../../rules/receipt.ts';
 import type { CaptureMode } from '../holds/rules.ts';
 import type { OnDecline, PaymentMethod } from './payment.ts';
-import type { Plan } from '../../rules/banks.ts';
 import { planFor, planMetadata } from '../checkout/rules.ts';
 
 /** The defaults of a payment's fields. The API documents state the same. */

@@ -3,7 +3,7 @@
  * the bank is called, so a crash in between leaves an order of unknown state. An order that the
  * bank certainly has not seen is sent again under the same key; the payment does not fail.
  */
-import type { BankStep } from '../../rules/buyer.ts';
+import type { BankStep } from '../../rules/banks.ts';
 import { isCharge, type RecurringKind } from '../../rules/recurring.ts';
 import { pageMethod } from '../checkout/rules.ts';
 import type { PaymentMethod, PaymentStatus } from './payment.ts';

@@ -13,11 +13,7 @@ import {
 } from '../../platform/database/idempotency.ts';
 import type { ListedPage } from '../../platform/database/lists.ts';
 import { propertyNames } from '../../platform/database/statement.ts';
-import {
-  type PersonActing,
-  openDraftStore,
-  proposedBy,
-} from '../../platform/drafts/store-drafts.ts';
+import { type PersonActing, openDraftStore, proposedBy } from '../../platform/drafts/drafts.ts';
 import { isUuid } from '../../rules/ids.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { maskedName } from '../../rules/receipt.ts';

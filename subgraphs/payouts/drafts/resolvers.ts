@@ -12,7 +12,7 @@ import {
   ofCaller,
   personOf,
   rejectDraft,
-} from '../../platform/drafts/decide-draft.ts';
+} from '../../platform/drafts/drafts.ts';
 import type { Policies } from '../../platform/policies/policies.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
@@ -24,7 +24,7 @@ import { approveDraft, approveDrafts } from './approve-draft.ts';
 import { createDraft, type DraftDeps, payoutDrafts, shownRecipient } from './create-draft.ts';
 
 export interface DraftsDeps extends DraftDeps {
-  readonly policies: Policies;
+  readonly policies: Pick<Policies, 'current'>;
   readonly wakeRelay: () => void;
   readonly wakeSenders: () => void;
 }

@@ -8,8 +8,8 @@ import { inTransaction, run, type Statement } from '../database/statement.ts';
 import { sweep, type Job } from '../queue/run-job.ts';
 import type { Bus } from '../bus/bus.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
-import { AlertEntity, type Alert } from './entities.ts';
 import { alertColumns } from './alerts.ts';
+import { AlertEntity, type Alert } from './entities.ts';
 
 interface AlertJobs {
   readonly pool: pg.Pool;

@@ -33,15 +33,8 @@ export interface Waiting {
 
 // Whose rows are due: the merchants are found first, over all, and then each one's rows by a
 // statement that names it. Nothing is locked here, and what is found is bounded: one merchant with
-// a million due rows costs as much as a thousand, and the others are found behind it.
-
-/** What is asked for owners. `merchant_id` and `at` lead an index of the table. */
-interface Asked {
-  readonly name: string;
-  readonly table: string;
-  readonly at: string;
-  readonly where?: string;
-}
+// a million due rows costs as much as a thousand, and the others are found behind it. `merchant_id`
+// and the moment lead an index of the table.
 
 /** So many of the longest due rows are looked at; behind them the merchants are walked. */
 const oldest_max = 1_000;
@@ -96,29 +89,8 @@ const readShares = <Row>(
 const rowsOf = (owners: readonly Owner[]): number =>
   owners.reduce((sum, { count }) => sum + count, 0);
 
-interface DueOwners {
-  /** The owners of the `limit` rows that are due for the longest. */
-  oldest(runner: Runner, now: Temporal.Instant, limit: number): Promise<readonly Owner[]>;
-  /**
-   * Merchants that may have something due, without those of `except`: all of them, unless more than
-   * a thousand rows are due. Then those of the oldest thousand, and of the next hundred merchants
-   * behind those of the last time. The count is what they have among the oldest thousand.
-   */
-  each(runner: Runner, now: Temporal.Instant, except: readonly string[]): Promise<readonly Owner[]>;
-  /**
-   * Reads the rows of the `limit` that are due for the longest; when so many are due, shares of
-   * `each`.
-   */
-  byTurns<Row>(
-    runner: Runner,
-    now: Temporal.Instant,
-    limit: number,
-    read: ReadOwned<Row>,
-  ): Promise<Row[]>;
-}
-
 /** `due` is SQL: the `merchant_id` of each row that is due by `$1`. */
-const ownersOf = ({ name, table, at, where = 'true' }: Asked, due: string): DueOwners => {
+const ownersOf = ({ name, table, at, where = 'true' }: Waiting, due: string) => {
   const oldest = ownersStatement(`${name}.owners`, `${due} order by ${at} limit $2`);
   const next: Statement = {
     name: `${name}.next_owner`,
@@ -142,7 +114,16 @@ const ownersOf = ({ name, table, at, where = 'true' }: Asked, due: string): DueO
     }
     return found;
   };
-  const each: DueOwners['each'] = async (runner, now, except) => {
+  /**
+   * Merchants that may have something due, without those of `except`: all of them, unless more than
+   * a thousand rows are due. Then those of the oldest thousand, and of the next hundred merchants
+   * behind those of the last time. The count is what they have among the oldest thousand.
+   */
+  const each = async (
+    runner: Runner,
+    now: Temporal.Instant,
+    except: readonly string[],
+  ): Promise<readonly Owner[]> => {
     const first = await read(runner, now, oldest_max);
     const found = new Map(first.map(({ merchantId, count }) => [merchantId, count]));
     if (rowsOf(first) === oldest_max)
@@ -153,9 +134,19 @@ const ownersOf = ({ name, table, at, where = 'true' }: Asked, due: string): DueO
       .map(([merchantId, count]) => ({ merchantId, count }));
   };
   return {
+    /** The owners of the `limit` rows that are due for the longest. */
     oldest: read,
     each,
-    byTurns: async (runner, now, limit, readOwned) => {
+    /**
+     * Reads the rows of the `limit` that are due for the longest; when so many are due, shares of
+     * `each`.
+     */
+    byTurns: async <Row>(
+      runner: Runner,
+      now: Temporal.Instant,
+      limit: number,
+      readOwned: ReadOwned<Row>,
+    ): Promise<Row[]> => {
       const oldestOnes = await read(runner, now, limit);
       return rowsOf(oldestOnes) < limit
         ? readByTurns(oldestOnes, readOwned)
@@ -163,64 +154,6 @@ const ownersOf = ({ name, table, at, where = 'true' }: Asked, due: string): DueO
     },
   };
 };
-
-export interface Due<Found> {
-  /** Up to `limit` rows that are due by `now` on this timeline, longest due first. */
-  due(runner: Runner, timeline: Timeline, now: Temporal.Instant, limit: number): Promise<Found[]>;
-  /**
-   * Up to `limit` rows that are due by `now` in the real time: every merchant with something due,
-   * but those of `except`, has an equal share, and what one leaves of it others have. It needs an
-   * index over merchant and moment.
-   */
-  dueOfEach(
-    runner: Runner,
-    now: Temporal.Instant,
-    limit: number,
-    except: readonly string[],
-  ): Promise<Found[]>;
-  /**
-   * As `due`, but when `limit` rows or more are due merchants share as in `dueOfEach`, and the rows
-   * of all follow each other by turns.
-   */
-  dueByTurns(
-    runner: Runner,
-    timeline: Timeline,
-    now: Temporal.Instant,
-    limit: number,
-  ): Promise<Found[]>;
-  /** The same in the real time for rows that the caller reads, merchant by merchant. */
-  readByTurns<Row>(
-    runner: Runner,
-    now: Temporal.Instant,
-    limit: number,
-    read: ReadOwned<Row>,
-  ): Promise<Row[]>;
-  /** Whose the `limit` rows are that are due for the longest in the real time. */
-  owners(runner: Runner, now: Temporal.Instant, limit: number): Promise<readonly Owner[]>;
-  /** The name under which rows are set aside (`alerts/dead-letters`): `due` passes over these. */
-  readonly task: string;
-  /** SQL: whether something is due by `$1` in the real time. */
-  readonly isDue: string;
-  /** SQL: the clocks that make something due, as `clock` in `ClockParticipant.due`. */
-  readonly byClock: string;
-  /**
-   * SQL: the row was not set aside. `row` is an alias of the table, `merchant` is whose it is.
-   */
-  notDead(row: string, merchant?: string): string;
-  /**
-   * The row that is due for the longest, even if locked, as it would be set aside; null when none
-   * is.
-   */
-  first(runner: Runner, timeline: Timeline, now: Temporal.Instant): Promise<Subject | null>;
-  /**
-   * The earliest moment after `now` for which something of the shop waits; null when nothing does.
-   */
-  next(
-    runner: Runner,
-    timeline: NonNullable<Timeline>,
-    now: Temporal.Instant,
-  ): Promise<Temporal.Instant | null>;
-}
 
 /**
  * SQL: the row does not live by a test clock. `row` is the alias of a table with `merchant_id`,
@@ -261,16 +194,40 @@ const textsOf = (waiting: Waiting) => {
   };
 };
 
+/** The row that is due for the longest, even if locked, as it would be set aside; null: none is. */
+const firstOf =
+  (ofAll: Statement, ofOneShop: Statement) =>
+  async (runner: Runner, timeline: Timeline, now: Temporal.Instant): Promise<Subject | null> => {
+    const [row] = await (timeline === null
+      ? run<Subject>(runner, ofAll, [now, 1])
+      : run<Subject>(runner, ofOneShop, [now, 1, timeline.merchantId, timeline.shopId]));
+    return row ?? null;
+  };
+
+/** The earliest moment after `now` for which something of the shop waits; null: nothing does. */
+const nextOf = ({ name, table, at, where = 'true' }: Waiting) => {
+  const earliest = {
+    name: `${name}.next`,
+    text: `select min(${at}) as at from ${table} as waiting where ${where} and ${at} > $1 and ${ofShop('waiting', 2)}`,
+  };
+  return async (
+    runner: Runner,
+    { merchantId, shopId }: NonNullable<Timeline>,
+    now: Temporal.Instant,
+  ): Promise<Temporal.Instant | null> => {
+    type Earliest = { readonly at: Temporal.Instant | null };
+    return (await run<Earliest>(runner, earliest, [now, merchantId, shopId]))[0]?.at ?? null;
+  };
+};
+
 /** The statements that find rows which wait for a moment. */
-export const dueOn = <Found extends object>(waiting: Waiting): Due<Found> => {
+export const dueOn = <Found extends object>(waiting: Waiting) => {
   const { name, table, at, where = 'true' } = waiting;
   const texts = textsOf(waiting);
   const owners = ownersOf(waiting, texts.owners);
   const statement = (part: string, text: string): Statement => ({ name: `${name}.${part}`, text });
   const ofMerchant = statement('due', texts.ofMerchant);
   const ofOneShop = statement('due_of_shop', texts.ofShop);
-  const firstOfAll = statement('first', texts.first);
-  const firstOfShop = statement('first_of_shop', texts.firstOfShop);
   const reading =
     (runner: Runner, now: Temporal.Instant): ReadOwned<Found> =>
     ({ merchantId, count }) =>
@@ -281,47 +238,64 @@ export const dueOn = <Found extends object>(waiting: Waiting): Due<Found> => {
     now: Temporal.Instant,
     limit: number,
   ): Promise<Found[]> => run<Found>(runner, ofOneShop, [now, limit, merchantId, shopId]);
-  const earliest = statement(
-    'next',
-    `select min(${at}) as at from ${table} as waiting where ${where} and ${at} > $1 and ${ofShop('waiting', 2)}`,
-  );
   return {
-    due: async (runner, timeline, now, limit) => {
+    /** Up to `limit` rows that are due by `now` on this timeline, longest due first. */
+    due: async (
+      runner: Runner,
+      timeline: Timeline,
+      now: Temporal.Instant,
+      limit: number,
+    ): Promise<Found[]> => {
       if (timeline) return inShop(runner, timeline, now, limit);
       const rows: Found[] = [];
       for (const owner of await owners.oldest(runner, now, limit))
         rows.push(...(await reading(runner, now)(owner)));
       return rows;
     },
-    dueOfEach: async (runner, now, limit, except) =>
+    /**
+     * Up to `limit` rows that are due by `now` in the real time: every merchant with something due,
+     * but those of `except`, has an equal share, and what one leaves of it others have. It needs an
+     * index over merchant and moment.
+     */
+    dueOfEach: async (
+      runner: Runner,
+      now: Temporal.Instant,
+      limit: number,
+      except: readonly string[],
+    ): Promise<Found[]> =>
       readShares(await owners.each(runner, now, except), limit, reading(runner, now)),
-    dueByTurns: (runner, timeline, now, limit) =>
+    /**
+     * As `due`, but when `limit` rows or more are due merchants share as in `dueOfEach`, and the
+     * rows of all follow each other by turns.
+     */
+    dueByTurns: (
+      runner: Runner,
+      timeline: Timeline,
+      now: Temporal.Instant,
+      limit: number,
+    ): Promise<Found[]> =>
       timeline
         ? inShop(runner, timeline, now, limit)
         : owners.byTurns(runner, now, limit, reading(runner, now)),
-    readByTurns: (runner, now, limit, read) => owners.byTurns(runner, now, limit, read),
-    owners: (runner, now, limit) => owners.oldest(runner, now, limit),
+    /** The same in the real time for rows that the caller reads, merchant by merchant. */
+    readByTurns: owners.byTurns,
+    /** Whose the `limit` rows are that are due for the longest in the real time. */
+    owners: owners.oldest,
+    /** The name under which rows are set aside (`alerts/dead-letters`): `due` passes over these. */
     task: name,
+    /** SQL: the clocks that make something due, as `clock` in `ClockParticipant.due`. */
     byClock: `from clock join ${table} as waiting on waiting.merchant_id = clock.merchant_id and waiting.shop_id = clock.shop_id
       and waiting.mode = 'test' where ${where} and ${at} <= clock.at and ${texts.notDead('waiting')}`,
+    /** SQL: whether something is due by `$1` in the real time. */
     isDue: texts.isDue,
+    /** SQL: the row was not set aside. `row` is an alias of the table, `merchant` is whose it is. */
     notDead: texts.notDead,
-    first: async (runner, timeline, now) => {
-      const [row] = await (timeline === null
-        ? run<Subject>(runner, firstOfAll, [now, 1])
-        : run<Subject>(runner, firstOfShop, [now, 1, timeline.merchantId, timeline.shopId]));
-      return row ?? null;
-    },
-    next: async (runner, { merchantId, shopId }, now) => {
-      const [row] = await run<{ at: Temporal.Instant | null }>(runner, earliest, [
-        now,
-        merchantId,
-        shopId,
-      ]);
-      return row?.at ?? null;
-    },
+    first: firstOf(statement('first', texts.first), statement('first_of_shop', texts.firstOfShop)),
+    next: nextOf(waiting),
   };
 };
+
+export type Due<Found extends object> = ReturnType<typeof dueOn<Found>>;
 
 /** How many rows one round takes. */
 const round_max = 200;
@@ -330,7 +304,7 @@ const round_max = 200;
  * Works the rows that are due on a timeline, in rounds of one transaction each. Gives how many there
  * were.
  */
-export const workDue = async <Found>(
+export const workDue = async <Found extends object>(
   pool: pg.Pool,
   rows: Due<Found>,
   clock: () => Temporal.Instant,

@@ -25,19 +25,6 @@ type Timed =
       readonly id: string;
     };
 
-export interface TestClocks {
-  /**
-   * The moment it is for something: its shop's clock in test mode, else the real time. A promise
-   * only for merchants that have a clock.
-   */
-  timeOf(timed: Timed): Temporal.Instant | Promise<Temporal.Instant>;
-  /** Whether that time stands: the shop's clock is frozen, or on its way to another moment. */
-  stands(timed: Timed): Promise<boolean>;
-  /** Notifies every process that a clock was made or removed. Called after the commit. */
-  announce(): Promise<void>;
-  close(): void;
-}
-
 interface TestClocksDeps {
   readonly pool: Runner;
   readonly bus: Bus;
@@ -107,7 +94,8 @@ export const shownTo = async (
   real: Temporal.Instant,
 ): Promise<Temporal.Instant> => (await findClock(runner, shop, real))?.at ?? real;
 
-class KnownClocks implements TestClocks {
+/** The clocks as this process knows them. Nothing is read until a time is asked for. */
+export class TestClocks {
   readonly #pool: Runner;
   readonly #bus: Bus;
   readonly #now: () => Temporal.Instant;
@@ -128,6 +116,10 @@ class KnownClocks implements TestClocks {
     this.close = bus.subscribe('clocks', () => this.#forget());
   }
 
+  /**
+   * The moment it is for something: its shop's clock in test mode, else the real time. A promise
+   * only for merchants that have a clock.
+   */
   timeOf(timed: Timed): Temporal.Instant | Promise<Temporal.Instant> {
     if (timed.kind === 'shop' && timed.mode === 'live') return this.#now();
     const age_ms = performance.now() - this.#askedAt_ms;
@@ -138,12 +130,14 @@ class KnownClocks implements TestClocks {
     return this.#timeOf(timed);
   }
 
+  /** Whether that time stands: the shop's clock is frozen, or on its way to another moment. */
   async stands(timed: Timed): Promise<boolean> {
     if (this.#isOutdated) await this.timeOf(timed);
     if (!this.#owners.has(timed.merchantId)) return false;
     return (await this.#find(timed, this.#now()))?.stands ?? false;
   }
 
+  /** Notifies every process that a clock was made or removed. Called after the commit. */
   announce(): Promise<void> {
     // The process that changed a clock answers by it from now on.
     this.#forget();
@@ -194,9 +188,6 @@ class KnownClocks implements TestClocks {
     return row;
   }
 }
-
-/** The clocks as this process knows them. Nothing is read until a time is asked for. */
-export const openTestClocks = (deps: TestClocksDeps): TestClocks => new KnownClocks(deps);
 
 // A small table; live mode never reads it.
 

@@ -4,16 +4,96 @@
  * (invariant 1), it also asks for their version when it last did so half a second ago. Callers go
  * on with the lists as they were, and wait for a reading only when those are a second old.
  */
-import { raw } from '@mikro-orm/core';
+import { raw, defineEntity, p, Type, type InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { setTimeout as wait } from 'node:timers/promises';
-import { run, type Runner, type Statement } from '../database/statement.ts';
+import { run, type Runner, type Statement, type Row } from '../database/statement.ts';
 import { type BlockKind, blockValue, purposeSearch } from '../../rules/block.ts';
 import type { Bus } from '../bus/bus.ts';
 import { type Keys, allKeys } from '../access/keys.ts';
 import { outsideOfLane } from '../access/lane.ts';
-import { PolicyVersionEntity } from './entities.ts';
-import { exchangeRate, usdtOf } from '../../rules/money.ts';
+import { exchangeRate, usdtOf, plainRate } from '../../rules/money.ts';
+import { instant } from '../database/instant.ts';
+
+// Their tables are small, and every process caches them in memory.
+
+/**
+ * One row. It grows with every change of a policy, in the change's own transaction; its lock lets
+ * one change through at a time.
+ */
+const PolicyVersionEntity = defineEntity({
+  name: 'PolicyVersion',
+  tableName: 'policy_version',
+  properties: {
+    name: p.text().primary(),
+    version: p.bigint(),
+  },
+});
+
+/** Something that is refused, for all merchants or for one. */
+export const BlockEntryEntity = defineEntity({
+  name: 'BlockEntry',
+  tableName: 'block_entry',
+  properties: {
+    id: p.uuid().primary(),
+    /** Null: all merchants. */
+    merchantId: p.uuid().strictNullable(),
+    kind: p.text().$type<BlockKind>().groups('audit'),
+    /** A keyed fingerprint of a card or an account; the value itself of the others. */
+    value: p.text().hidden(),
+    /** What people may see of it: the last 4 characters of a card or an account. */
+    shown: p.text().groups('audit'),
+    reason: p.text().groups('audit'),
+    createdAt: instant(),
+  },
+});
+export type BlockEntry = Row<InferEntity<typeof BlockEntryEntity>>;
+
+/** A word that no description may hold. */
+export const ForbiddenWordEntity = defineEntity({
+  name: 'ForbiddenWord',
+  tableName: 'forbidden_word',
+  properties: {
+    id: p.uuid().primary(),
+    /** In lower case; `*` at its end stands for any ending. */
+    word: p.text().groups('audit'),
+    reason: p.text().groups('audit'),
+    createdAt: instant(),
+  },
+});
+export type ForbiddenWord = Row<InferEntity<typeof ForbiddenWordEntity>>;
+
+/** An exact decimal, as text without trailing zeros. */
+class RateType extends Type<string, string> {
+  override convertToJSValue(value: string): string {
+    return plainRate(value);
+  }
+
+  override getColumnType(): string {
+    return 'numeric(21,12)';
+  }
+}
+
+/** What one unit of a currency is worth in USDT from a moment on. */
+export const ExchangeRateEntity = defineEntity({
+  name: 'ExchangeRate',
+  tableName: 'exchange_rate',
+  properties: {
+    id: p.uuid().primary(),
+    /** ISO 4217. */
+    currency: p.text(),
+    usdt: p.type(RateType).$type<string>().groups('audit'),
+    since: instant(),
+  },
+});
+export type ExchangeRate = Row<InferEntity<typeof ExchangeRateEntity>>;
+
+export const policiesEntities = [
+  PolicyVersionEntity,
+  BlockEntryEntity,
+  ForbiddenWordEntity,
+  ExchangeRateEntity,
+];
 
 /*
  * The block lists in memory, each merchant's apart: a change of one is read and built anew by
@@ -92,17 +172,6 @@ export interface PolicyLists {
   inUsdt(amount: bigint, currency: string, at: Temporal.Instant): number | null;
 }
 
-export interface Policies {
-  /** The lists, at most a second old. */
-  current(): Promise<PolicyLists>;
-  /**
-   * Notifies every process that a change was committed, and gives back when this one obeys it.
-   * Called after the commit.
-   */
-  announce(): Promise<void>;
-  close(): void;
-}
-
 /**
  * Beyond this age the version is read in the background; beyond `stale_max_ms` the work waits for
  * it.
@@ -155,7 +224,8 @@ interface Reading {
   readonly lists: Promise<PolicyLists>;
 }
 
-class KeptPolicies implements Policies {
+/** The policies of this process. Nothing is read until they are asked for. */
+export class Policies {
   readonly #pool: Runner;
   readonly #bus: Bus;
   readonly close: () => void;
@@ -184,6 +254,7 @@ class KeptPolicies implements Policies {
     });
   }
 
+  /** The lists, at most a second old. */
   async current(): Promise<PolicyLists> {
     const age_ms = performance.now() - this.#trueAt_ms;
     const hasChanged = this.#trueAt_ms <= this.#changedAt_ms;
@@ -194,6 +265,10 @@ class KeptPolicies implements Policies {
     return this.#lists;
   }
 
+  /**
+   * Notifies every process that a change was committed, and gives back when this one obeys it.
+   * Called after the commit.
+   */
   async announce(): Promise<void> {
     this.#changedAt_ms = performance.now();
     await this.#bus.publish('policies', null);
@@ -248,9 +323,6 @@ interface PoliciesDeps {
   /** Makes the fingerprints of blocked cards and accounts. */
   readonly fingerprintKey: Keys;
 }
-
-/** The policies of this process. Nothing is read until they are asked for. */
-export const openPolicies = (deps: PoliciesDeps): Policies => new KeptPolicies(deps);
 
 /**
  * Begins a change of the policies in a transaction: others wait until it ends, and every process

@@ -3,7 +3,7 @@
  * (docs/contract.md#first-payment).
  */
 import { savableMethods, type SavableMethod } from '../../rules/recurring.ts';
-import type { ReceiptInput } from '../../rules/receipt-terms.ts';
+import type { ReceiptInput } from '../../rules/receipt.ts';
 import { metadataMistakes, textMistake } from '../../rules/texts.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
 import { schedulePeriods, type SchedulePeriod } from './schedule.ts';

@@ -3,7 +3,7 @@
  * confirmed.
  */
 import { move, type Moves } from '../../rules/moves.ts';
-import type { ReceiptInput } from '../../rules/receipt-terms.ts';
+import type { ReceiptInput } from '../../rules/receipt.ts';
 import { metadataMistakes, textMistake } from '../../rules/texts.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
 import { savableMethods, verificationAmount, type SavableMethod } from '../../rules/recurring.ts';

@@ -34,7 +34,7 @@ import {
 import { startSubscription } from './start-subscription.ts';
 
 export interface SubscriptionDeps extends TokenDeps, PageDeps {
-  readonly policies: Policies;
+  readonly policies: Pick<Policies, 'current'>;
   readonly clocks: TestClocks;
 }
 

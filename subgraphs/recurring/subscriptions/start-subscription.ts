@@ -24,7 +24,7 @@ import {
 } from '../../acquirers/receipt-terms.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
 import { defaultCurrency } from '../../rules/money.ts';
-import { receiptMistake, sumMistake } from '../../rules/receipt-terms.ts';
+import { receiptMistake, sumMistake } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import { bindSubscription, firstAmount } from './ask-charge.ts';

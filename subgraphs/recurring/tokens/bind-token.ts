@@ -26,7 +26,7 @@ import { emOn } from '../../platform/database/orm-connections.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { defaultCurrency } from '../../rules/money.ts';
-import { sumMistake } from '../../rules/receipt-terms.ts';
+import { sumMistake } from '../../rules/receipt.ts';
 import { recurringPaymentId } from '../../rules/recurring.ts';
 import { isRefusal, type Refusal, refuse } from '../../rules/refusal.ts';
 import type { AskedBinding, BindingRequest, Payments } from '../ask-payments.ts';

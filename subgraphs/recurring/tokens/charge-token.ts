@@ -15,7 +15,7 @@ import { emOn, forShare } from '../../platform/database/orm-connections.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { defaultCurrency } from '../../rules/money.ts';
 import { recurringPaymentId } from '../../rules/recurring.ts';
-import { receiptMistake, sumMistake, type ReceiptInput } from '../../rules/receipt-terms.ts';
+import { receiptMistake, sumMistake, type ReceiptInput } from '../../rules/receipt.ts';
 import {
   forgetTerms,
   givenReceipt,
