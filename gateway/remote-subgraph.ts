@@ -22,12 +22,11 @@ import {
 import {
   batchPath,
   sharedVariables_max_characters,
-  fields,
-  readAs,
   batchAnswerSchema,
   batchOperations_max,
   linesType,
 } from '../subgraphs/platform/graph/process-messages.ts';
+import { fields, readAs } from '../subgraphs/platform/bus/bus.ts';
 import { laneHeader, measuredInLane } from '../subgraphs/platform/access/lane.ts';
 import type { SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';

@@ -12,7 +12,7 @@ import {
 import { publishAlerts } from '../../subgraphs/platform/alerts/jobs.ts';
 import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import type { Bus, PublishedAlert } from '../../subgraphs/platform/bus/bus.ts';
-import { readMessage } from '../../subgraphs/platform/queue/bus.ts';
+import { readMessage } from '../../subgraphs/platform/bus/bus.ts';
 import { scopes, type Principal } from '../../subgraphs/platform/access/principal.ts';
 import { cabinetUser, openCabinet, operator, type Cabinet } from '../cabinet/cabinet.ts';
 

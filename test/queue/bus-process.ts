@@ -5,7 +5,8 @@
  * open.
  */
 import { pino } from 'pino';
-import { openBus, readMessage } from '../../subgraphs/platform/queue/bus.ts';
+import { readMessage } from '../../subgraphs/platform/bus/bus.ts';
+import { openBus } from '../../subgraphs/platform/queue/bus.ts';
 
 const [, , databaseUrl = '', redisUrl] = process.argv;
 const bus = await openBus({

@@ -4,7 +4,7 @@ import { decodeProtectedHeader, errors, SignJWT, jwtVerify, type JWTPayload } fr
 import { LRUCache } from 'lru-cache';
 import * as v from 'valibot';
 import { enums } from '../../../schema/generated/enums.ts';
-import { type Mode, modes } from '../../rules/mode.ts';
+import { modes } from '../../rules/mode.ts';
 import type { AnswerMeter } from './answer-meter.ts';
 import { allKeys, currentKey, type Keys } from './keys.ts';
 import { isUuid } from '../../rules/ids.ts';
@@ -24,54 +24,48 @@ export type Scope = (typeof scopes)[number];
 export const roles = enums.Role;
 export type Role = (typeof roles)[number];
 
-/** A merchant's API key: one shop, one mode. */
-export interface KeyPrincipal {
-  readonly kind: 'key';
-  readonly keyId: string;
-  readonly merchantId: string;
-  readonly shopId: string;
-  readonly mode: Mode;
-  readonly scopes: readonly Scope[];
+const keySchema = v.object({
+  kind: v.literal('key'),
+  keyId: v.string(),
+  merchantId: v.string(),
+  shopId: v.string(),
+  mode: v.picklist(modes),
+  scopes: v.pipe(v.array(v.picklist(scopes)), v.readonly()),
   /** Present where the shop sells nothing without a receipt. */
-  readonly receiptsRequired?: true;
-}
+  receiptsRequired: v.exactOptional(v.literal(true)),
+});
+/** A merchant's API key: one shop, one mode. */
+export type KeyPrincipal = Readonly<v.InferOutput<typeof keySchema>>;
 
-/** A person at the operator, or a cabinet user when narrowed to a merchant. */
-export interface OperatorPrincipal {
-  readonly kind: 'operator';
-  readonly subject: string;
-  readonly role: Role;
+const operatorSchema = v.object({
+  kind: v.literal('operator'),
+  subject: v.string(),
+  role: v.picklist(roles),
   /** Null: all merchants. */
-  readonly merchantId: string | null;
-}
+  merchantId: v.nullable(v.string()),
+});
+/** A person at the operator, or a cabinet user when narrowed to a merchant. */
+export type OperatorPrincipal = Readonly<v.InferOutput<typeof operatorSchema>>;
 
+const buyerSchema = v.object({
+  kind: v.literal('buyer'),
+  merchantId: v.string(),
+  paymentId: v.string(),
+});
 /** The buyer on one payment's hosted page. */
-export interface BuyerPrincipal {
-  readonly kind: 'buyer';
-  readonly merchantId: string;
-  readonly paymentId: string;
-}
+export type BuyerPrincipal = Readonly<v.InferOutput<typeof buyerSchema>>;
 
-/**
- * A process of the edge on its own behalf: it identifies callers and passes on bank notifications.
- */
-interface EdgePrincipal {
-  readonly kind: 'edge';
-  readonly name: string;
-}
-
-/** Another role of this service, which works on the record. */
-interface ServicePrincipal {
-  readonly kind: 'service';
-  readonly name: string;
-}
-
-export type Principal =
-  | KeyPrincipal
-  | OperatorPrincipal
-  | BuyerPrincipal
-  | EdgePrincipal
-  | ServicePrincipal;
+/** A principal in a verified header; a process of another version may send another form. */
+const principalSchema = v.variant('kind', [
+  keySchema,
+  operatorSchema,
+  buyerSchema,
+  // Another role of this service, which works on the record.
+  v.object({ kind: v.literal('service'), name: v.string() }),
+  // A process of the edge on its own behalf: it identifies callers and passes on bank notifications.
+  v.object({ kind: v.literal('edge'), name: v.string() }),
+]);
+export type Principal = Readonly<v.InferOutput<typeof principalSchema>>;
 
 /** What crosses every border inside the service with a call. */
 export interface Call {
@@ -231,28 +225,6 @@ const verifyByAny = async (
     throw error;
   }
 };
-
-/** A principal in a verified header; a process of another version may send another form. */
-const principalSchema: v.GenericSchema<unknown, Principal> = v.variant('kind', [
-  v.object({
-    kind: v.literal('key'),
-    keyId: v.string(),
-    merchantId: v.string(),
-    shopId: v.string(),
-    mode: v.picklist(modes),
-    scopes: v.array(v.picklist(scopes)),
-    receiptsRequired: v.exactOptional(v.literal(true)),
-  }),
-  v.object({
-    kind: v.literal('operator'),
-    subject: v.string(),
-    role: v.picklist(roles),
-    merchantId: v.nullable(v.string()),
-  }),
-  v.object({ kind: v.literal('buyer'), merchantId: v.string(), paymentId: v.string() }),
-  v.object({ kind: v.literal('service'), name: v.string() }),
-  v.object({ kind: v.literal('edge'), name: v.string() }),
-]);
 
 const asRead = (
   payload: JWTPayload,

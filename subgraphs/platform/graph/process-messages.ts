@@ -1,5 +1,4 @@
 /**
- * What processes of the service send each other, and how it is read.
  * Concurrent operations in one request to a subgraph, as both sides write and read them.
  * The request is lines of JSON: first what its operations share, then an operation in each line.
  * The answer is a line for each operation, in the order of completion: a slow one does not delay
@@ -7,6 +6,7 @@
  * individually.
  */
 import * as v from 'valibot';
+import { fields } from '../bus/bus.ts';
 
 /** Below the address of a subgraph. */
 export const batchPath = '/batch';
@@ -26,27 +26,6 @@ export const batchHeadSchema = v.object({
 });
 
 export type BatchHead = v.InferOutput<typeof batchHeadSchema>;
-
-/** An object, whatever its fields. */
-export const fields = v.custom<Readonly<Record<string, unknown>>>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-);
-
-/**
- * The message of `sender`, parsed by its schema. Throws an error that names what was expected and
- * where; the actual value may be private, and is not repeated.
- */
-export const readAs = <Output>(
-  schema: v.GenericSchema<unknown, Output>,
-  value: unknown,
-  sender: string,
-): Output => {
-  const { success, output, issues } = v.safeParse(schema, value, { abortEarly: true });
-  if (success) return output;
-  const [issue] = issues;
-  const at = v.getDotPath(issue) ?? 'its message';
-  throw new Error(`${sender}: expected ${issue.expected ?? issue.type} in ${at}`);
-};
 
 export const batchOperationSchema = v.object({
   document: place,

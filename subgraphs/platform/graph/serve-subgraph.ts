@@ -25,8 +25,8 @@ import {
   linesType,
   type BatchHead,
   type BatchOperation,
-  fields,
 } from './process-messages.ts';
+import { fields } from '../bus/bus.ts';
 import { continued, type SpanStart } from '../tracing/tracing.ts';
 import type { PreparedDocument, SubgraphExecutor } from './subgraph.ts';
 

@@ -4,12 +4,14 @@
  * process is disconnected are not repeated; a reader that must not miss anything reads PostgreSQL.
  */
 import { randomUUID } from 'node:crypto';
-import * as v from 'valibot';
-import { alertFieldNames, alertKinds, type AlertKind } from '../../rules/alert.ts';
-import { liveKinds } from '../../rules/event.ts';
-import { modes } from '../../rules/mode.ts';
-import { changedLists, type Bus, type BusMessages, type BusTopic } from '../bus/bus.ts';
-import { fields, readAs } from '../graph/process-messages.ts';
+import {
+  isTopic,
+  readMessage,
+  topicNames,
+  type Bus,
+  type BusMessages,
+  type BusTopic,
+} from '../bus/bus.ts';
 import { errorCode } from '../tracing/error-code.ts';
 import type { Logger } from '../tracing/telemetry.ts';
 import {
@@ -171,92 +173,3 @@ const noListeners = (): Listeners =>
 /** Also begins the name after LISTEN. */
 const channelPrefix = 'payments_bus_';
 const channelOf = (topic: string): string => `${channelPrefix}${topic}`;
-
-// Messages as text. Incoming messages are checked: another process may run another version, or may
-// not be ours at all.
-
-const text = v.pipe(v.string(), v.nonEmpty());
-const number = v.pipe(v.string(), v.digits());
-const mode = v.picklist(modes);
-/** A message that only wakes. */
-const signal = v.pipe(
-  v.unknown(),
-  v.transform(() => null),
-);
-
-/** A list without the items of a kind that only a newer version knows. */
-const listOf = <Item>(
-  kinds: v.GenericSchema,
-  item: v.GenericSchema<unknown, Item>,
-  kindOf: (item: Readonly<Record<string, unknown>>) => unknown = ({ kind }) => kind,
-) =>
-  v.pipe(
-    v.array(fields),
-    v.transform((items): unknown[] => items.filter((one) => v.is(kinds, kindOf(one)))),
-    v.array(item),
-  );
-
-const eventKind = v.picklist(liveKinds);
-const event = v.object({
-  sequence: number,
-  kind: eventKind,
-  merchantId: text,
-  shopId: text,
-  mode,
-  subjectId: text,
-  at: v.pipe(
-    text,
-    v.check((at) => !Number.isNaN(Date.parse(at))),
-  ),
-  payload: fields,
-});
-
-const alertKind = v.custom<AlertKind>(
-  (kind) => typeof kind === 'string' && Object.hasOwn(alertKinds, kind),
-);
-const alert = v.object({
-  id: text,
-  kind: alertKind,
-  merchantId: v.nullable(text),
-  shopId: v.nullable(text),
-  mode: v.nullable(mode),
-  subjectId: text,
-  detail: text,
-  fields: v.record(v.picklist(alertFieldNames), text),
-  raisedAt: text,
-});
-
-const changedList = v.picklist(changedLists);
-const listChange = v.object({ list: changedList, merchantId: v.nullable(text) });
-
-const schemas: {
-  readonly [Topic in BusTopic]: v.GenericSchema<unknown, BusMessages[Topic]>;
-} = {
-  events: v.object({
-    behind: number,
-    last: number,
-    events: listOf(eventKind, event),
-  }),
-  outbox: signal,
-  webhooks: v.array(v.object({ merchantId: text, lane: text })),
-  keys: v.object({ merchantId: text }),
-  policies: signal,
-  clocks: signal,
-  streams: v.object({ keyId: text, streamId: text }),
-  sessions: v.object({ sessionId: text }),
-  alerts: listOf(alertKind, alert),
-  lists: listOf(changedList, listChange, ({ list }) => list),
-};
-
-const topicNames: readonly string[] = Object.keys(schemas);
-
-const isTopic = (name: string): name is BusTopic => Object.hasOwn(schemas, name);
-
-/** Reads a message of `topic`; throws when the text is none. */
-export const readMessage = <Topic extends BusTopic>(
-  topic: Topic,
-  written: string,
-): BusMessages[Topic] => {
-  const schema: v.GenericSchema<unknown, BusMessages[Topic]> = schemas[topic];
-  return readAs(schema, JSON.parse(written), `the topic ${topic}`);
-};
