@@ -16,7 +16,7 @@ import {
 import type { Start } from './subgraphs/open-record.ts';
 import { openBus } from './subgraphs/platform/queue/bus.ts';
 import type { Bus } from './subgraphs/platform/bus/bus.ts';
-import { ConfigError } from './subgraphs/platform/config/config.ts';
+import { ConfigError, type Config } from './subgraphs/platform/config/config.ts';
 import { openHttp, type HttpDeps } from './subgraphs/platform/http/http-server.ts';
 import type { OverloadDeps } from './subgraphs/platform/http/overload.ts';
 import { explainListening } from './subgraphs/platform/http/listen-address.ts';
@@ -24,12 +24,37 @@ import type { ServiceKeys } from './subgraphs/platform/access/principal.ts';
 import type { Roles } from './subgraphs/platform/config/roles.ts';
 import { serveSubgraph, subgraphPath } from './subgraphs/platform/graph/serve-subgraph.ts';
 import { runStep } from './subgraphs/platform/http/stop-requests.ts';
-import { startTracing } from './subgraphs/platform/tracing/start-tracing.ts';
 import type { SubgraphExecutor } from './subgraphs/platform/graph/subgraph.ts';
 import type { Logger } from './subgraphs/platform/tracing/telemetry.ts';
 import type { DemoMerchant } from './subgraphs/merchants/demo-merchant.ts';
 import type { ProcessConfig } from './subgraphs/read-config.ts';
 import type { Subgraphs } from './subgraphs/start-subgraphs.ts';
+import { traceBy } from './subgraphs/platform/tracing/tracing.ts';
+
+/**
+ * Traces this process until `stack` is disposed of, which sends the last spans. Does nothing
+ * without `config.tracing`.
+ */
+const startTracing = async (
+  config: Pick<Config, 'tracing'>,
+  roles: Roles,
+  log: Logger,
+  stack: AsyncDisposableStack,
+): Promise<void> => {
+  if (!config.tracing) return;
+  const { openTracing } = await import('./subgraphs/platform/tracing/open-tracing.ts');
+  const names = [
+    ...roles.edge,
+    ...roles.subgraphs.map((name) => `subgraph ${name}`),
+    ...(roles.worker ? ['worker'] : []),
+  ];
+  const tracing = openTracing(config.tracing, roles.all ? 'all' : names.join(' '), log);
+  traceBy(tracing);
+  stack.defer(async () => {
+    traceBy(null);
+    await tracing.close();
+  });
+};
 
 /** What every part of this process receives. */
 interface Starting {

@@ -2,13 +2,12 @@
 import { alertJobs } from './platform/alerts/jobs.ts';
 import { channelJobs } from './merchants/alerts/send-alerts.ts';
 import { watchJobs } from './merchants/alerts/watch.ts';
-import { simulatorReport } from './acquirers/simulator/settlement-report.ts';
+import { simulatorReport } from './acquirers/simulator/operations.ts';
 import { clockJobs, keepClockJob } from './platform/clock/keep-clocks.ts';
 import { booksJobs } from './ledger/books/check-books.ts';
 import { totalsJobs } from './ledger/totals/keep-totals.ts';
 import { retentionJobs } from './platform/retention/jobs.ts';
-import type { Job } from './platform/queue/run-job.ts';
-import { joinSweeps } from './platform/queue/sweeps.ts';
+import { type Job, joinSweeps } from './platform/queue/run-job.ts';
 import { keyIdOf } from './platform/access/keys.ts';
 import { reconciliationJobs } from './merchants/reconciliation/jobs.ts';
 import { resealJobs } from './merchants/reseal-secrets.ts';

@@ -1,6 +1,6 @@
 /** Opens and migrates PostgreSQL when a process starts. */
 import { isSharded } from './platform/database/sharding.ts';
-import { migrateQueues } from './platform/queue/queues.ts';
+import { migrateQueues } from './platform/queue/queue-stores.ts';
 import type { Config } from './platform/config/config.ts';
 import { runStep } from './platform/http/stop-requests.ts';
 import { migrate, openDatabase, type Database, refuseOldServer } from './platform/database/orm.ts';
@@ -76,7 +76,7 @@ export const migrateAll = async (
 ): Promise<void> => {
   progress('Migrations ...');
   const applied = await runStep(stopping, () => migrateDirectly(record, entities));
-  await runStep(stopping, () => migrateQueues(record.url, config.redisUrl));
+  if (config.redisUrl === null) await runStep(stopping, () => migrateQueues(record.url));
   progress(
     applied.length === 0
       ? 'Migrations: up to date'

@@ -107,48 +107,43 @@ export const unsentBecause = (error: unknown): string | null =>
 // recover. A skipped call is safe: it certainly reached no bank, and is made later under the same
 // idempotency key.
 
-export interface Breaker {
-  /** Whether a call may be made now; while it is open, one trial at a time. */
-  lets(): boolean;
-  /** What became of a call that was let. */
-  note(answered: boolean): void;
-  /** Whether calls are withheld, trials apart. */
-  isOpen(): boolean;
-  /** What it does now, and for how long it has not been closed; 0 while it is. */
-  standing(): { readonly state: BreakerState; readonly for_ms: number };
-}
-
 /** So many calls in a row without an answer open it. */
 const failures_max = 10;
 /** How long it stays open before a trial. */
 const pause_ms = 5_000;
 
 /** A breaker of one acquirer in this process. `now_ms` is a monotonic clock. */
-export const openBreaker = (now_ms: () => number = () => performance.now()): Breaker => {
+export const openBreaker = (now_ms: () => number = () => performance.now()) => {
   let failures = 0;
   let trialAt_ms = -Infinity;
   let openedAt_ms = 0;
   return {
-    lets: () => {
+    /** Whether a call may be made now; while it is open, one trial at a time. */
+    lets: (): boolean => {
       if (failures < failures_max) return true;
       if (now_ms() < trialAt_ms) return false;
       trialAt_ms = now_ms() + pause_ms;
       return true;
     },
-    note: (answered) => {
+    /** What became of a call that was let. */
+    note: (answered: boolean): void => {
       failures = answered ? 0 : failures + 1;
       if (failures !== failures_max || answered) return;
       openedAt_ms = now_ms();
       trialAt_ms = openedAt_ms + pause_ms;
     },
-    isOpen: () => failures >= failures_max,
-    standing: () => {
+    /** Whether calls are withheld, trials apart. */
+    isOpen: (): boolean => failures >= failures_max,
+    /** What it does now, and for how long it has not been closed; 0 while it is. */
+    standing: (): { readonly state: BreakerState; readonly for_ms: number } => {
       if (failures < failures_max) return { state: 'closed', for_ms: 0 };
       const state = now_ms() < trialAt_ms ? 'open' : 'half_open';
       return { state, for_ms: now_ms() - openedAt_ms };
     },
   };
 };
+
+export type Breaker = ReturnType<typeof openBreaker>;
 
 const watched = new Map<string, Breaker>();
 const gaugeName = 'bank_breaker_open';

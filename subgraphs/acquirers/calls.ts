@@ -59,13 +59,6 @@ interface CountedCall {
   readonly duration_ms: number;
 }
 
-interface CallCounter {
-  /** Counts a call; it never waits and never fails. */
-  readonly count: (call: CountedCall) => void;
-  /** Writes what has been counted. */
-  readonly close: () => Promise<void>;
-}
-
 type Key = Pick<CountedCall, 'connector' | 'mode' | 'operation' | 'method'>;
 
 interface Counted {
@@ -114,7 +107,7 @@ const add = (row: Counted, { answered, duration_ms }: CountedCall): void => {
 export const openCallCounter = (
   runner: Runner,
   now: () => Temporal.Instant = () => Temporal.Now.instant(),
-): CallCounter => {
+) => {
   const process_ = `${hostname().slice(0, 60)}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const rows = new Map<string, Counted>();
   let timer: NodeJS.Timeout | null = null;
@@ -154,7 +147,8 @@ export const openCallCounter = (
     return writing;
   };
   return {
-    count: (call) => {
+    /** Counts a call; it never waits and never fails. */
+    count: (call: CountedCall): void => {
       const { connector, mode, operation, method } = call;
       const at = bucketOf(now());
       const name = [at.epochMilliseconds, connector, mode, operation, method].join(' ');
@@ -167,7 +161,8 @@ export const openCallCounter = (
       add(row, call);
       timer ??= setTimeout(() => void outsideOfLane(write), flush_ms).unref();
     },
-    close: async () => {
+    /** Writes what has been counted. */
+    close: async (): Promise<void> => {
       if (timer) clearTimeout(timer);
       await write();
     },
@@ -189,25 +184,22 @@ const bufferCalls = bufferInto('bank_call');
 
 type NewCall = Omit<BankCall, 'id'>;
 
-export interface CallRecorder extends Pick<CallCounter, 'count'> {
-  /** Takes a call; it never waits and never fails. */
-  readonly note: (call: NewCall) => void;
-  /** Writes what has batched, rows and counts. */
-  readonly close: () => Promise<void>;
-}
-
 /** A recorder of this process. */
-export const openCallRecorder = (runner: Runner): CallRecorder => {
+export const openCallRecorder = (runner: Runner) => {
   const counter = openCallCounter(runner);
   const rows = bufferCalls(runner, (lost) => dropped.inc(lost));
   return {
     count: counter.count,
-    note: (call) => rows.add(asRow({ ...call, id: newRowId() })),
-    close: async () => {
+    /** Takes a call; it never waits and never fails. */
+    note: (call: NewCall): void => rows.add(asRow({ ...call, id: newRowId() })),
+    /** Writes what has batched, rows and counts. */
+    close: async (): Promise<void> => {
       await Promise.all([rows.close(), counter.close()]);
     },
   };
 };
+
+export type CallRecorder = ReturnType<typeof openCallRecorder>;
 
 /*
  * What is kept of an order and of an answer is listed here, one by one: never a card, a recipient or

@@ -24,17 +24,10 @@ const sortedWith = (listed: readonly SbpBank[]): readonly SbpBank[] =>
     (a, b) => byName.compare(a.name, b.name),
   );
 
-export interface SbpDirectory {
-  /** Every participant, sorted by its name in Russian; at most a minute old. */
-  current(): Promise<readonly SbpBank[]>;
-  /** This process reads it again on the next use. */
-  forget(): void;
-}
-
 const kept_ms = 60_000;
 
 /** The directory of this process. Nothing is read until the first use. */
-export const openSbpDirectory = (database: Pick<Database, 'fork'>): SbpDirectory => {
+export const openSbpDirectory = (database: Pick<Database, 'fork'>) => {
   let reading: Promise<readonly SbpBank[]> | null = null;
   let readAt_ms = -Infinity;
   const read = (): Promise<readonly SbpBank[]> => {
@@ -47,7 +40,12 @@ export const openSbpDirectory = (database: Pick<Database, 'fork'>): SbpDirectory
     return began;
   };
   return {
-    current: () => (reading && performance.now() - readAt_ms < kept_ms ? reading : read()),
-    forget: () => void (reading = null),
+    /** Every participant, sorted by its name in Russian; at most a minute old. */
+    current: (): Promise<readonly SbpBank[]> =>
+      reading && performance.now() - readAt_ms < kept_ms ? reading : read(),
+    /** This process reads it again on the next use. */
+    forget: (): void => void (reading = null),
   };
 };
+
+export type SbpDirectory = ReturnType<typeof openSbpDirectory>;

@@ -13,7 +13,8 @@ import { migrate, openDatabase } from '../../subgraphs/platform/database/orm.ts'
 import { TestClocks } from '../../subgraphs/platform/clock/test-clocks.ts';
 import { Policies } from '../../subgraphs/platform/policies/policies.ts';
 import { openBus } from '../../subgraphs/platform/queue/bus.ts';
-import { migrateQueues, openQueues } from '../../subgraphs/platform/queue/queues.ts';
+import { migrateQueues } from '../../subgraphs/platform/queue/queue-stores.ts';
+import { openQueues } from '../../subgraphs/platform/queue/queues.ts';
 import { deriveSecrets } from '../../subgraphs/platform/config/config.ts';
 import { openLog } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { wakeableJobs } from '../../subgraphs/background-jobs.ts';

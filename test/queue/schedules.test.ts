@@ -1,7 +1,8 @@
 /** A schedule whose next turn was lost, as in a race within BullMQ, gets another. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { migrateQueues, openQueues } from '../../subgraphs/platform/queue/queues.ts';
+import { migrateQueues } from '../../subgraphs/platform/queue/queue-stores.ts';
+import { openQueues } from '../../subgraphs/platform/queue/queues.ts';
 import { openPool, startTestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { recorded } from './recorded-job.ts';

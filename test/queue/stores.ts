@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { startEmbeddedPostgres } from '../../subgraphs/platform/database/embedded-postgres.ts';
-import { migrateQueues } from '../../subgraphs/platform/queue/queues.ts';
+import { migrateQueues } from '../../subgraphs/platform/queue/queue-stores.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import { startTestDatabase } from '../support/database.ts';
 import { noRedis, startRedis, type TestRedis } from '../support/redis.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { ReportLine, SettlementBank } from '../../subgraphs/acquirers/bank.ts';
-import { simulatorReport } from '../../subgraphs/acquirers/simulator/settlement-report.ts';
+import { simulatorReport } from '../../subgraphs/acquirers/simulator/operations.ts';
 import { openBanks } from '../../subgraphs/acquirers/route.ts';
 import { openSimulator } from '../../subgraphs/acquirers/simulator/simulator.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';

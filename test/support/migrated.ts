@@ -12,7 +12,7 @@ import type { Acting } from '../../subgraphs/platform/database/audit.ts';
 import { createMerchant, switchLive } from '../../subgraphs/merchants/change-merchant.ts';
 import { profileOf } from '../../subgraphs/merchants/rules/merchant.ts';
 import { createShop } from '../../subgraphs/merchants/shops/change-shop.ts';
-import { migrateQueues } from '../../subgraphs/platform/queue/queues.ts';
+import { migrateQueues } from '../../subgraphs/platform/queue/queue-stores.ts';
 import { entities } from '../../subgraphs/entities.ts';
 import { startTestDatabase, testPool } from './database.ts';
 

@@ -10,8 +10,9 @@ import {
   type OutboxEvent,
 } from '../../subgraphs/platform/events/outbox.ts';
 import type { Runner } from '../../subgraphs/platform/database/statement.ts';
-import { migrateQueues, openQueues } from '../../subgraphs/platform/queue/queues.ts';
-import { joinSweeps } from '../../subgraphs/platform/queue/sweeps.ts';
+import { migrateQueues } from '../../subgraphs/platform/queue/queue-stores.ts';
+import { openQueues } from '../../subgraphs/platform/queue/queues.ts';
+import { joinSweeps } from '../../subgraphs/platform/queue/run-job.ts';
 import { type Relay, startRelay } from '../../subgraphs/platform/events/relay.ts';
 import type { StreamedEvent, WebhookEvent } from '../../subgraphs/rules/event.ts';
 import type { Bus, WebhookLane } from '../../subgraphs/platform/bus/bus.ts';

@@ -18,14 +18,7 @@ interface BufferDeps<Item> {
   readonly drop: (items: number, error?: unknown) => void;
 }
 
-export interface Buffer<Item> {
-  /** Takes an item; it never waits and never fails. */
-  readonly add: (item: Item) => void;
-  /** Writes what has gathered. */
-  readonly close: () => Promise<void>;
-}
-
-export const openBuffer = <Item>({ batch_max, write, drop }: BufferDeps<Item>): Buffer<Item> => {
+export const openBuffer = <Item>({ batch_max, write, drop }: BufferDeps<Item>) => {
   const waiting: Item[] = [];
   let timer: NodeJS.Timeout | null = null;
   let writing: Promise<void> = Promise.resolve();
@@ -42,14 +35,18 @@ export const openBuffer = <Item>({ batch_max, write, drop }: BufferDeps<Item>): 
     return writing;
   };
   return {
-    add: (item) => {
+    /** Takes an item; it never waits and never fails. */
+    add: (item: Item): void => {
       if (waiting.length >= waiting_max) return drop(1);
       waiting.push(item);
       timer ??= setTimeout(() => void outsideOfLane(flush), flush_ms).unref();
     },
-    close: () => {
+    /** Writes what has gathered. */
+    close: (): Promise<void> => {
       if (timer) clearTimeout(timer);
       return flush();
     },
   };
 };
+
+export type Buffer<Item> = ReturnType<typeof openBuffer<Item>>;

@@ -318,26 +318,6 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * The keys that the service works with, each derived from the one secret key for its one purpose.
- */
-export interface Secrets {
-  /** Signs the principal header between processes: callers, and the edge. */
-  readonly principal: Keys;
-  /** Signs the tokens in hosted page addresses. */
-  readonly page: Keys;
-  /** Seals the addresses of customers' pages. */
-  readonly customer: Keys;
-  /** Encrypts secrets that must be read back. */
-  readonly vault: Keys;
-  /** The previous vault key: texts sealed with it must be resealed. */
-  readonly formerVault: Buffer | null;
-  /** Seals the state of a login at the issuer, in a cookie. */
-  readonly console: Keys;
-  /** Makes fingerprints of card and account numbers for the block lists. */
-  readonly fingerprint: Keys;
-}
-
 /** The configuration with what an embedded installation makes for itself. */
 export interface SettledConfig extends Config {
   readonly publicUrl: string;
@@ -352,7 +332,7 @@ export const deriveSecrets = (
   secretKey: Buffer,
   previous: Buffer | null = null,
   next: Buffer | null = null,
-): Secrets => {
+) => {
   const derive = (from: Buffer, purpose: string): Buffer =>
     Buffer.from(hkdfSync('sha256', from, '', `payment-service/${purpose}`, 32));
   const others = [previous, next].flatMap((key) =>
@@ -364,12 +344,22 @@ export const deriveSecrets = (
   ];
   const former = previous === null || previous.equals(secretKey) ? null : derive(previous, 'vault');
   return {
+    /** Signs the principal header between processes: callers, and the edge. */
     principal: all('principal'),
+    /** Signs the tokens in hosted page addresses. */
     page: all('page'),
+    /** Seals the addresses of customers' pages. */
     customer: all('customer'),
+    /** Encrypts secrets that must be read back. */
     vault: all('vault'),
+    /** The previous vault key: texts sealed with it must be resealed. */
     formerVault: former,
+    /** Seals the state of a login at the issuer, in a cookie. */
     console: all('console'),
+    /** Makes fingerprints of card and account numbers for the block lists. */
     fingerprint: all('fingerprint'),
   };
 };
+
+/** The keys that the service works with, each for its one purpose. */
+export type Secrets = Readonly<ReturnType<typeof deriveSecrets>>;

@@ -130,10 +130,14 @@ export const withPassword = (addresses: string | null, password: string | null):
     .join(',');
 };
 
-/** Addresses and CIDR blocks, with spaces or commas between them. */
-export const networks = v.pipe(
+const split = v.pipe(
   v.string(),
   v.transform((list) => list.split(/[\s,]+/).filter((entry) => entry !== '')),
+);
+
+/** Addresses and CIDR blocks, with spaces or commas between them. */
+export const networks = v.pipe(
+  split,
   v.array(
     v.pipe(
       v.string(),
@@ -146,18 +150,14 @@ export const networks = v.pipe(
   ),
 );
 
-const isOrigin = (entry: string): boolean =>
-  hasProtocol(['http:', 'https:'])(entry) && URL.parse(entry)?.origin === entry;
-
 /** Origins of pages, such as `https://console.example.com`, with spaces or commas between them. */
 export const origins = v.pipe(
-  v.string(),
-  v.transform((list) => list.split(/[\s,]+/).filter((entry) => entry !== '')),
+  split,
   v.array(
     v.pipe(
       v.string(),
       v.check(
-        isOrigin,
+        (entry) => hasProtocol(['http:', 'https:'])(entry) && URL.parse(entry)?.origin === entry,
         ({ input }) => `must hold origins such as https://console.example.com, got "${input}"`,
       ),
     ),

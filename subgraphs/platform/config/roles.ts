@@ -12,16 +12,8 @@ export const roleNames = [
   'migrate',
 ] as const;
 
-export interface Roles {
-  readonly edge: ReadonlySet<'gateway' | 'rest-facade' | 'checkout'>;
-  readonly subgraphs: readonly SubgraphName[];
-  readonly worker: boolean;
-  readonly migrate: boolean;
-  readonly all: boolean;
-}
-
 /** Reads the command line; null when it names something that is no role. */
-export const readRoles = (words: readonly string[]): Roles | null => {
+export const readRoles = (words: readonly string[]) => {
   const subgraphs = new Set<SubgraphName>();
   const others = new Set<string>();
   const left = words.length === 0 ? ['all'] : [...words];
@@ -48,3 +40,4 @@ export const readRoles = (words: readonly string[]): Roles | null => {
     migrate: has('migrate'),
   };
 };
+export type Roles = Readonly<NonNullable<ReturnType<typeof readRoles>>>;

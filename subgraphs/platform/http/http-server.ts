@@ -16,13 +16,6 @@ import { shedLoad, type OverloadDeps, cutUnfinished } from './overload.ts';
 
 /* The methods of an address: for 405 and its header Allow. Used only when no route was found. */
 
-interface AllowedMethods {
-  /** Notes a route's pattern with its methods. */
-  add(pattern: string, methods: string | readonly string[]): void;
-  /** The methods at an address, in alphabetical order; none when nothing is there. */
-  at(url: string): readonly string[];
-}
-
 const shapeOf = (pattern: string): RegExp =>
   new RegExp(
     `^${pattern
@@ -32,15 +25,17 @@ const shapeOf = (pattern: string): RegExp =>
   );
 
 /** An empty list of routes. */
-const methodsByPath = (): AllowedMethods => {
+const methodsByPath = () => {
   const routes = new Map<string, { readonly shape: RegExp; readonly methods: Set<string> }>();
   return {
-    add: (pattern, methods) => {
+    /** Notes a route's pattern with its methods. */
+    add: (pattern: string, methods: string | readonly string[]): void => {
       const route = routes.get(pattern) ?? { shape: shapeOf(pattern), methods: new Set() };
       for (const method of [methods].flat()) route.methods.add(method);
       routes.set(pattern, route);
     },
-    at: (url) => {
+    /** The methods at an address, in alphabetical order; none when nothing is there. */
+    at: (url: string): readonly string[] => {
       const path = url.split('?', 1)[0] ?? '';
       const exact = routes.get(path);
       const found = exact ? [exact] : [...routes.values()].filter(({ shape }) => shape.test(path));
@@ -49,10 +44,17 @@ const methodsByPath = (): AllowedMethods => {
   };
 };
 
-const usualPatience: Patience = {
+type AllowedMethods = ReturnType<typeof methodsByPath>;
+
+/** How long to wait for slow clients. */
+const usualPatience = {
+  /** For the head of a request. */
   headers_ms: 15_000,
+  /** For a whole request. */
   request_ms: 30_000,
+  /** How often it is looked whether one of these is over. */
   check_ms: 5_000,
+  /** For the rest of a request, once the server drains. */
   drain_ms: 2_000,
 };
 /** Longer than the idle time of the usual load balancers, so that they close first. */
@@ -67,7 +69,7 @@ export interface HttpDeps {
   readonly ready: () => Promise<boolean | readonly string[]>;
   /** Null: load causes no refusals. */
   readonly overload: OverloadDeps | null;
-  readonly patience?: Patience;
+  readonly patience?: typeof usualPatience;
   /** Whether `/metrics` is here; it is, unless this is false. */
   readonly metricsHere?: boolean;
 }
@@ -86,18 +88,6 @@ declare module 'fastify' {
     /** False: the content of the request has its own spans. */
     readonly traced?: false;
   }
-}
-
-/** How long to wait for slow clients. */
-interface Patience {
-  /** For the head of a request. */
-  readonly headers_ms: number;
-  /** For a whole request. */
-  readonly request_ms: number;
-  /** How often it is looked whether one of these is over. */
-  readonly check_ms: number;
-  /** For the rest of a request, once the server drains. */
-  readonly drain_ms: number;
 }
 
 /** Without these the framework loads compilers of its own, which no route here uses. */

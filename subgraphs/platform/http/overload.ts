@@ -60,20 +60,11 @@ const cutOff = new Counter({
   registers: [metrics],
 });
 
-interface Unfinished {
-  /** How many there are now, with those that were cut and are not closed yet. */
-  readonly count: () => number;
-  /** Counts the request, if it has a body to wait for, until that has come. */
-  readonly add: (request: FastifyRequest, reply: FastifyReply) => void;
-}
-
 /** Whether the request is not answered before its body has come. */
 const hasBody = ({ method, headers }: IncomingMessage): boolean =>
   method !== 'GET' &&
   method !== 'HEAD' &&
   (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
-
-const isWhole = (request: IncomingMessage): boolean => request.complete;
 
 /** Ends a request as Node does when one took too long to arrive. */
 const cut = ({ socket }: IncomingMessage): void => {
@@ -89,7 +80,7 @@ const cut = ({ socket }: IncomingMessage): void => {
  * the network with most of the process's. A request that arrives at a normal pace is therefore
  * served, however many others stay incomplete.
  */
-const openUnfinished = (networkOf: CallerNetwork): Unfinished => {
+const openUnfinished = (networkOf: CallerNetwork) => {
   const byNetwork = new Map<string, Set<IncomingMessage>>();
   /** Cut, while their connections are not closed yet. */
   const closing = new Set<IncomingMessage>();
@@ -102,7 +93,7 @@ const openUnfinished = (networkOf: CallerNetwork): Unfinished => {
   };
   const dropWhole = (network: string): void => {
     for (const request of byNetwork.get(network) ?? [])
-      if (isWhole(request)) drop(network, request);
+      if (request.complete) drop(network, request);
   };
   const cutOldest = (network: string): void => {
     const [oldest] = byNetwork.get(network) ?? [];
@@ -125,8 +116,10 @@ const openUnfinished = (networkOf: CallerNetwork): Unfinished => {
     cutOldest(fullest);
   };
   return {
-    count: () => dropAllWhole() + closing.size,
-    add: ({ raw }, reply) => {
+    /** How many there are now, with those that were cut and are not closed yet. */
+    count: (): number => dropAllWhole() + closing.size,
+    /** Counts the request, if it has a body to wait for, until that has come. */
+    add: ({ raw }: FastifyRequest, reply: FastifyReply): void => {
       if (!hasBody(raw)) return;
       const network = networkOf(raw);
       makeRoom(network);
@@ -151,14 +144,11 @@ declare module 'fastify' {
   }
 }
 
-interface OverloadLimits {
+export interface OverloadDeps {
   /** Requests that are being answered at the same time. */
   readonly inFlight_max: number;
   /** The delay of the event loop, as a request at a random moment experiences it. */
   readonly loopDelay_max_ms: number;
-}
-
-export interface OverloadDeps extends OverloadLimits {
   /** The key for counting unfinished requests. */
   readonly networkOf: CallerNetwork;
 }

@@ -32,21 +32,6 @@ type Listeners = { readonly [Topic in BusTopic]: Set<(message: BusMessages[Topic
 // One line in the log when something that we depend on is lost, and one when it is back, however
 // many calls fail in between.
 
-export interface Outage {
-  /**
-   * A call failed because the other side is unavailable. The first failure is logged. A conflict
-   * does not count: the other side has answered.
-   */
-  readonly began: (error: unknown) => void;
-  /**
-   * A call was answered. When no other fails in the second that follows, the outage is over, and
-   * that is logged.
-   */
-  readonly ended: () => void;
-  /** We are closing: further failures are expected. */
-  readonly silence: () => void;
-}
-
 /** A server that goes down still answers some calls while it refuses others. */
 const settle_ms = 1_000;
 
@@ -58,7 +43,7 @@ const isConflict = (error: unknown): boolean =>
   error instanceof Error && (errorCode(error).startsWith('40') || isConflict(error.cause));
 
 /** Watches what is named `what`, and calls `onReturn` each time it is back. */
-export const watchOutage = (what: string, log: Logger, onReturn: () => void = () => {}): Outage => {
+export const watchOutage = (what: string, log: Logger, onReturn: () => void = () => {}) => {
   let since: number | null = null;
   let failures = 0;
   let settling: NodeJS.Timeout | null = null;
@@ -75,7 +60,11 @@ export const watchOutage = (what: string, log: Logger, onReturn: () => void = ()
     onReturn();
   };
   return {
-    began: (error) => {
+    /**
+     * A call failed because the other side is unavailable. The first failure is logged. A conflict
+     * does not count: the other side has answered.
+     */
+    began: (error: unknown): void => {
       if (silent || isConflict(error)) return;
       unsettle();
       failures += 1;
@@ -83,15 +72,22 @@ export const watchOutage = (what: string, log: Logger, onReturn: () => void = ()
       since = Date.now();
       log.error({ err: error }, `the ${what} is lost; trying until it is back`);
     },
-    ended: () => {
+    /**
+     * A call was answered. When no other fails in the second that follows, the outage is over, and
+     * that is logged.
+     */
+    ended: (): void => {
       if (since !== null && !silent) settling ??= setTimeout(over, settle_ms).unref();
     },
-    silence: () => {
+    /** We are closing: further failures are expected. */
+    silence: (): void => {
       silent = true;
       unsettle();
     },
   };
 };
+
+export type Outage = ReturnType<typeof watchOutage>;
 
 /**
  * Opens the bus: resolves when this process is subscribed to every topic. Messages of one process

@@ -39,7 +39,7 @@ const prefix = '{payments}';
  * Creates or updates BullMQ's tables and functions in schema `bullmq`. Safe to run in several
  * processes at once.
  */
-export const migratePostgresStore = async (databaseUrl: string): Promise<void> => {
+export const migrateQueues = async (databaseUrl: string): Promise<void> => {
   const client = new pg.Client({
     connectionString: databaseUrl,
     connectionTimeoutMillis: connectTimeout_ms,

@@ -16,47 +16,11 @@ import {
 import type { Logger } from '../tracing/telemetry.ts';
 import { continued, spanned } from '../tracing/tracing.ts';
 import { type Outage, watchOutage } from './bus.ts';
-import {
-  migratePostgresStore,
-  openPostgresStore,
-  openRedisStore,
-  type QueueStore,
-} from './queue-stores.ts';
+import { openPostgresStore, openRedisStore, type QueueStore } from './queue-stores.ts';
 import { type Job, type QueueName, queueNames, runJob, type RunOutcome } from './run-job.ts';
 
 /** Ids that a job needs to find its row. */
 type JobPayload = Readonly<Record<string, string>>;
-
-export interface Queues {
-  /**
-   * Adds one job. Every call adds one, whether or not others wait. When the store is away the
-   * wake-up is dropped and logged: a sweep finds the row. Throws for an unknown job.
-   */
-  add(job: string, payload: JobPayload, options?: { readonly delay_ms?: number }): Promise<void>;
-  /**
-   * Adds many, so that each job and payload added here waits at most once: if one already waits,
-   * nothing is added, and if one runs, one more run follows when it ends. A sweep may therefore add
-   * everything it finds each time, and no wake-up is missed. Otherwise as `add`.
-   */
-  addMany(job: string, payloads: readonly JobPayload[]): Promise<void>;
-  /**
-   * Works the queues of these jobs in this process and maintains their schedules. The list must
-   * hold all jobs of each queue in it. Call it once.
-   */
-  work(jobs: readonly Job[]): Promise<void>;
-  /**
-   * Jobs that wait for a free worker, by queue; delayed and running ones do not count. Rejects when
-   * the store is away.
-   */
-  depths(): Promise<Record<QueueName, number>>;
-  /** Whether the store answers within two seconds. */
-  ready(): Promise<boolean>;
-  /**
-   * Stops taking jobs, waits for running ones until the drain deadline, and closes every
-   * connection. A second call waits for the first.
-   */
-  close(): Promise<void>;
-}
 
 export interface QueuesOptions {
   /** Null: PostgreSQL. */
@@ -111,21 +75,10 @@ const jobOptions: DefaultJobOptions = {
 };
 
 /**
- * Creates or updates the tables of the queues in schema `bullmq`. Does nothing when the queues are
- * on Redis. Safe to run in several processes at once.
- */
-export const migrateQueues = async (
-  databaseUrl: string,
-  redisUrl: string | null = null,
-): Promise<void> => {
-  if (redisUrl === null) await migratePostgresStore(databaseUrl);
-};
-
-/**
  * Opens the queues. Rejects when their store does not answer, or has not been migrated; it waits
  * for a Redis that starts at the same time. No job runs before `work`.
  */
-export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
+export const openQueues = async (options: QueuesOptions) => {
   const { log, redisUrl, databaseUrl, drain_ms = drainDefault_ms } = options;
   let schedules: Schedules | null = null;
   const outage = watchOutage('queue store', log, () => void schedules?.renew());
@@ -154,7 +107,11 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
   };
   return {
     ...openAdding(queues, queueOf, outage),
-    work: async (jobs) => {
+    /**
+     * Works the queues of these jobs in this process and maintains their schedules. The list must
+     * hold all jobs of each queue in it. Call it once.
+     */
+    work: async (jobs: readonly Job[]): Promise<void> => {
       for (const { name, queue } of jobs) queueOf.set(name, queue);
       for (const queue of queueNames) {
         const its = jobs.filter((job) => job.queue === queue);
@@ -163,22 +120,33 @@ export const openQueues = async (options: QueuesOptions): Promise<Queues> => {
       schedules = keepSchedules(queues, jobs, outage);
       await schedules.renew();
     },
-    depths: async () => {
+    /**
+     * Jobs that wait for a free worker, by queue; delayed and running ones do not count. Rejects
+     * when the store is away.
+     */
+    depths: async (): Promise<Record<QueueName, number>> => {
       const depthOf = async (queue: StoredQueue): Promise<number> =>
         (await queue.getJobCounts('waiting'))['waiting'] ?? 0;
       const [bank, rest] = await Promise.all([depthOf(queues.bank), depthOf(queues.schedules)]);
       return { bank, schedules: rest };
     },
-    ready: () => {
+    /** Whether the store answers within two seconds. */
+    ready: (): Promise<boolean> => {
       const answered = store.ask().then(() => (outage.ended(), true));
       return Promise.race([
         answered.catch(() => false),
         delay(ready_max_ms, false, { ref: false }),
       ]);
     },
-    close: () => (closing ??= shut()),
+    /**
+     * Stops taking jobs, waits for running ones until the drain deadline, and closes every
+     * connection. A second call waits for the first.
+     */
+    close: (): Promise<void> => (closing ??= shut()),
   };
 };
+
+export type Queues = Awaited<ReturnType<typeof openQueues>>;
 
 const openEach = async ({ factory }: QueueStore, outage: Outage): Promise<StoredQueues> => {
   const settings = {
@@ -200,7 +168,7 @@ const openAdding = (
   queues: StoredQueues,
   queueOf: ReadonlyMap<string, QueueName>,
   outage: Outage,
-): Pick<Queues, 'add' | 'addMany'> => {
+) => {
   const find = (job: string): StoredQueue => {
     const name = queueOf.get(job);
     if (!name) throw new Error(`no job is called ${job}`);
@@ -208,13 +176,26 @@ const openAdding = (
   };
   const wake = (adding: Promise<unknown>): Promise<void> => adding.then(outage.ended, outage.began);
   return {
-    // The trace travels with the payload, and the job's run belongs to it.
-    add: (job, payload, { delay_ms = 0 } = {}) =>
+    /**
+     * Adds one job. Every call adds one, whether or not others wait. When the store is away the
+     * wake-up is dropped and logged: a sweep finds the row. Throws for an unknown job. The trace
+     * travels with the payload, and the job's run belongs to it.
+     */
+    add: (
+      job: string,
+      payload: JobPayload,
+      { delay_ms = 0 }: { readonly delay_ms?: number } = {},
+    ): Promise<void> =>
       spanned({ kind: 'producer', name: `add ${job}` }, async (span) => {
         const traced = span ? { telemetry: { metadata: span.traceparent } } : {};
         await wake(find(job).add(job, payload, { delay: delay_ms, ...traced }));
       }),
-    addMany: async (job, payloads) => {
+    /**
+     * Adds many, so that each job and payload added here waits at most once: if one already waits,
+     * nothing is added, and if one runs, one more run follows when it ends. A sweep may therefore
+     * add everything it finds each time, and no wake-up is missed. Otherwise as `add`.
+     */
+    addMany: async (job: string, payloads: readonly JobPayload[]): Promise<void> => {
       const queue = find(job);
       const added = payloads.map((payload) => ({
         name: job,

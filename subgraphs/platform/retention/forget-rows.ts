@@ -16,25 +16,7 @@ import { inRealTime } from '../clock/due.ts';
 import { ConsumerOffsetEntity } from '../database/entities.ts';
 import { emOn } from '../database/orm-connections.ts';
 import { ownersStatement, type Owner } from '../database/sharding.ts';
-import { type Statement, inTransaction, run } from '../database/statement.ts';
-
-export interface Forgotten {
-  readonly name: string;
-  /** The task under which a row is set aside that cannot be removed. */
-  readonly task: string;
-  /** Whose the `$2` oldest are, and how many. Null: they are the platform's. */
-  readonly owners: Statement | null;
-  /**
-   * Removes up to `$2` rows that are older than `$1`; gives their `count`. Of the merchant `$3`, and
-   * for events up to the numbers `$4` and `$5` that everybody has passed; of the platform's rows
-   * those without the names `$3` that were set aside.
-   */
-  readonly remove: Statement;
-  /** Whether `$4` and `$5` are taken. */
-  readonly isByNumbers: boolean;
-  /** The oldest row that is older than `$1`, as it would be set aside. */
-  readonly first: Statement;
-}
+import { inTransaction, run } from '../database/statement.ts';
 
 interface OldRows {
   /** Absent: the name of the table. */
@@ -66,7 +48,7 @@ const forgotten = (
     subject,
     isPlatforms = false,
   }: OldRows,
-): Forgotten => {
+) => {
   const task = `forget-${name}`;
   const merchant = isPlatforms ? `'${platformMerchantId}'` : 'old.merchant_id';
   const notDead = isPlatforms
@@ -85,22 +67,33 @@ const forgotten = (
       ];
   return {
     name,
+    /** The task under which a row is set aside that cannot be removed. */
     task,
+    /** Whose the `$2` oldest are, and how many. Null: they are the platform's. */
     owners: isPlatforms
       ? null
       : ownersStatement(`retention.${name}_owners`, `select old.merchant_id ${rows} limit $2`),
+    /**
+     * Removes up to `$2` rows that are older than `$1`; gives their `count`. Of the merchant `$3`,
+     * and for events up to the numbers `$4` and `$5` that everybody has passed; of the platform's
+     * rows those without the names `$3` that were set aside.
+     */
     remove: {
       name: `retention.${name}`,
       text: `with forgotten as (delete from ${table} where ${whose}ctid = any (array(select old.ctid ${rowsWhere(removed)} limit $2 for update of old skip locked)) returning 1)
         select count(*)::int as count from forgotten`,
     },
+    /** Whether `$4` and `$5` are taken. */
     isByNumbers: fitsMerchant !== undefined,
+    /** The oldest row that is older than `$1`, as it would be set aside. */
     first: {
       name: `retention.${name}_first`,
       text: `select ${merchant} as "merchantId", ${subject} as "subjectId" ${rows} limit 1`,
     },
   };
 };
+
+export type Forgotten = ReturnType<typeof forgotten>;
 
 const stray = (
   name: string,
