@@ -104,18 +104,12 @@ interface Place {
   readonly since: string | null;
 }
 
-/** The place of one listener: a key's log and the address to which it is forwarded. */
-interface Position {
-  read(): Place | null;
-  write(place: Place): void;
-}
-
 /** Opens the position of a key, an address and a choice of events. Nothing of the key is kept. */
-const openPosition = (env: Environment, ...of: readonly string[]): Position => {
+const openPosition = (env: Environment, ...of: readonly string[]) => {
   const name = createHash('sha256').update(of.join('\n')).digest('hex').slice(0, 16);
   const path = join(settingsFolder(env), `listen-${name}.json`);
   return {
-    read: () => {
+    read: (): Place | null => {
       try {
         const { last, since } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Place>;
         return since === undefined ? null : { last: last ?? null, since };
@@ -123,9 +117,11 @@ const openPosition = (env: Environment, ...of: readonly string[]): Position => {
         return null;
       }
     },
-    write: (place) => writePrivate(path, `${JSON.stringify(place)}\n`),
+    write: (place: Place): void => writePrivate(path, `${JSON.stringify(place)}\n`),
   };
 };
+
+type Position = ReturnType<typeof openPosition>;
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 

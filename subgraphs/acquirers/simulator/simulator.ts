@@ -13,15 +13,14 @@ import type {
   SessionAnswer,
   SessionOrder,
   RefundAnswer,
+  RefundOrder,
   Accepted,
   BankAnswer,
   PayerTraits,
   ReceiptAnswer,
-  ReceiptBank,
   ReceiptOrder,
   ChargeAnswer,
   ChargeOrder,
-  TokenBank,
 } from '../bank.ts';
 import type { SimulatorOperation } from '../entities.ts';
 import {
@@ -109,36 +108,26 @@ const orderGathered = batched<ChargeOrder, Ordered | null>({
   },
 });
 
-/** The saved methods of the simulator on our own database. */
-const simulatorTokens = ({ pool }: Pick<Database, 'pool'>): TokenBank => ({
-  savable: ['cards', 'sbp', 'tpay'],
-  charge: async (charge) => {
-    const ordered = (await orderGathered(pool, charge)) ?? (await findOperation(pool, charge));
-    return ordered
-      ? answered(ordered, charge)
-      : {
-          kind: 'declined',
-          failureCode: 'authorization_revoked',
-          bankCode: 'authorization_revoked',
-        };
-  },
-});
+const chargeMethod = async (pool: pg.Pool, charge: ChargeOrder): Promise<ChargeAnswer> => {
+  const ordered = (await orderGathered(pool, charge)) ?? (await findOperation(pool, charge));
+  const code = 'authorization_revoked';
+  return ordered
+    ? answered(ordered, charge)
+    : { kind: 'declined', failureCode: code, bankCode: code };
+};
 
 /* The simulated bank's refunds. The amount's last two digits decide. */
 
-/** The refunds of the simulator on our own database. */
-const simulatorRefunds = (pool: pg.Pool): Pick<Bank, 'refund'> => ({
-  refund: async (order): Promise<RefundAnswer> => {
-    const operation = await takeOrder(pool, order);
-    if (!operation) return { kind: 'unknown' };
-    const { reference, outcome, failureCode, answerAt } = operation;
-    if (answerAt === null || Temporal.Instant.compare(answerAt, order.now) > 0)
-      return { kind: 'pending', reference, askAt: answerAt };
-    if (outcome !== 'failed') return { kind: 'approved', reference };
-    const code = failureCode ?? 'refund_rejected';
-    return { kind: 'declined', failureCode: code, bankCode: code };
-  },
-});
+const refund = async (pool: pg.Pool, order: RefundOrder): Promise<RefundAnswer> => {
+  const operation = await takeOrder(pool, order);
+  if (!operation) return { kind: 'unknown' };
+  const { reference, outcome, failureCode, answerAt } = operation;
+  if (answerAt === null || Temporal.Instant.compare(answerAt, order.now) > 0)
+    return { kind: 'pending', reference, askAt: answerAt };
+  if (outcome !== 'failed') return { kind: 'approved', reference };
+  const code = failureCode ?? 'refund_rejected';
+  return { kind: 'declined', failureCode: code, bankCode: code };
+};
 
 /*
  * The simulated bank's cash register. A receipt is registered two seconds after it was made, with
@@ -172,10 +161,6 @@ const register = (order: ReceiptOrder): ReceiptAnswer => {
     fiscalAttribute: fiscalDigits(order, 'attribute', 10),
     registeredAt,
   };
-};
-
-const simulatorReceipts: Required<ReceiptBank> = {
-  receipt: (order) => Promise.resolve(register(order)),
 };
 
 /* Test cards for the states of a saved method (docs/testing.md). */
@@ -374,10 +359,11 @@ export const openSimulator = (database: Pick<Database, 'pool'>): Simulator => ({
   cardsOn: 'our_page',
   sessionTtl_min: 20,
   ...simulatorPayouts(database.pool),
-  ...simulatorTokens(database),
-  ...simulatorRefunds(database.pool),
+  savable: ['cards', 'sbp', 'tpay'],
+  charge: (order) => chargeMethod(database.pool, order),
+  refund: (order) => refund(database.pool, order),
   ...simulatorHolds(database.pool),
-  ...simulatorReceipts,
+  receipt: async (order) => register(order),
 
   async answerOf(callback): Promise<BankAnswer> {
     return callbackAnswer(await findOperation(database.pool, callback), callback);

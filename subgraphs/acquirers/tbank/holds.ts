@@ -4,7 +4,7 @@
  * the state is read before, and what it is afterwards is what took effect.
  */
 import { stopped, unavailable, unknown } from '../bank-http.ts';
-import type { Bank, HoldAnswer, HoldOrder } from '../bank.ts';
+import type { HoldAnswer, HoldOrder } from '../bank.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import type { ApiAnswer } from './client.ts';
 import { declinedBy, meaningOf, type WirePayment } from './wire.ts';
@@ -87,7 +87,8 @@ const give = (
     ? client.call('Confirm', { PaymentId, Amount: Number(amount), ...receiptOf(receipt, register) })
     : client.call('Cancel', { PaymentId, ExternalRequestId: operationId });
 
-const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAnswer> => {
+/** Captures or releases held money. */
+export const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAnswer> => {
   const refused = refusalOf(order.receipt, calls.register);
   if (refused !== null) return unavailable(refused);
   const before = await holdOf(calls, order);
@@ -100,9 +101,3 @@ const settleHold = async (calls: PaymentCalls, order: HoldOrder): Promise<HoldAn
   if (became) return became;
   return after && answer.kind === 'rejected' ? declinedBy(answer.code) : unknown;
 };
-
-/** The part of the port that captures or releases held money. */
-export const tbankHolds = (calls: PaymentCalls): Required<Pick<Bank, 'holds' | 'settleHold'>> => ({
-  holds: ['cards', 'tpay'],
-  settleHold: (order) => settleHold(calls, order),
-});

@@ -8,12 +8,12 @@ import type { OpenedBank } from '../connector.ts';
 import { openBreaker, watchBreaker, stopped, unavailable, unknown } from '../bank-http.ts';
 import { openCheckEcho } from '../check-echo.ts';
 import { openClient, type TBankConfig } from './client.ts';
-import { tbankHolds } from './holds.ts';
+import { settleHold } from './holds.ts';
 import { askEvery_s, isOrdered, noTraits, paymentsOf, type PaymentCalls } from './orders.ts';
 import { tbankPayments } from './payments.ts';
 import { tbankReceipts, receiptOf, refusalOf } from './receipts.ts';
-import { tbankRefunds } from './refunds.ts';
-import type { ChargeAnswer, ChargeOrder, TokenBank } from '../bank.ts';
+import { refund } from './refunds.ts';
+import type { ChargeAnswer, ChargeOrder } from '../bank.ts';
 import { declinedBy, declinedPayment, meaningOf, readPayment, type WirePayment } from './wire.ts';
 
 /*
@@ -90,15 +90,6 @@ const charge = async (calls: PaymentCalls, order: ChargeOrder): Promise<ChargeAn
   return first.status === 'NEW' ? chargeFirst(calls, order, first) : standing(order, first);
 };
 
-/**
- * The part of the port that charges saved methods. Only cards are saved: an account of SBP is bound
- * by another way there.
- */
-export const tbankCharges = (calls: PaymentCalls): TokenBank => ({
-  savable: ['cards'],
-  charge: (order) => charge(calls, order),
-});
-
 /** The connector's name: in routes and before the bank's own codes. */
 const connector = 'tbank';
 
@@ -126,9 +117,12 @@ export const openTBank = (config: TBankConfig, publicUrl: string, pool: Runner):
     currencies: [defaultCurrency],
     cardsOn: 'bank_page',
     ...tbankPayments(calls),
-    ...tbankCharges(calls),
-    ...tbankRefunds(calls),
-    ...tbankHolds(calls),
+    // An account of SBP is bound by another way there.
+    savable: ['cards'],
+    charge: (order) => charge(calls, order),
+    refund: (order) => refund(calls, order),
+    holds: ['cards', 'tpay'],
+    settleHold: (order) => settleHold(calls, order),
     ...tbankReceipts(calls, config.register),
     payoutWays: [],
     pay: async () => unknown,

@@ -7,7 +7,7 @@
 import { bodyOf, unknown } from '../bank-http.ts';
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import type { Runner } from '../../platform/database/statement.ts';
-import type { Bank, RefundAnswer, RefundOrder } from '../bank.ts';
+import type { RefundAnswer, RefundOrder } from '../bank.ts';
 import { claimOrder, claimsOf, paymentsOf, decidingPayment, type PaymentCalls } from './orders.ts';
 import { receiptOf, refusalOf } from './receipts.ts';
 import { readPayment, refundStanding, type WirePayment } from './wire.ts';
@@ -155,7 +155,8 @@ const refusedReceipt = (
   return refusalOf(receipt, register);
 };
 
-const refund = async (calls: RefundCalls, order: RefundOrder): Promise<RefundAnswer> => {
+/** Orders a refund, or queries its result. */
+export const refund = async (calls: RefundCalls, order: RefundOrder): Promise<RefundAnswer> => {
   const payments = await paymentsOf(calls, order.payment.operationId);
   const payment =
     payments?.find(({ id }) => id === order.payment.reference) ?? decidingPayment(payments ?? []);
@@ -171,8 +172,3 @@ const refund = async (calls: RefundCalls, order: RefundOrder): Promise<RefundAns
     ? cancel(calls, order, payment, order.operationId)
     : refundBySbp(calls, order, payment);
 };
-
-/** The part of the port that refunds money. */
-export const tbankRefunds = (calls: RefundCalls): Pick<Bank, 'refund'> => ({
-  refund: (order) => refund(calls, order),
-});

@@ -38,11 +38,11 @@ export const shortScalars: ReadonlySet<string> = new Set([
 
 /** What one object of a selection takes. */
 interface Weight {
-  readonly size: number;
+  size: number;
   /** Properties with texts, each as often as it is selected. */
-  readonly texts: readonly string[];
+  readonly texts: string[];
   /** Objects within that come with this one. */
-  readonly inner: readonly { readonly property: string; readonly weight: Weight }[];
+  readonly inner: { readonly property: string; readonly weight: Weight }[];
 }
 
 type Resolve = NonNullable<GraphQLField<unknown, SubgraphContext>['resolve']>;
@@ -118,12 +118,6 @@ const weigher = (schema: GraphQLSchema): WeightOf => {
   };
 };
 
-interface MutableWeight extends Weight {
-  size: number;
-  readonly texts: string[];
-  readonly inner: { readonly property: string; readonly weight: Weight }[];
-}
-
 /**
  * The weight of an object of the type. Of an abstract type it is what all its types together would
  * take.
@@ -134,7 +128,7 @@ const weigh = (
   sets: readonly SelectionSetNode[],
   fragments: GraphQLResolveInfo['fragments'],
 ): Weight => {
-  const weight: MutableWeight = { size: valueSize, texts: [], inner: [] };
+  const weight: Weight = { size: valueSize, texts: [], inner: [] };
   const add = (above: GraphQLNamedType | undefined, { selections }: SelectionSetNode): void => {
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {
@@ -157,7 +151,7 @@ const weigh = (
 
 /** Adds one field. `__typename`, which no type lists, is a value of its own like any other. */
 const addField = (
-  weight: MutableWeight,
+  weight: Weight,
   field: GraphQLField<unknown, unknown> | undefined,
   inside: (type: GraphQLNamedType) => Weight,
 ): void => {
