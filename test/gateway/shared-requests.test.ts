@@ -1,6 +1,6 @@
 /** Operations of the same moment in one request to a subgraph: each is on its own all the same. */
-import { after, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { fastify, type FastifyInstance } from 'fastify';
@@ -13,8 +13,9 @@ import {
   batchPath,
   linesType,
   sharedVariables_max_characters,
-} from '../../subgraphs/platform/graph/process-messages.ts';
-import { serveSubgraph, subgraphPath } from '../../subgraphs/platform/graph/serve-subgraph.ts';
+  serveSubgraph,
+  subgraphPath,
+} from '../../subgraphs/platform/graph/serve-subgraph.ts';
 import type { SubgraphExecutor } from '../../subgraphs/platform/graph/subgraph.ts';
 import {
   principalSigner,

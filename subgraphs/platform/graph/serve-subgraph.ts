@@ -17,18 +17,53 @@ import {
 } from '../access/principal.ts';
 import { type Logger, requestIdOf } from '../tracing/telemetry.ts';
 import { AnswerMeter, answerSize_max } from '../access/answer-meter.ts';
-import {
-  batchPath,
-  batchHeadSchema,
-  batchOperations_max,
-  batchOperationSchema,
-  linesType,
-  type BatchHead,
-  type BatchOperation,
-} from './process-messages.ts';
 import { fields } from '../bus/bus.ts';
 import { continued, type SpanStart } from '../tracing/tracing.ts';
 import type { PreparedDocument, SubgraphExecutor } from './subgraph.ts';
+
+/*
+ * Concurrent operations in one request to a subgraph, as both sides write and read them.
+ * The request is lines of JSON: first what its operations share, then an operation in each line.
+ * The answer is a line for each operation, in the order of completion: a slow one does not delay
+ * the others. Each operation has its caller's signature, and an invalid one is refused
+ * individually.
+ */
+
+/** Below the address of a subgraph. */
+export const batchPath = '/batch';
+export const linesType = 'application/x-ndjson';
+
+/** Operations in one request. */
+export const batchOperations_max = 64;
+/** Variables of an operation that shares a request; one with more has its own request. */
+export const sharedVariables_max_characters = 4_096;
+
+const position = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** The first line: operations refer to its entries by position. */
+const batchHeadSchema = v.object({
+  documents: v.array(v.string()),
+  principals: v.array(v.string()),
+});
+
+type BatchHead = v.InferOutput<typeof batchHeadSchema>;
+
+const batchOperationSchema = v.object({
+  document: position,
+  principal: position,
+  requestId: v.string(),
+  traceparent: v.optional(v.string()),
+  variables: v.optional(fields, {}),
+});
+
+type BatchOperation = v.InferOutput<typeof batchOperationSchema>;
+
+/** One answer: that of a separate request, with the place of its operation. */
+export const batchAnswerSchema = v.object({
+  operation: position,
+  status: v.number(),
+  answer: v.unknown(),
+});
 
 /* One operation from another process of the service, in its own request or in a batch. */
 
@@ -100,7 +135,7 @@ const operationRunner = ({
 
 const askedSchema = v.object({ query: v.string(), variables: v.optional(fields, {}) });
 
-/* Several operations of the same moment in one request (`operation-batch`). */
+/* Several operations of the same moment in one request. */
 
 interface ServedBatches {
   readonly path: string;
