@@ -21,6 +21,29 @@ export interface Card {
   readonly holder: string;
 }
 
+/** The operation of a query or an order, and the moment of the call. */
+export interface Question {
+  readonly merchantId: string;
+  readonly operationId: string;
+  readonly now: Temporal.Instant;
+}
+
+/** A movement as the bank knows it: our operation's id there, and the bank's own reference. */
+interface Movement {
+  readonly operationId: string;
+  readonly reference: string | null;
+}
+
+/** What an order has that moves a buyer's money. */
+interface Order extends Question {
+  readonly amount: MinorUnits;
+  readonly currency: string;
+  /** Present: the receipt that is registered with the movement. For a hold, each capture has one. */
+  readonly receipt?: ReceiptTerms;
+  /** The owner of the receipt's terms: `receipting-bank` reads them. */
+  readonly receiptTermsId?: string | null;
+}
+
 // The part of the port that saves a buyer's method and charges it later without the buyer
 // (docs/contract.md#tokens). An order with `save` saves the method; the approved answer then
 // carries the bank's reference to it.
@@ -38,22 +61,13 @@ interface SaveOrder {
  * An order to charge a saved method. `operationId` is the bank's idempotency key: the same order
  * twice is one charge.
  */
-export interface ChargeOrder {
-  readonly merchantId: string;
-  readonly operationId: string;
-  readonly amount: MinorUnits;
-  readonly currency: string;
+export interface ChargeOrder extends Order {
   /** The bank's own reference of the saved method. */
   readonly savedReference: string;
   /** Test mode: the planned outcome. */
   readonly planned: TimedPlan | null;
   /** Whether no bank can have this charge yet: then an obstacle to sending its order is final. */
   readonly isFirst: boolean;
-  /** Present: the receipt that is registered when the charge succeeds. */
-  readonly receipt?: ReceiptTerms;
-  /** The owner of the receipt's terms: `receipting-bank` reads them. */
-  readonly receiptTermsId?: string | null;
-  readonly now: Temporal.Instant;
 }
 
 /** A bank's answer about a charge. It cannot be unseen: the query is the order itself. */
@@ -73,12 +87,8 @@ export interface TokenBank {
  * An order to open a session. `operationId` is the bank's idempotency key: the same order twice is
  * one session.
  */
-export interface SessionOrder {
-  readonly merchantId: string;
+export interface SessionOrder extends Order {
   readonly shopId: string;
-  readonly operationId: string;
-  readonly amount: MinorUnits;
-  readonly currency: string;
   readonly method: BuyerMethod;
   readonly card: Card | null;
   /** Test mode: the planned outcome. */
@@ -87,10 +97,6 @@ export interface SessionOrder {
   readonly save?: SaveOrder;
   /** Present: the money is held, and captured by a separate order (`HoldBank`). */
   readonly holds?: true;
-  /** Present: the receipt of the payment. For a hold, each capture brings its own. */
-  readonly receipt?: ReceiptTerms;
-  /** The owner of the receipt's terms: `receipting-bank` reads them. */
-  readonly receiptTermsId?: string | null;
   /** Test mode: how the answer is delivered; null: by query. */
   readonly callbacks: PlannedCallbacks | null;
   /** The hosted page, to which the bank sends the buyer back. */
@@ -104,7 +110,6 @@ export interface SessionOrder {
   readonly payableUntil?: Temporal.Instant;
   /** The bank's reference of the order that was created early; null when there is none. */
   readonly reference: string | null;
-  readonly now: Temporal.Instant;
 }
 
 /**
@@ -185,12 +190,6 @@ export type SessionAnswer =
   | { readonly kind: 'pending'; readonly askAt: null }
   | Unaccepted<SessionNotOpened>;
 
-export interface Question {
-  readonly merchantId: string;
-  readonly operationId: string;
-  readonly now: Temporal.Instant;
-}
-
 /** A payment to query: the order, so that the bank's answer can be compared with it. */
 export interface PaymentQuestion extends Question {
   /**
@@ -226,22 +225,13 @@ export interface PaymentQuestion extends Question {
  * An order to refund money of a payment. `operationId` is the bank's idempotency key: the same
  * order twice is one refund.
  */
-export interface RefundOrder {
-  readonly merchantId: string;
-  readonly operationId: string;
+export interface RefundOrder extends Order {
   /** The bank's view of the payment: our operation's id there, and the bank's own reference. */
-  readonly payment: { readonly operationId: string; readonly reference: string | null };
-  readonly amount: MinorUnits;
-  readonly currency: string;
+  readonly payment: Movement;
   /** Test mode: the planned outcome. */
   readonly planned: TimedPlan | null;
   /** The bank's reference of this refund, if known: then the order is a query about it. */
   readonly reference: string | null;
-  /** Present: the receipt of this refund, which is registered with it. */
-  readonly receipt?: ReceiptTerms;
-  /** The owner of the receipt's terms: `receipting-bank` reads them. */
-  readonly receiptTermsId?: string | null;
-  readonly now: Temporal.Instant;
 }
 
 export type RefundAnswer =
@@ -262,21 +252,13 @@ export type RefundAnswer =
  * An order to capture a hold or to release it. `operationId` is the bank's idempotency key: the
  * same order twice has one effect.
  */
-export interface HoldOrder {
+export interface HoldOrder extends Order {
   readonly kind: 'capture' | 'release';
-  readonly merchantId: string;
-  readonly operationId: string;
   /** The bank's view of the payment: our operation's id there, and the bank's own reference. */
-  readonly payment: { readonly operationId: string; readonly reference: string | null };
+  readonly payment: Movement;
   /** The captured amount; the rest is released. For a release: the held amount. */
   readonly amount: MinorUnits;
   readonly held: MinorUnits;
-  readonly currency: string;
-  /** Present, for a capture: the receipt of the captured amount, which is registered with it. */
-  readonly receipt?: ReceiptTerms;
-  /** The owner of the receipt's terms: `receipting-bank` reads them. */
-  readonly receiptTermsId?: string | null;
-  readonly now: Temporal.Instant;
 }
 
 /**
@@ -304,12 +286,6 @@ export interface HoldBank {
 
 // The part of the port that registers receipts. A receipt of a payment or of a refund is ordered
 // with the movement: its order has `receipt`. Additions, section 2.
-
-/** A movement as the bank knows it: our operation's id there, and the bank's own reference. */
-interface Movement {
-  readonly operationId: string;
-  readonly reference: string | null;
-}
 
 /**
  * An order to register a receipt, or a query of its result. `receiptId` and `attempt` together are
