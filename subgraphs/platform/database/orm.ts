@@ -117,11 +117,19 @@ const planForAllValues = `select set_config('plan_cache_mode', 'force_generic_pl
  * 0.1 s of CPU and more, which the next buyer would wait for.
  */
 const idle_ms = 600_000;
+/** Networks forget a silent connection after some minutes. */
+const keepAlive_ms = 30_000;
 
 const openPool = (options: pg.PoolConfig): pg.Pool => {
   // The pool waits for it, whatever its type says.
   const onConnect = (client: pg.ClientBase): unknown => client.query(planForAllValues);
-  const pool = new pg.Pool({ ...options, idleTimeoutMillis: idle_ms, onConnect });
+  const pool = new pg.Pool({
+    ...options,
+    idleTimeoutMillis: idle_ms,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAlive_ms,
+    onConnect,
+  });
   // The next statement on a held connection detects its loss; a lost idle connection is replaced.
   pool.on('connect', (client) => client.on('error', () => {}));
   pool.on('error', () => {});
@@ -207,11 +215,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     },
   });
   knowManager(pool, orm.em);
-  const sessions = openPool({
-    connectionString: directUrl ?? url,
-    max: sessions_max,
-    keepAlive: true,
-  });
+  const sessions = openPool({ connectionString: directUrl ?? url, max: sessions_max });
   const forget = watchPool(pool);
   const managers = new WeakMap<object, EntityManager>();
   const emOf = (call: object): EntityManager => {
