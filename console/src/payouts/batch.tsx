@@ -224,7 +224,9 @@ const SendDialog = ({
   const [done, setDone] = useState(0);
   // What the dialog was opened with: lines that were proposed leave the list under it.
   const [sending] = useState(lines);
-  const left = sending.filter((line) => lines.includes(line));
+  // The list under it is read anew when the banks come again: a line is known by its number.
+  const good = new Set(lines.map(({ number }) => number));
+  const left = sending.filter(({ number }) => good.has(number));
   const send = useSending(merchantId, batchId, end);
   const sum = money(sumOf(sending), 'RUB', locale);
   const itemsOf = (some: readonly Line[]) =>
