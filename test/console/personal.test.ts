@@ -235,7 +235,9 @@ describe('an endpoint', { skip: noChromium }, () => {
     await line.getByText('Disabled').waitFor();
     await act('Enable', /Saved\./);
     await line.getByText('Disabled').waitFor({ state: 'detached' });
-    await act('Delete', /Saved\./);
+    // The dialog goes with its line.
+    await line.getByRole('button', { name: 'Delete', exact: true }).click();
+    await confirm(page, 'Delete');
     await line.waitFor({ state: 'detached' });
   });
 });
