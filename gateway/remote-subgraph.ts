@@ -26,7 +26,7 @@ import {
   batchOperations_max,
   linesType,
 } from '../subgraphs/platform/graph/serve-subgraph.ts';
-import { fields, readAs } from '../subgraphs/platform/bus/bus.ts';
+import { fields, readAs } from '../subgraphs/platform/bus/process-messages.ts';
 import { laneHeader, measuredInLane } from '../subgraphs/platform/access/lane.ts';
 import type { SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
 import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';

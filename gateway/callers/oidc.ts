@@ -14,7 +14,7 @@ import {
 } from 'jose';
 import * as v from 'valibot';
 import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
-import { readAs } from '../../subgraphs/platform/bus/bus.ts';
+import { readAs } from '../../subgraphs/platform/bus/process-messages.ts';
 import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
 import { roles, type Role } from '../../subgraphs/platform/access/principal.ts';
 import type { OidcConfig } from '../../subgraphs/platform/config/config.ts';

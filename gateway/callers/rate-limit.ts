@@ -13,7 +13,7 @@ import { type Logger, metrics } from '../../subgraphs/platform/tracing/telemetry
 import { networkOf, type AddressOf } from './caller-address.ts';
 import { takeResult, token_us, type Buckets, type RateLimit, type TakeResult } from './limits.ts';
 import { connectRedis } from '../../subgraphs/platform/bus/connect-redis.ts';
-import { readAs } from '../../subgraphs/platform/bus/bus.ts';
+import { readAs } from '../../subgraphs/platform/bus/process-messages.ts';
 
 /* Token buckets of one process, for an installation without Redis. */
 

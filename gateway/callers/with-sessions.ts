@@ -7,13 +7,12 @@ import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import {
-  roles,
-  type OperatorPrincipal,
   type LinkPerson,
   makeConsoleLink,
   makeSecret,
   secretDigest,
-} from '../../subgraphs/platform/access/principal.ts';
+} from '../../subgraphs/platform/access/link-person.ts';
+import { roles, type OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Authenticator } from './authenticate.ts';
 import { type Authenticated, type Authorization, dataOf, edgeCall } from './caller.ts';
 import type { Origins } from './caller-address.ts';

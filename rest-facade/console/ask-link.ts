@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { request } from 'undici';
 import * as v from 'valibot';
-import type { LinkWords } from '../../subgraphs/platform/access/principal.ts';
+import type { LinkWords } from '../../subgraphs/platform/access/link-person.ts';
 
 const made = v.object({ url: v.string(), expires_at: v.string(), person: v.nullish(v.string()) });
 const refusal = v.object({ error: v.object({ message: v.string() }) });

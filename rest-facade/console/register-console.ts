@@ -23,7 +23,7 @@ import {
 } from '../../gateway/callers/with-sessions.ts';
 import { errorJson } from '../../schema/wire.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
-import { readLinkPerson } from '../../subgraphs/platform/access/principal.ts';
+import { readLinkPerson } from '../../subgraphs/platform/access/link-person.ts';
 import type { Logger } from '../../subgraphs/platform/tracing/telemetry.ts';
 import {
   pageBeside,

@@ -12,7 +12,8 @@ import {
   callOptionsOf,
   creating,
 } from './command-line.ts';
-import { links, payments, payouts } from './payments.ts';
+import { links, payments } from './payments.ts';
+import { payouts } from './payouts.ts';
 import { listen } from './listen.ts';
 import { subscriptions, tokens } from './recurring.ts';
 import { payCommand, trigger } from './trigger.ts';

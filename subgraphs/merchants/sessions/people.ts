@@ -1,10 +1,7 @@
 /** Lists the people logged in to the console, and ends another person's session. */
 import { randomUUID } from 'node:crypto';
-import {
-  makeConsoleLink,
-  type OperatorPrincipal,
-  type Role,
-} from '../../platform/access/principal.ts';
+import { makeConsoleLink } from '../../platform/access/link-person.ts';
+import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
 import { writeEntry, type AuditedAction, type Acting } from '../../platform/database/audit.ts';
 import { given } from '../../platform/database/keyset.ts';
 import { openKnownMerchants } from '../../platform/database/known-merchants.ts';

@@ -6,11 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import {
-  unnamedPerson,
-  type OperatorPrincipal,
-  type Role,
-} from '../../platform/access/principal.ts';
+import { unnamedPerson } from '../../platform/access/link-person.ts';
+import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
 import type { Bus } from '../../platform/bus/bus.ts';
 import { writeEntry, type AuditedAction, type Acting } from '../../platform/database/audit.ts';
 import { openKnownMerchants } from '../../platform/database/known-merchants.ts';

@@ -17,7 +17,7 @@ import {
 } from '../access/principal.ts';
 import { type Logger, requestIdOf } from '../tracing/telemetry.ts';
 import { AnswerMeter, answerSize_max } from '../access/answer-meter.ts';
-import { fields } from '../bus/bus.ts';
+import { fields } from '../bus/process-messages.ts';
 import { continued, type SpanStart } from '../tracing/tracing.ts';
 import type { PreparedDocument, SubgraphExecutor } from './subgraph.ts';
 
