@@ -54,7 +54,7 @@ export const reader =
     return success ? output : null;
   };
 
-/** What the bank answered; null, of which nothing is read, when it did not. */
+/** The body of the bank's answer; null when it gave none. */
 export const bodyOf = (answer: { readonly kind: string; readonly body?: unknown }): unknown =>
   answer.kind === 'answered' ? answer.body : null;
 
@@ -132,7 +132,7 @@ export const openBreaker = (now_ms: () => number = () => performance.now()) => {
       openedAt_ms = now_ms();
       trialAt_ms = openedAt_ms + pause_ms;
     },
-    /** Whether calls are withheld, trials apart. */
+    /** Whether calls are refused, except for trials. */
     isOpen: (): boolean => failures >= failures_max,
     /** What it does now, and for how long it has not been closed; 0 while it is. */
     standing: (): { readonly state: BreakerState; readonly for_ms: number } => {

@@ -193,7 +193,7 @@ export type BankCall = Row<InferEntity<typeof BankCallEntity>>;
  * The outcome of one process's calls to a bank in five minutes. The platform's own: no merchant, no
  * operation.
  */
-export const BankHealthEntity = defineEntity({
+const BankHealth = defineEntity({
   name: 'BankHealth',
   tableName: 'bank_health',
   properties: {
@@ -219,7 +219,7 @@ export const BankHealthEntity = defineEntity({
   },
 });
 
-export const callsEntities = [BankCallEntity, BankHealthEntity];
+export const callsEntities = [BankCallEntity, BankHealth];
 
 // The table of what receipts are made of. Additions, section 2.
 

@@ -22,6 +22,7 @@ describe('a statement that one shard can run', () => {
   const whole: Readonly<Record<string, string>> = {
     'a row by its key': 'select 1 from payment where merchant_id = $1 and id = $2',
     'a key of two columns': 'select 1 from payment where (merchant_id, id) = ($1, $2)',
+    'a list of one': 'select 1 from payment where (merchant_id, id) in (($1, $2)) and mode in ($3)',
     'the merchant itself': 'select name from merchant where id = $1::uuid',
     'a join by the merchant':
       'select 1 from payment p join shop s on s.merchant_id = p.merchant_id and s.id = p.shop_id where p.merchant_id = $1',
@@ -47,6 +48,7 @@ describe('a statement that no shard can run alone', () => {
   const broken: readonly (readonly [string, string, string])[] = [
     ['a row without its merchant', 'select 1 from payment where id = $1', reading],
     ['any of several merchants', 'select 1 from payment where merchant_id = any ($1)', reading],
+    ['a list of merchants', 'select 1 from payment where merchant_id in ($1, $2)', reading],
     ['one merchant or another', 'select 1 from payment where merchant_id = $1 or id = $2', reading],
     [
       'keys in a list',

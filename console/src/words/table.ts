@@ -2,7 +2,7 @@
 import { useSettings } from '../settings.ts';
 
 export type Pair<Word = unknown> = readonly [english: Word, russian: Word];
-/** The words of codes, of which others may come that have none. */
+/** The words of codes; a newer service may send codes without words. */
 export type CodePairs = Readonly<Record<string, Pair<string>>>;
 export interface WordTable {
   readonly [name: string]: Pair | WordTable;

@@ -1,7 +1,7 @@
 /**
  * `psp trigger`: makes an event happen in test mode, through the API, the hosted page, the
  * simulated bank and the test clock. No event is made up: it is in the event log, and
- * endpoints get it.
+ * endpoints get it. `psp pay` goes through the page of a payment as its buyer.
  */
 import type { PaymentClient } from '../client.ts';
 import type { Schemas, WebhookEventName } from '../schemas.ts';

@@ -2,10 +2,13 @@
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { OnPool } from '../../platform/database/orm.ts';
 import { orThrow } from '../../platform/access/access.ts';
-import { BankHealthEntity } from '../../acquirers/entities.ts';
-import { emOn } from '../../platform/database/orm-connections.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import { healthBucket_min, type BankOperation, type RouteMethod } from '../../rules/banks.ts';
+import {
+  healthBucket_min,
+  type BankOperation,
+  type BreakerState,
+  type RouteMethod,
+} from '../../rules/banks.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 
@@ -93,6 +96,11 @@ const durations: Statement = {
       percentile_disc(0.95) within group (order by duration_ms) as "p95Ms"
     from newest, unnest(durations_ms) as duration_ms where newer < ${measured_min} group by 1, 2, 3, 4`,
 };
+const breakersSince: Statement = {
+  name: 'bank_health.breakers',
+  text: `select distinct on (connector, process) connector, process, breaker as state, breaker_since as since, flushed_at as "seenAt"
+    from bank_health where at >= $1 and breaker is not null order by connector, process, flushed_at desc`,
+};
 
 const sumOf = (numbers: readonly number[]): number =>
   numbers.reduce((sum, number) => sum + number, 0);
@@ -140,23 +148,14 @@ const readHealth = async (
 };
 
 /** Breaker states, as last reported by each process that has called a bank since the moment. */
-const readBreakers = async (pool: Runner, since: Temporal.Instant) => {
-  const rows = await emOn(pool).find(
-    BankHealthEntity,
-    { at: { $gte: since }, breaker: { $ne: null } },
-    {
-      fields: ['breaker', 'breakerSince', 'flushedAt'],
-      orderBy: { connector: 'asc', process: 'asc', flushedAt: 'desc' },
-      disableIdentityMap: true,
-    },
-  );
-  const newest = Map.groupBy(rows, ({ connector, process }) => `${connector} ${process}`);
-  return [...newest.values()].flatMap(([row]) =>
-    row?.breaker
-      ? { ...row, state: row.breaker, since: row.breakerSince, seenAt: row.flushedAt }
-      : [],
-  );
-};
+const readBreakers = (pool: Runner, since: Temporal.Instant) =>
+  run<{
+    readonly connector: string;
+    readonly process: string;
+    readonly state: BreakerState;
+    readonly since: Temporal.Instant | null;
+    readonly seenAt: Temporal.Instant;
+  }>(pool, breakersSince, [since]);
 
 /** Processes without a bank call for this long are left out: they may have ended. */
 const breakers_min = 15;
@@ -169,6 +168,6 @@ export const bankHealthQueries = ({ database: { pool } }: OnPool) =>
         readHealth(pool, from, interval_min),
         readBreakers(pool, now().subtract({ minutes: breakers_min })),
       ]);
-      return { from, intervalMinutes: interval_min, rows, breakers };
+      return { from, intervalMinutes: interval_min, rows, breakers: [...breakers] };
     },
   }) satisfies QueryResolvers;

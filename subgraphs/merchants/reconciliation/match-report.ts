@@ -271,7 +271,7 @@ const notDead = (table: string): string => notDeadLetterOfPlatform(task, `${tabl
 /** SQL: whether a run is ready to be matched. */
 export const isMatchDue = `exists (select 1 from reconciliation_run where status = 'ready' and ${notDead('reconciliation_run')})`;
 
-/** The oldest run that is ready; with a lock, the oldest that nobody else matches. */
+/** The oldest run that is ready; a lock skips those that another process matches. */
 const oldestReady = (em: EntityManager, lockMode = LockMode.NONE) =>
   em.findOne(
     ReconciliationRunEntity,

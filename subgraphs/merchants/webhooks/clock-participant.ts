@@ -50,7 +50,10 @@ export const webhookClockParticipant = ({
     const em = database.fork();
     const due = { ...waiting(shop), nextAttemptAt: { $lte: now } };
     // One that comes after this look is found by the deliverer itself.
-    const lanes = await em.find(WebhookDeliveryEntity, due, { fields: ['lane'] });
+    const lanes = await em.find(WebhookDeliveryEntity, due, {
+      fields: ['lane'],
+      disableIdentityMap: true,
+    });
     const made = await em.nativeUpdate(WebhookDeliveryEntity, due, { dueAt: realNow() });
     if (made > 0) wake(lanes);
     return made;
