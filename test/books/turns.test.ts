@@ -200,7 +200,8 @@ test('a slice reads the rows of its facts and no others, whatever PostgreSQL kno
   );
   assert.ok(since && until);
   const { pool } = migrated.database;
-  await plantOperations(pool, { keys: [huge], payments: 2_000, since, until });
+  // PostgreSQL reads a small table whole: the refunds, a tenth of these, must be too many for that.
+  await plantOperations(pool, { keys: [huge], payments: 6_000, since, until });
   const client = await pool.connect();
   try {
     for (const mode of ['force_generic_plan', 'force_custom_plan']) {
@@ -224,7 +225,6 @@ test('a slice reads the rows of its facts and no others, whatever PostgreSQL kno
         await client.query('deallocate asked');
         const plan = plans[0]?.['QUERY PLAN'][0]?.Plan;
         assert.ok(plan);
-        // A small table is read whole.
         assert.ok(readBy(plan) <= 300, `${name} reads ${readBy(plan)} rows, ${mode}`);
       }
     }
