@@ -151,21 +151,26 @@ describe('a service that does not answer for a while', { skip: noChromium }, () 
 });
 
 /**
- * Loses every script that the page asks for, until it is brought back. A browser that remembers
- * failures asks for none of the lost ones again before it loads the page anew.
+ * Loses every script that the page asks for once it is told to, and the palette, which is loaded
+ * ahead, from the beginning. A browser that remembers failures asks for none of the lost ones again
+ * before it loads the page anew.
  */
-const loseScripts = async (page: Page, remembers: boolean): Promise<() => void> => {
+const loseScripts = async (page: Page, remembers: boolean) => {
   const lost = new Set<string>();
-  let isAway = true;
+  let away = /assets\/palette.*\.js$/;
   page.on('request', (request) => {
     if (request.isNavigationRequest()) lost.clear();
   });
   await page.route(/assets\/(?!index).*\.js$/, (route) => {
     const url = route.request().url();
+    const isAway = away.test(url);
     if (isAway) lost.add(url);
     return isAway || (remembers && lost.has(url)) ? route.abort() : route.continue();
   });
-  return () => void (isAway = false);
+  return {
+    all: () => void (away = /./),
+    none: () => void (away = /^$/),
+  };
 };
 
 describe('parts of the program that are lost', { skip: noChromium }, () => {
@@ -176,9 +181,10 @@ describe('parts of the program that are lost', { skip: noChromium }, () => {
     test(`leave the rest, and all come back in a browser that ${browserThat}`, async () => {
       const cookie = await makeSession(service, 'viewer', merchant.id);
       const { page } = await openConsole(service.rest, cookie);
+      const lose = await loseScripts(page, remembers);
       await page.goto(`${service.rest}/console/payments?mode=test`);
       await page.getByRole('heading', { name: 'Payments', exact: true }).waitFor();
-      const bringBack = await loseScripts(page, remembers);
+      lose.all();
       for (const name of ['Webhooks', 'Reports']) {
         await page.getByRole('link', { name }).click();
         await page.getByRole('heading', { name: 'This could not be loaded' }).first().waitFor();
@@ -187,7 +193,7 @@ describe('parts of the program that are lost', { skip: noChromium }, () => {
       const palette = page.getByRole('complementary').getByRole('alert');
       await palette.waitFor();
       assert.equal(await page.getByRole('alert').count(), 2);
-      bringBack();
+      lose.none();
       // On a telephone, too, nothing covers the button.
       await page.setViewportSize({ width: 390, height: 844 });
       if (remembers) await palette.getByRole('button', { name: 'Try again' }).click();
