@@ -78,13 +78,12 @@ const alone = [
 
 const slashed = (file: string): string => relative(root, file).split(sep).join('/');
 
-/** What runs in one process each: the shared ones first, which take longest. */
+/** What each process runs: the shared ones first, which take longest, any file that none has begun. */
 const groupsOf = (files: readonly string[]): readonly (readonly string[])[] => {
   const isAlone = (file: string) => alone.some((beginning) => slashed(file).startsWith(beginning));
   const sharing = files.filter((file) => !isAlone(file));
-  // Dealt out one by one, so that each process has as many of the long ones.
-  const shared = Map.groupBy(sharing, (file) => sharing.indexOf(file) % sharedProcesses);
-  return [...shared.values(), ...files.filter(isAlone).map((file) => [file])];
+  const shared = Array<typeof sharing>(Math.min(sharedProcesses, sharing.length)).fill(sharing);
+  return [...shared, ...files.filter(isAlone).map((file) => [file])];
 };
 
 /** Writes the program of each group into `folder`; gives their paths. */
@@ -101,7 +100,7 @@ const writeEntries = (
     );
     writeFileSync(
       entry,
-      `import { runGroup } from ${JSON.stringify(runner)};\nawait runGroup({ ${imports.join(', ')} });\n`,
+      `import { runGroup } from ${JSON.stringify(runner)};\nawait runGroup(import.meta.dirname, { ${imports.join(', ')} });\n`,
     );
     return entry;
   });

@@ -1,8 +1,9 @@
 /**
  * Runs test files one after the other in this process: they share its imports, its browser and its
  * composed graph, which cost more than most files do. Each file is a suite of its own, so its hooks
- * are of this file alone.
+ * are of this file alone. Several processes take from one list, so that all end together.
  */
+import { mkdirSync } from 'node:fs';
 import { relative, join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { cpuUntilNow, keepBrowsersCost, keepCost } from './file-cost.ts';
@@ -31,11 +32,21 @@ process.once('exit', keepBrowsersCost);
 // Each server that a file starts ends with the process, and a group has many files.
 process.setMaxListeners(0);
 
-/** Runs these files, each by its absolute path and what imports it. */
+/** Whether no other process has begun this file: a folder is made once, and `undefined` after that. */
+const claim = (folder: string, file: string): boolean =>
+  mkdirSync(join(folder, encodeURIComponent(relative(root, file))), { recursive: true }) !==
+  undefined;
+
+/**
+ * Runs these files, each by its absolute path and what imports it; those that another process began
+ * are left to it.
+ */
 export const runGroup = async (
+  folder: string,
   files: Readonly<Record<string, () => Promise<unknown>>>,
 ): Promise<void> => {
-  for (const [file, load] of Object.entries(files))
+  for (const [file, load] of Object.entries(files)) {
+    if (!claim(folder, file)) continue;
     await describe(relative(root, file), async () => {
       let began_ms = 0;
       let began_s = 0;
@@ -49,5 +60,6 @@ export const runGroup = async (
         keepCost({ file, took_ms: performance.now() - began_ms, cpu_s: cpuUntilNow() - began_s }),
       );
     });
+  }
   after(closeShared);
 };
