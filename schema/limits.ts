@@ -15,7 +15,9 @@ export const recipientName_max_chars = 255;
 export const linkLifetime_max_days = 365;
 /** How long a webhook's old secret signs beside the new one. */
 export const secretOverlap_max_h = 24;
-/** A merchant's own rate limit. */
+/** A merchant's rate limit, unless it has its own, and the limits of its own. */
+export const ratePerSecond_default = 50;
+export const rateBurst_default = 100;
 export const ratePerSecond_max = 10_000;
 export const rateBurst_max = 100_000;
 /** The date of the API (docs/contract.md#version). */

@@ -62,12 +62,11 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
   merchants: {
     ...rows('merchants/entities.ts', {
       ApiKey: 'ApiKey',
-      Merchant: 'Merchant',
       WebhookEndpoint: 'WebhookEndpoint',
       WebhookDelivery: 'WebhookDelivery',
       WebhookAttempt: 'WebhookAttempt',
     }),
-    ...rows('platform/database/entities.ts', { AuditEntry: 'AuditEntry' }),
+    ...rows('platform/database/entities.ts', { AuditEntry: 'AuditEntry', Merchant: 'Merchant' }),
     ApiKeyHolder: '../../subgraphs/merchants/find-merchants.ts#KeyHolder',
     TimelineEntry: '../../subgraphs/merchants/timeline/read-timeline.ts#TimelineRow',
     TimelineStatus: '../../subgraphs/merchants/timeline/read-timeline.ts#StatusRow',

@@ -128,7 +128,7 @@ export const SbpBankEntity = defineEntity({
     memberId: p.text().primary(),
     name: p.text(),
     nameEn: p.text(),
-    /** The person who named it. */
+    /** The one whose bank named it last. */
     connector: p.text(),
     refreshedAt: instant(),
   },

@@ -6,13 +6,7 @@ import * as v from 'valibot';
 import type { CustomerVault } from '../platform/database/kept-keys.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
 import { eachMerchant } from '../platform/database/sharding.ts';
-import {
-  type Runner,
-  propertyNames,
-  rowJson,
-  run,
-  type Statement,
-} from '../platform/database/statement.ts';
+import type { Runner } from '../platform/database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import { minorUnits } from '../rules/money.ts';
 import {
@@ -93,34 +87,32 @@ export const givenReceipt = (
   return { terms, customerSealed: sealedCustomer(customers, terms.customer) };
 };
 
-const names = propertyNames(ReceiptTermsEntity);
-
 /** Whose terms they become. */
 type Subject = Pick<
   NewTerms,
   'merchantId' | 'subjectId' | 'shopId' | 'mode' | 'paymentId' | 'createdAt'
 > & { readonly mode: Mode };
 
-/** The row of terms as JSON, for the statement that writes their subject. */
-export const termsRow = ({ terms, customerSealed }: GivenReceipt, subject: Subject): object => {
-  const row: NewTerms = {
-    ...subject,
-    taxSystem: terms.taxSystem,
-    items: terms.items.map(keptItem),
-    customerSealed,
-    customerShown: shownCustomer(terms.customer),
-  };
-  return rowJson(names, row);
-};
+/** The row of terms. */
+export const termsRow = (
+  { terms, customerSealed }: GivenReceipt,
+  { merchantId, subjectId, shopId, mode, paymentId, createdAt }: Subject,
+): NewTerms => ({
+  merchantId,
+  subjectId,
+  shopId,
+  mode,
+  paymentId,
+  createdAt,
+  taxSystem: terms.taxSystem,
+  items: terms.items.map(keptItem),
+  customerSealed,
+  customerShown: shownCustomer(terms.customer),
+});
 
-const insert: Statement = {
-  name: 'receipt_terms.create',
-  text: 'insert into receipt_terms select * from json_populate_recordset(null::receipt_terms, $1::json)',
-};
-
-/** Writes rows of `termsRow` in the transaction of their subjects; nothing where there are none. */
-export const insertTerms = async (runner: Runner, rows: readonly object[]): Promise<void> => {
-  if (rows.length > 0) await run(runner, insert, [JSON.stringify(rows)]);
+/** Writes rows of terms in the transaction of their subjects; nothing where there are none. */
+export const insertTerms = async (runner: Runner, rows: readonly NewTerms[]): Promise<void> => {
+  if (rows.length > 0) await emOn(runner).insertMany(ReceiptTermsEntity, [...rows]);
 };
 
 /** Takes terms back whose subject was refused. */

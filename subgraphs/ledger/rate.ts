@@ -27,20 +27,6 @@ const inForce = (merchantId: string, shopId: string, method: string, at: string)
 export const effectiveRate = (...shopAndMethod: Parameters<typeof inForce>): string =>
   `(select rate_bps ${inForce(...shopAndMethod)})`;
 
-const list: Statement = {
-  name: 'rate.of_shop',
-  text: `select m.method, coalesce(${effectiveRate('$1::uuid', '$2::uuid', 'm.method', '$3::timestamptz')}, 0) as "rateBps"
-    from unnest($4::text[]) with ordinality as m(method, position) order by m.position`,
-};
-
-/** The rates of a shop at a moment, one per method, in the order of the API. */
-export const ratesOf = (
-  runner: Runner,
-  shop: { merchantId: string; shopId: string },
-  at: Temporal.Instant,
-): Promise<{ method: RatedMethod; rateBps: number }[]> =>
-  run(runner, list, [shop.merchantId, shop.shopId, at, ratedMethods]);
-
 /** A method's rate that is in force, and where it was set. */
 export interface EffectiveRate {
   readonly method: SettableMethod;
@@ -74,4 +60,19 @@ export const findEffectiveRates = async (
   ]);
   const byShop = Map.groupBy(rows, ({ shopId }) => shopId);
   return shops.map(({ id }) => byShop.get(id) ?? []);
+};
+
+type Rated = EffectiveRate & { readonly method: RatedMethod };
+
+const isRated = (rate: EffectiveRate): rate is Rated =>
+  ratedMethods.some((rated) => rated === rate.method);
+
+/** The rates of a shop at a moment, one per method that buyers pay with, in the order of the API. */
+export const ratesOf = async (
+  runner: Runner,
+  { merchantId, shopId }: { readonly merchantId: string; readonly shopId: string },
+  at: Temporal.Instant,
+): Promise<Rated[]> => {
+  const [rates = []] = await findEffectiveRates(runner, [{ merchantId, id: shopId }], at);
+  return rates.filter(isRated);
 };

@@ -6,7 +6,7 @@ import { BooksCheckEntity } from '../ledger/entities.ts';
 import type { Bus } from '../platform/bus/bus.ts';
 import { isRefusal, refuse, refuseMistakes, type Refusal } from '../rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../platform/database/audit.ts';
-import { MerchantEntity, type Merchant } from './entities.ts';
+import { MerchantEntity, type Merchant } from '../platform/database/entities.ts';
 import {
   nameMistake,
   profileMistakes,

@@ -1,45 +1,11 @@
-/** Tables of the merchants subgraph: merchants, their keys and rates, and webhook deliveries. */
+/** Tables of the merchants subgraph: keys and rates, and webhook deliveries. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { Scope, Role } from '../platform/access/principal.ts';
 import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { WebhookEvent } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
-import { defaultRateLimit } from './rules/merchant.ts';
 import type { WebhookFault } from './webhooks/faults.ts';
-
-export const MerchantEntity = defineEntity({
-  name: 'Merchant',
-  tableName: 'merchant',
-  properties: {
-    id: p.uuid().primary(),
-    name: p.text().groups('audit'),
-    legalName: p.text().strictNullable().groups('profile'),
-    inn: p.text().strictNullable().groups('profile'),
-    contactEmail: p.text().strictNullable().groups('profile'),
-    contactPhone: p.text().strictNullable().groups('profile'),
-    siteUrl: p.text().strictNullable().groups('profile'),
-    offerUrl: p.text().strictNullable().groups('profile'),
-    liveEnabled: p.boolean().groups('audit'),
-    /** Null, like the burst: the default applies. */
-    ratePerSecond: p
-      .integer()
-      .strictNullable()
-      .groups('rateLimit')
-      .serializedName('perSecond')
-      .serializer((perSecond) => perSecond ?? defaultRateLimit.perSecond),
-    rateBurst: p
-      .integer()
-      .strictNullable()
-      .groups('rateLimit')
-      .serializedName('burst')
-      .serializer((burst) => burst ?? defaultRateLimit.burst),
-    /** What support may refund of a payment by itself, in minor units. */
-    supportRefundMax: p.bigint().defaultRaw('0').groups('supportRefund'),
-    createdAt: instant(),
-  },
-});
-export type Merchant = Row<InferEntity<typeof MerchantEntity>>;
 
 /**
  * A key is found by its digest before its merchant is known, so this table has a key over all
@@ -157,7 +123,6 @@ export const WebhookAttemptEntity = defineEntity({
 export type WebhookAttempt = Row<InferEntity<typeof WebhookAttemptEntity>>;
 
 export const merchantsEntities = [
-  MerchantEntity,
   ApiKeyEntity,
   WebhookEndpointEntity,
   WebhookDeliveryEntity,

@@ -2,16 +2,19 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { batched, loadByKey } from '../platform/database/batch-calls.ts';
-import { ShopEntity, type Shop } from '../platform/database/entities.ts';
+import {
+  ShopEntity,
+  type Shop,
+  MerchantEntity,
+  type Merchant,
+} from '../platform/database/entities.ts';
 import { columns, propertyNames, run, type Statement } from '../platform/database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { EntityReference, OfShop } from '../platform/graph/entities.ts';
 import type { Scope } from '../platform/access/principal.ts';
 import {
-  MerchantEntity,
   WebhookDeliveryEntity,
   WebhookEndpointEntity,
-  type Merchant,
   type WebhookDelivery,
   type WebhookEndpoint,
 } from './entities.ts';

@@ -33,12 +33,11 @@ import {
 } from '../platform/database/statement.ts';
 import { modes, type Mode } from '../rules/mode.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
+import { MerchantEntity, type Merchant } from '../platform/database/entities.ts';
 import {
-  MerchantEntity,
   WebhookAttemptEntity,
   WebhookDeliveryEntity,
   WebhookEndpointEntity,
-  type Merchant,
   type WebhookAttempt,
   type WebhookDelivery,
   type WebhookEndpoint,

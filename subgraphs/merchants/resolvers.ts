@@ -12,7 +12,7 @@ import { accessRefusal, keyOf, orThrow } from '../platform/access/access.ts';
 import type { Keys } from '../platform/access/keys.ts';
 import type { Principal } from '../platform/access/principal.ts';
 import type { Bus } from '../platform/bus/bus.ts';
-import type { Shop } from '../platform/database/entities.ts';
+import type { Shop, Merchant } from '../platform/database/entities.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
 import { totalField } from '../platform/database/lists.ts';
 import type { Database } from '../platform/database/orm.ts';
@@ -62,7 +62,7 @@ import { viewMutations, viewQueries } from './views/resolvers.ts';
 import type { WakeLanes } from './webhooks/deliverer.ts';
 import { failureQueries } from './webhooks/failure-resolvers.ts';
 import { cabinetFields, cabinetMutations, cabinetQueries } from './cabinet-resolvers.ts';
-import type { Merchant, WebhookDelivery } from './entities.ts';
+import type { WebhookDelivery } from './entities.ts';
 import {
   findDeliveries,
   findKeyHolder,

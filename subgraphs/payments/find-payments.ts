@@ -13,25 +13,24 @@ import { loadByKey, type RowKey } from '../platform/database/batch-calls.ts';
 import type { RowFilter } from '../platform/database/list-statements.ts';
 import { type FoundPage, type ListedPage, openList } from '../platform/database/lists.ts';
 import { registry, type RegistryTable } from '../platform/database/registry.ts';
-import { columns, run, type Runner, type Statement } from '../platform/database/statement.ts';
+import { emOn } from '../platform/database/orm-connections.ts';
+import { columns, type Runner } from '../platform/database/statement.ts';
 import { isUuid, publicIdInAnyCase } from '../rules/ids.ts';
 import { capturableOf, capturedOf, type Capturing } from './holds/rules.ts';
 import { refundStatuses } from './refunds/rules.ts';
 import { paymentStatuses } from './rules/payment.ts';
-import type { Payment, Refund } from './entities.ts';
+import { PaymentEntity, type Payment, type Refund } from './entities.ts';
 import { paymentNames, refundNames } from './store-payment.ts';
 
 export const loadPayments = loadByKey<Payment>('payment', columns(paymentNames));
-const byPublicId: Statement = {
-  name: 'payment.by_public_id',
-  text: `select ${columns(paymentNames)} from payment where merchant_id = $1 and public_id = $2`,
-};
 
 /** A merchant's payment, by its id or its public number. */
 export const findNamed = async (runner: Runner, { merchantId, id }: RowKey) => {
   if (!publicIdInAnyCase.test(id)) return (await loadPayments(runner, [{ merchantId, id }]))[0];
   if (!isUuid(merchantId)) return null;
-  return (await run<Payment>(runner, byPublicId, [merchantId, id.toUpperCase()]))[0];
+  const numbered = { merchantId, publicId: id.toUpperCase() };
+  const found = await emOn(runner).findOne(PaymentEntity, numbered, { fields: ['id'] });
+  return found && (await loadPayments(runner, [{ merchantId, id: found.id }]))[0];
 };
 
 export const loadRefunds = loadByKey<Refund>('refund', columns(refundNames));

@@ -3,6 +3,7 @@
  * one merchant that are made at the same moment share a statement.
  */
 import type pg from 'pg';
+import { ReceiptTermsEntity, type NewTerms } from '../acquirers/entities.ts';
 import { newRowId } from '../platform/database/new-id.ts';
 import { batched } from '../platform/database/batch-calls.ts';
 import type { IdempotencyClaim } from '../platform/database/idempotency.ts';
@@ -14,6 +15,8 @@ import { PaymentEntity, type Payment } from './entities.ts';
 import type { RatedPayment } from './store-payment.ts';
 
 const create = sqlFile(import.meta.dirname, 'create-payment.sql');
+
+const termsNames = propertyNames(ReceiptTermsEntity);
 
 /** What a merchant's own payment is created with. */
 const merchantNames = [
@@ -65,7 +68,7 @@ export type NewRecurringPayment = Pick<Payment, (typeof recurringNames)[number]>
 interface Insertion {
   readonly payment: NewPayment | NewRecurringPayment;
   readonly claim: IdempotencyClaim | null;
-  readonly terms: object | null;
+  readonly terms: NewTerms | null;
 }
 
 type Drawn = Pick<Payment, 'id' | 'publicId' | 'terminalId' | 'terminalName' | 'shopName'> & {
@@ -81,7 +84,7 @@ const sentRow = ({ payment, claim, terms }: Insertion): object => ({
     request: claim.request,
     asks_later: claim.asksLater,
   }),
-  ...(terms && { terms }),
+  ...(terms && { terms: rowJson(termsNames, terms) }),
 });
 
 /** What a payment has before anything is chosen. */
@@ -148,7 +151,7 @@ export const insertPayment = async (
   { pool }: Pick<Database, 'pool'>,
   payment: NewPayment,
   claim: IdempotencyClaim | null,
-  terms: object | null = null,
+  terms: NewTerms | null,
 ): Promise<Payment | null> => (await insert(pool, { payment, claim, terms }))?.payment ?? null;
 
 /**

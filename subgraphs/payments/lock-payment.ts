@@ -4,6 +4,7 @@
  * line: fifty at once are fifty answers, not fifty attempts each.
  */
 import type pg from 'pg';
+import { lockByKey, type RowKey } from '../platform/database/batch-calls.ts';
 import { eachMerchant } from '../platform/database/sharding.ts';
 import { run, type Statement } from '../platform/database/statement.ts';
 import type { Payment, Refund } from './entities.ts';
@@ -29,10 +30,7 @@ export interface LockedPayment {
   readonly refunds: readonly Refund[];
 }
 
-const lock: Statement = {
-  name: 'payment.lock',
-  text: `select 1 from payment where merchant_id = $1 and id = $2 for update`,
-};
+const lockRow = lockByKey<RowKey>('payment', 'merchant_id as "merchantId", id');
 
 /** Waits for the payment's row and reads it after that; null when there is none. */
 export const lockPayment = async (
@@ -40,7 +38,7 @@ export const lockPayment = async (
   key: PaymentKey,
   now: Temporal.Instant,
 ): Promise<LockedPayment | null> => {
-  await run(client, lock, [key.merchantId, key.paymentId]);
+  await lockRow(client, { merchantId: key.merchantId, id: key.paymentId });
   // A statement of its own: it sees what the last holder of the lock has committed.
   const found = await findPayment(client, key, now);
   if (!found) return null;

@@ -3,11 +3,10 @@
  * acquirer's list stay: the directory is not an allow-list.
  */
 import type { Bank } from '../acquirers/bank.ts';
+import { SbpBankEntity } from '../acquirers/entities.ts';
 import type { Banks } from '../acquirers/route.ts';
 import type { SbpBank } from '../acquirers/sbp-banks.ts';
 import type { Database } from '../platform/database/orm.ts';
-import { clientOf } from '../platform/database/orm-connections.ts';
-import { run, type Statement } from '../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { changeEntities, type Acting } from '../platform/database/audit.ts';
 
@@ -24,15 +23,6 @@ const deadline_ms = 15_000;
 /** SBP has some hundreds of participants. */
 const banks_max = 5_000;
 const name_max_chars = 255;
-
-const store: Statement = {
-  name: 'sbp_bank.store',
-  text: `with named as (select * from jsonb_to_recordset($1::jsonb) as named("memberId" text, name text, "nameEn" text)),
-    changed as (insert into sbp_bank (member_id, name, name_en, connector, refreshed_at) select "memberId", name, "nameEn", $2, $3 from named
-      on conflict (member_id) do update set name = excluded.name, name_en = excluded.name_en, connector = excluded.connector, refreshed_at = excluded.refreshed_at
-        where (sbp_bank.name, sbp_bank.name_en) is distinct from (excluded.name, excluded.name_en) returning 1)
-    select count(*)::int as changed from changed`,
-};
 
 const isName = (name: string): boolean =>
   name.length > 0 && name.length <= name_max_chars && !name.includes('\0');
@@ -81,9 +71,20 @@ export const refreshSbpBanks = async (
     acting,
     { action: 'sbp_banks.refresh', merchantId: null, id: connector },
     async (em, notes) => {
-      const values = [JSON.stringify(list), connector, acting.now()];
-      const [stored] = await run<{ changed: number }>(await clientOf(em), store, values);
-      const result = { named: list.length, changed: stored?.changed ?? 0 };
+      const known = new Map((await em.find(SbpBankEntity, {})).map((one) => [one.memberId, one]));
+      const changed = list.filter(({ memberId, name, nameEn }) => {
+        const before = known.get(memberId);
+        return before?.name !== name || before.nameEn !== nameEn;
+      });
+      const rows = changed.map((one) => ({ ...one, connector, refreshedAt: acting.now() }));
+      if (rows.length > 0)
+        await em
+          .createQueryBuilder(SbpBankEntity)
+          .insert(rows)
+          .onConflict('memberId')
+          .merge()
+          .execute();
+      const result = { named: list.length, changed: rows.length };
       notes.after = { ...result };
       return result;
     },

@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { after, before, describe, test } from 'node:test';
-import { ShopEntity } from '../../subgraphs/platform/database/entities.ts';
+import {
+  ShopEntity,
+  MerchantEntity,
+  AuditEntryEntity,
+} from '../../subgraphs/platform/database/entities.ts';
 import { isDatabaseLost } from '../../subgraphs/platform/tracing/error-code.ts';
 import { clientOf } from '../../subgraphs/platform/database/orm-connections.ts';
 import {
@@ -19,8 +23,6 @@ import {
 } from '../../subgraphs/platform/database/audit.ts';
 import { profileOf } from '../../subgraphs/merchants/rules/merchant.ts';
 import { createMerchant } from '../../subgraphs/merchants/change-merchant.ts';
-import { MerchantEntity } from '../../subgraphs/merchants/entities.ts';
-import { AuditEntryEntity } from '../../subgraphs/platform/database/entities.ts';
 import { sealedColumns } from '../../subgraphs/merchants/reseal-secrets.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 

@@ -88,7 +88,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   ],
   'the events of one consumer are in the order of all numbers': ['totals.events'],
   'how much is left to be sealed anew, for the operator who rotates a key': ['reseal.count'],
-  "which of an operator's given merchants there are": ['merchant.known'],
   "an operator's search, a page at most": [
     'payout.search_id',
     'search.event',
@@ -137,7 +136,6 @@ const byReason: Readonly<Record<string, readonly string[]>> = {
   ],
   'finds the accounts with deltas, a page at most': ['balance.fold_accounts'],
   'finds who a key speaks for; each gateway keeps the answer': ['api_key.holders'],
-  'finds the merchant of a public address': ['payment_link.by_address'],
   'finds what goes wrong slowly, a page at most': [
     'watch.endpoint_fails',
     'watch.payout_stuck',
@@ -153,6 +151,7 @@ export const overAll: Readonly<Record<string, string>> = Object.fromEntries(
 /** Reads over all merchants that the ORM makes: how their shapes begin (`support/orm-statements`). */
 export const ormOverAll: Readonly<Record<string, string>> = {
   'select from alert': 'the alerts that operators see, a page at most',
+  'select from payment_link where id = ? limit ?': 'finds the merchant of a public address',
   'select from merchant': "an operator's list of merchants, a page at most",
   'select from audit_entry': "an operator's list of changes, a page at most",
   'select from audit_text': 'the texts of the changes on such a page',

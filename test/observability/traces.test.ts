@@ -117,7 +117,7 @@ for (const topology of size<readonly Size[]>(['one'], ['one', 'separate'])) {
           assert.ok(makers.length > 0, made);
           for (const names of makers)
             assert.ok(
-              names.slice(0, names.indexOf(made)).includes('sql subject_trace.remember'),
+              names.slice(0, names.indexOf(made)).includes('sql subject_trace.insert'),
               `${made} in ${names.join(', ')}`,
             );
         }

@@ -51,7 +51,7 @@ interface Insertion {
 /** Writes payments of one moment; gives those that were written. */
 const insertOnShard = async (insertions: readonly Insertion[]): Promise<Payment[]> => {
   const made = await Promise.all(
-    insertions.map(({ payment, claim }) => insertPayment(sharded.database, payment, claim)),
+    insertions.map(({ payment, claim }) => insertPayment(sharded.database, payment, claim, null)),
   );
   return made.filter((payment) => payment !== null);
 };
@@ -206,7 +206,8 @@ test('a call waits for another with its key and gives up in time; the batch that
   });
   await held.promise;
   try {
-    const insertOne = (name: string) => insertPayment(sharded.database, like(model), claimOf(name));
+    const insertOne = (name: string) =>
+      insertPayment(sharded.database, like(model), claimOf(name), null);
     const gaveUp = [insertOne('held'), insertOne('held')].map((call) =>
       assert.rejects(call, isLockTimeout),
     );

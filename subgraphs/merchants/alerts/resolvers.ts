@@ -17,32 +17,29 @@ import { asType, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
 import { askBankAgain } from './ask-bank-again.ts';
 import type { RowKey } from '../../platform/database/batch-calls.ts';
-import { forUpdate } from '../../platform/database/orm-connections.ts';
+import { emOn, forUpdate } from '../../platform/database/orm-connections.ts';
 import { actorOf, changeEntities, type Acting } from '../../platform/database/audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 import { runByMerchant } from '../../platform/database/sharding.ts';
-import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
+import type { Runner, Statement } from '../../platform/database/statement.ts';
+import { ConsoleSessionEntity } from '../entities.ts';
 import { sessionKept_days } from '../sessions/sessions.ts';
 
 /* Assigns an alert to a platform operator. */
 
 const assignees_max = 200;
-/** Limit on the sessions read: far more than the platform's operators have in a month. */
-const sessions_max = 10_000;
-
-const peopleOfPlatform: Statement = {
-  name: 'console_session.people',
-  text: `select distinct subject from (select subject from console_session
-      where merchant_id is null and ends_at > $1::timestamptz - interval '${sessionKept_days} days' order by ends_at desc limit ${sessions_max}) recent
-    order by subject limit ${assignees_max}`,
-};
-
 /** Possible assignees: the caller, and people who have logged in to the console recently. */
 const findAssignees = async (
   runner: Runner,
   { principal, now }: Acting,
 ): Promise<readonly string[]> => {
-  const people = await run<{ subject: string }>(runner, peopleOfPlatform, [now()]);
+  const people = await emOn(runner)
+    .createQueryBuilder(ConsoleSessionEntity)
+    .select('subject', true)
+    .where({ merchantId: null, endsAt: { $gt: now().subtract({ hours: 24 * sessionKept_days }) } })
+    .orderBy({ subject: 'asc' })
+    .limit(assignees_max)
+    .execute<{ subject: string }[]>();
   const { actor } = actorOf(principal);
   return [actor, ...people.map(({ subject }) => subject).filter((subject) => subject !== actor)];
 };

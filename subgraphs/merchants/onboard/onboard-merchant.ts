@@ -4,13 +4,13 @@
  * the first change.
  */
 import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
-import type { Shop } from '../../platform/database/entities.ts';
+import type { Shop, Merchant } from '../../platform/database/entities.ts';
 import { checkWebhookUrl } from '../../platform/http/webhook-url.ts';
 import { asType } from '../../platform/access/access.ts';
 import { isRefusal, refuseMistakes, type Refusal } from '../../rules/refusal.ts';
 import type { Acting } from '../../platform/database/audit.ts';
 import { createMerchant } from '../change-merchant.ts';
-import type { Merchant, WebhookEndpoint } from '../entities.ts';
+import type { WebhookEndpoint } from '../entities.ts';
 import { issueApiKey, type IssuedKey } from '../keys/api-keys.ts';
 import {
   nameMistake,

@@ -6,7 +6,7 @@ import { policyReason_max_chars } from '../../../schema/limits.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { ShopEntity } from '../../platform/database/entities.ts';
+import { ShopEntity, MerchantEntity } from '../../platform/database/entities.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { takePolicies, type Policies } from '../../platform/policies/policies.ts';
 import { textMistake } from '../../rules/texts.ts';
@@ -19,7 +19,6 @@ import {
   type AuditedAction,
   type EntryNotes,
 } from '../../platform/database/audit.ts';
-import { MerchantEntity } from '../entities.ts';
 import type { Keys } from '../../platform/access/keys.ts';
 
 export interface PolicyDeps {

@@ -9,7 +9,7 @@ import type pg from 'pg';
 import { reportedKinds, type ReportedKind } from '../../acquirers/bank.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import type { RowKey } from '../../platform/database/batch-calls.ts';
-import { MerchantEntity } from '../entities.ts';
+import { MerchantEntity } from '../../platform/database/entities.ts';
 import {
   ReconciliationLineEntity,
   type LinePlace,
@@ -73,15 +73,6 @@ const madeOf = each<Statement>((kind) => ({
     where made.mode = $1 and made.created_at >= $2 and (made.created_at, made.id) < ($3::timestamptz, $4::uuid)
     order by made.created_at desc, made.id desc limit $5`,
 }));
-
-const linesOf: Statement = {
-  name: 'reconciliation.lines_of',
-  text: `select kind, part, line, operation_id as "operationId", reference, amount from reconciliation_line
-    where run_id = $1 and operation_id = any ($3::uuid[]) and kind = $2 and owner_id is null
-    union all
-    select kind, part, line, operation_id, reference, amount from reconciliation_line
-    where run_id = $1 and operation_id is null and reference = any ($4::text[]) and kind = $2 and owner_id is null`,
-};
 
 const own: Statement = {
   name: 'reconciliation.own_lines',
@@ -170,7 +161,11 @@ export const findOwners = async (
   const references = made.flatMap(({ bankRef, paymentRefs }) =>
     [bankRef ?? [], paymentRefs].flat(),
   );
-  const lines = await run<OpenLine>(client, linesOf, [ready.id, kind, ids, references]);
+  const named = [
+    { operationId: { $in: ids } },
+    { operationId: null, reference: { $in: references } },
+  ];
+  const lines = await em.find(ReconciliationLineEntity, { ...unowned, $or: named }, fresh);
   const byId = byIdOf(made);
   const byReference = new Map(made.map((one) => [one.bankRef, one]));
   const refundOf = refundsByPayment(made);

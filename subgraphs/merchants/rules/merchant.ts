@@ -2,7 +2,9 @@
 import {
   cabinetName_max_chars,
   secretOverlap_max_h,
+  rateBurst_default,
   rateBurst_max,
+  ratePerSecond_default,
   ratePerSecond_max,
 } from '../../../schema/limits.ts';
 import { isEmail } from '../../rules/receipt.ts';
@@ -111,15 +113,16 @@ export const overlapMistake = (hours: number, signature: SignatureFormat): strin
 export const overlapEnd = (now: Temporal.Instant, hours: number): Temporal.Instant | null =>
   hours === 0 ? null : now.add({ hours });
 
-// A merchant's rate limit: 50 requests a second with bursts of 100 by default.
-
 /** `burst` requests at once, `perSecond` in the long run. */
 export interface RateLimit {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-export const defaultRateLimit: RateLimit = { perSecond: 50, burst: 100 };
+const defaultRateLimit: RateLimit = {
+  perSecond: ratePerSecond_default,
+  burst: rateBurst_default,
+};
 
 /** A merchant's stored limits: both, or neither for the default. */
 export interface StoredRateLimit {

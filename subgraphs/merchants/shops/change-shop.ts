@@ -4,7 +4,7 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { ShopEntity, type Shop } from '../../platform/database/entities.ts';
+import { ShopEntity, type Shop, MerchantEntity } from '../../platform/database/entities.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
@@ -12,7 +12,6 @@ import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { seal, type Keys } from '../../platform/access/keys.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
-import { MerchantEntity } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
 import {
   nameMistake,

@@ -16,7 +16,7 @@ import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { merchantOf, asType } from '../../platform/access/access.ts';
 import { seal, type Keys } from '../../platform/access/keys.ts';
 import { changeEntities, type Acting } from '../../platform/database/audit.ts';
-import { MerchantEntity } from '../entities.ts';
+import { MerchantEntity } from '../../platform/database/entities.ts';
 
 interface BankAccountDeps {
   readonly database: Pick<Database, 'emOf'>;

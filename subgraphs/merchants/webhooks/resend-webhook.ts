@@ -4,18 +4,13 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../../rules/ids.ts';
-import { EventEntity } from '../../platform/database/entities.ts';
+import { EventEntity, MerchantEntity } from '../../platform/database/entities.ts';
 import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
-import {
-  MerchantEntity,
-  WebhookDeliveryEntity,
-  WebhookEndpointEntity,
-  type WebhookDelivery,
-} from '../entities.ts';
+import { WebhookDeliveryEntity, WebhookEndpointEntity, type WebhookDelivery } from '../entities.ts';
 import type { WebhookLane } from '../../platform/bus/bus.ts';
 import type { WakeLanes } from './deliverer.ts';
 import type { MutationwebhookDeliveriesResendFailedArgs } from '../../../schema/generated/merchants.ts';

@@ -17,7 +17,7 @@ import {
   type TargetRules,
   type TargetSwitch,
 } from '../../platform/http/webhook-url.ts';
-import { MerchantEntity } from '../entities.ts';
+import { MerchantEntity } from '../../platform/database/entities.ts';
 import { RefusedTarget } from './faults.ts';
 import { webhookDeadline_ms, webhookSocketsPerOrigin_max } from './rules.ts';
 

@@ -5,6 +5,7 @@ import { linkJson, type LinkFields } from '../../../schema/wire.ts';
 import { dueOn } from '../../platform/clock/due.ts';
 import { loadByKey, lockByKey, type RowKey } from '../../platform/database/batch-calls.ts';
 import type { RowFilter } from '../../platform/database/list-statements.ts';
+import { ShopEntity } from '../../platform/database/entities.ts';
 import { registry } from '../../platform/database/registry.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import {
@@ -41,17 +42,17 @@ export const linkLives = dueOn<PaymentLink>({
   locked: true,
 });
 
-const byAddress: Statement = {
-  name: 'payment_link.by_address',
-  text: `select ${columns(linkNames, 'payment_link')}, shop.name as "shopName" from payment_link
-    join shop on shop.merchant_id = payment_link.merchant_id and shop.id = payment_link.shop_id where payment_link.id = $1`,
-};
-
 export type LinkOfShop = PaymentLink & { readonly shopName: string };
 
 /** A link by the id in its page's address, with its shop's name; null when there is none. */
-export const findLinkByAddress = async (runner: Runner, id: string): Promise<LinkOfShop | null> =>
-  (await run<LinkOfShop>(runner, byAddress, [id]))[0] ?? null;
+export const findLinkByAddress = async (runner: Runner, id: string): Promise<LinkOfShop | null> => {
+  const em = emOn(runner);
+  const link = await em.findOne(PaymentLinkEntity, { id });
+  if (!link) return null;
+  const { merchantId, shopId } = link;
+  const shop = await em.findOneOrFail(ShopEntity, { merchantId, id: shopId }, { fields: ['name'] });
+  return { ...link, shopName: shop.name };
+};
 
 /** A link, locked until the transaction ends. */
 export const lockLink = lockByKey<PaymentLink>('payment_link', linkColumns);

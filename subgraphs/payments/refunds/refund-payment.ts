@@ -5,6 +5,7 @@
  */
 import type pg from 'pg';
 import { reason_max_chars } from '../../../schema/limits.ts';
+import type { NewTerms } from '../../acquirers/entities.ts';
 import { insertTerms, termsRow, type GivenReceipt } from '../../acquirers/receipt-terms.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import { withinBound } from '../../ledger/balance.ts';
@@ -19,14 +20,10 @@ import {
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
+import { MerchantEntity } from '../../platform/database/entities.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import {
-  inTransaction,
-  run,
-  unlessHeld,
-  type Runner,
-  type Statement,
-} from '../../platform/database/statement.ts';
+import { inTransaction, unlessHeld, type Runner } from '../../platform/database/statement.ts';
 import { rememberTrace } from '../../platform/database/subject-trace.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { modes } from '../../rules/mode.ts';
@@ -69,7 +66,7 @@ interface Opened {
   readonly change: PaymentChange;
   readonly entry: WrittenEntry;
   /** The terms of its own receipt; empty if it has none. */
-  readonly terms: readonly object[];
+  readonly terms: readonly NewTerms[];
 }
 
 /** The payment with the amount that is to be refunded of it, or the refusal. */
@@ -92,14 +89,12 @@ export const agreedRefund = async (
   return mistake || { payment, refunds, ...agreed };
 };
 
-const supportMax: Statement = {
-  name: 'merchant.support_refund_max',
-  text: 'select support_refund_max as max from merchant where id = $1',
-};
-
 /** How much of a payment support refunds by itself, as its merchant set it. */
-export const readSupportMax = async (runner: Runner, merchantId: string): Promise<bigint> =>
-  (await run<{ max: bigint }>(runner, supportMax, [merchantId]))[0]?.max ?? 0n;
+export const readSupportMax = async (runner: Runner, merchantId: string): Promise<bigint> => {
+  const set = { fields: ['supportRefundMax'] } as const;
+  const merchant = await emOn(runner).findOne(MerchantEntity, { id: merchantId }, set);
+  return merchant?.supportRefundMax ?? 0n;
+};
 
 /** Why a person may not refund so much; null if they may. */
 const limitOf = async (
@@ -193,7 +188,7 @@ const openTogether = (
     const reached = openings.filter(({ paymentId }) => locked.of(paymentId));
     const mine = await tryClaims(client, reached);
     const entries: WrittenEntry[] = [];
-    const terms: object[] = [];
+    const terms: NewTerms[] = [];
     const unused: RefundOpening[] = [];
     const answerOf = async (opening: RefundOpening): Promise<Answer | 'left'> => {
       const payment = locked.of(opening.paymentId);

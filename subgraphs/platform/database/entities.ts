@@ -1,8 +1,9 @@
 /**
- * Tables of the platform: events and the outbox, idempotency keys, shops. Their keys start with
- * the merchant, so that a merchant's rows share a shard.
+ * Tables of the platform: events and the outbox, idempotency keys, merchants and their shops. Their
+ * keys start with the merchant, so that a merchant's rows share a shard.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { rateBurst_default, ratePerSecond_default } from '../../../schema/limits.ts';
 import { instant } from './instant.ts';
 import type { Row } from './statement.ts';
 import type { Mode } from '../../rules/mode.ts';
@@ -110,6 +111,39 @@ export const KeptKeyEntity = defineEntity({
     sealed: p.text(),
   },
 });
+
+export const MerchantEntity = defineEntity({
+  name: 'Merchant',
+  tableName: 'merchant',
+  properties: {
+    id: p.uuid().primary(),
+    name: p.text().groups('audit'),
+    legalName: p.text().strictNullable().groups('profile'),
+    inn: p.text().strictNullable().groups('profile'),
+    contactEmail: p.text().strictNullable().groups('profile'),
+    contactPhone: p.text().strictNullable().groups('profile'),
+    siteUrl: p.text().strictNullable().groups('profile'),
+    offerUrl: p.text().strictNullable().groups('profile'),
+    liveEnabled: p.boolean().groups('audit'),
+    /** Null, like the burst: the default applies. */
+    ratePerSecond: p
+      .integer()
+      .strictNullable()
+      .groups('rateLimit')
+      .serializedName('perSecond')
+      .serializer((perSecond) => perSecond ?? ratePerSecond_default),
+    rateBurst: p
+      .integer()
+      .strictNullable()
+      .groups('rateLimit')
+      .serializedName('burst')
+      .serializer((burst) => burst ?? rateBurst_default),
+    /** What support may refund of a payment by itself, in minor units. */
+    supportRefundMax: p.bigint().defaultRaw('0').groups('supportRefund'),
+    createdAt: instant(),
+  },
+});
+export type Merchant = Row<InferEntity<typeof MerchantEntity>>;
 
 /**
  * A shop, which is also a terminal. The merchants subgraph alone writes it; the others read its
@@ -232,6 +266,7 @@ export const platformEntities = [
   DeadLetterEntity,
   IdempotencyKeyEntity,
   KeptKeyEntity,
+  MerchantEntity,
   ShopEntity,
   SubjectTraceEntity,
 ];

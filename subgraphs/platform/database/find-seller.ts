@@ -1,25 +1,12 @@
 /** Who sells: what the pages of a merchant's payments, links and customers say of it. */
-import { run, type Runner, type Statement } from './statement.ts';
+import { MerchantEntity, type Merchant } from './entities.ts';
+import { emOn } from './orm-connections.ts';
+import type { Runner } from './statement.ts';
 
-export interface Seller {
-  readonly legalName: string | null;
-  readonly inn: string | null;
-  readonly contactEmail: string | null;
-  readonly contactPhone: string | null;
-  readonly siteUrl: string | null;
-  readonly offerUrl: string | null;
-}
+const fields = ['legalName', 'inn', 'contactEmail', 'contactPhone', 'siteUrl', 'offerUrl'] as const;
 
-const sellerOfMerchant: Statement = {
-  name: 'merchant.seller',
-  text: `select legal_name as "legalName", inn, contact_email as "contactEmail", contact_phone as "contactPhone",
-      site_url as "siteUrl", offer_url as "offerUrl"
-    from merchant where id = $1`,
-};
+export type Seller = Pick<Merchant, (typeof fields)[number]>;
 
 /** The seller to the buyers of a merchant. Throws when there is no such merchant. */
-export const findSeller = async (runner: Runner, merchantId: string): Promise<Seller> => {
-  const [seller] = await run<Seller>(runner, sellerOfMerchant, [merchantId]);
-  if (!seller) throw new Error(`there is no merchant ${merchantId}`);
-  return seller;
-};
+export const findSeller = (runner: Runner, merchantId: string): Promise<Seller> =>
+  emOn(runner).findOneOrFail(MerchantEntity, { id: merchantId }, { fields });

@@ -4,14 +4,11 @@
  */
 import { LRUCache } from 'lru-cache';
 import { isUuid } from '../../rules/ids.ts';
-import { run, type Runner, type Statement } from './statement.ts';
+import { MerchantEntity } from './entities.ts';
+import { emOn } from './orm-connections.ts';
+import type { Runner } from './statement.ts';
 
 const remembered = 10_000;
-
-const found: Statement = {
-  name: 'merchant.known',
-  text: 'select id from merchant where id = any ($1::uuid[])',
-};
 
 /** A look over this database; what is no UUID is no merchant. */
 export const openKnownMerchants = (
@@ -22,7 +19,11 @@ export const openKnownMerchants = (
     const unknown = [...new Set(ids.map((id) => id.toLowerCase()))].filter((id) => !known.get(id));
     if (unknown.length === 0) return true;
     if (!unknown.every(isUuid)) return false;
-    const rows = await run<{ id: string }>(runner, found, [unknown]);
+    const rows = await emOn(runner).find(
+      MerchantEntity,
+      { id: { $in: unknown } },
+      { fields: ['id'] },
+    );
     for (const { id } of rows) known.set(id, true);
     return rows.length === unknown.length;
   };

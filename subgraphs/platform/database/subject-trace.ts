@@ -7,17 +7,12 @@
 import { continued, currentSpan, tracing, type Span, type SpanStart } from '../tracing/tracing.ts';
 import { SubjectTraceEntity } from './entities.ts';
 import { emOn } from './orm-connections.ts';
-import { run, type Runner, type Statement } from './statement.ts';
+import type { Runner } from './statement.ts';
 
 interface TracedSubject {
   readonly merchantId: string;
   readonly subjectId: string;
 }
-
-const remember: Statement = {
-  name: 'subject_trace.remember',
-  text: 'insert into subject_trace (merchant_id, subject_id, traceparent, created_at) values ($1, $2, $3, now()) on conflict do nothing',
-};
 
 /**
  * Stores the current trace as the subject's, if it is sampled. The first one stays. Call it before
@@ -28,7 +23,15 @@ export const rememberTrace = async (
   { merchantId, subjectId }: TracedSubject,
 ): Promise<void> => {
   const span = currentSpan();
-  if (span?.isKept) await run(runner, remember, [merchantId, subjectId, span.traceparent]);
+  if (!span?.isKept) return;
+  const trace = {
+    merchantId,
+    subjectId,
+    traceparent: span.traceparent,
+    createdAt: Temporal.Now.instant(),
+  };
+  const insert = emOn(runner).createQueryBuilder(SubjectTraceEntity).insert(trace);
+  await insert.onConflict().ignore().execute();
 };
 
 /** Runs `work` in a span of the subject's own trace; without one, in the current trace. */
