@@ -5,7 +5,7 @@
  * writes its tables to docs/benchmarks.md. No figure here fails anything: machines differ. A part
  * that cannot be measured does, after the others have been.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -48,42 +48,18 @@ type PartName = keyof typeof parts;
 const partNames = Object.keys(parts) as readonly PartName[];
 
 const document = join(import.meta.dirname, '../../docs/benchmarks.md');
-const introduction = `# Benchmarks
-
-Written by \`npm run bench\`, except for the last section. The service in one process runs next to a
-bare program of fastify and pg ([test/bench/bare.ts](../test/bench/bare.ts)), which makes the same
-exchanges with none of the service's guarantees. Both use the same PostgreSQL and are measured by
-turns; the same machine carries everything, the load too. A ratio is the service's throughput over
-that of the bare program, or the bare program's time or bytes over the service's: more is better.
-Machines differ; ratios differ less.
-`;
-
-/** The sections of the document by the name of their part. */
-const readSections = (): Map<string, string> => {
-  const text = existsSync(document) ? readFileSync(document, 'utf8') : '';
-  return new Map(
-    text
-      .split(/^## /m)
-      .slice(1)
-      .map((section) => [section.split('\n')[0] ?? '', `## ${section.trim()}\n`]),
-  );
-};
-
-/** Writes the section of a part anew; all others stay, those written by hand behind the parts'. */
+/** Writes the section of a part anew, in its place; all else in the document is written by hand. */
 const keep = (name: PartName, rows: readonly Row[]): void => {
   const date = Temporal.Now.plainDateISO().toString();
   const machine = `${availableParallelism()} cores of ${cpus()[0]?.model ?? 'an unknown processor'}, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`;
-  const table = [
-    '| what | ratio | service | bare fastify and pg |\n| --- | --- | --- | --- |',
-    ...rows.map(
-      (row) => `| ${row.what} | ${row.ratio.toFixed(2)} | ${row.service} | ${row.bare} |`,
-    ),
-  ].join('\n');
-  const sections = readSections();
-  sections.set(name, `## ${name}\n\n${date}, ${machine}.\n\n${table}\n`);
-  const byHand = [...sections.keys()].filter((title) => !partNames.some((part) => part === title));
-  const kept = [...partNames, ...byHand].flatMap((title) => sections.get(title) ?? []);
-  writeFileSync(document, [introduction, ...kept].join('\n'));
+  const lines = rows.map(
+    (row) => `| ${row.what} | ${row.ratio.toFixed(2)} | ${row.service} | ${row.bare} |\n`,
+  );
+  const head = '| what | ratio | service | bare fastify and pg |\n| --- | --- | --- | --- |\n';
+  const section = `## ${name}\n\n${date}, ${machine}.\n\n${head}${lines.join('')}\n`;
+  const sections = readFileSync(document, 'utf8').split(/^(?=## )/m);
+  const written = sections.map((old) => (old.startsWith(`## ${name}\n`) ? section : old));
+  writeFileSync(document, written.join(''));
 };
 
 const main = async (): Promise<void> => {

@@ -8,42 +8,10 @@ import { isGenerated, projectFiles, readText, typescriptFiles } from './tree.ts'
 const files = projectFiles();
 const guides = files.filter((path) => path.endsWith('.md'));
 
-/**
- * Links of a Markdown text to files or folders beside it that are not among `files`, all of them
- * paths from the root. Links to `/docs` are pages that the service itself serves.
- */
-const deadLinks = (path: string, text: string, files: readonly string[]): readonly string[] =>
-  [...text.matchAll(/\]\((?!#|https?:|\/docs\/)([^)#\s]+)(?:#[^)]*)?\)/g)].flatMap(
-    ([, link = '']) => {
-      const target = posix.join(posix.dirname(path), link);
-      const leads = files.some((file) => file === target || file.startsWith(`${target}/`));
-      return leads ? [] : [link];
-    },
-  );
-
-/** Folders in which a path of a guide begins, and in which it is looked for. */
-const begins =
-  /^(rules|platform|ledger|acquirers|payments|payouts|recurring|merchants|gateway|rest-facade|schema|subgraphs|test)$/;
-
 /** `a/{b,c}` as `a/b` and `a/c`. */
 const alternatives = (path: string): readonly string[] => {
   const [, before = '', inside = '', behind = ''] = /^(.*)\{(.*)\}(.*)$/.exec(path) ?? [];
   return inside === '' ? [path] : inside.split(',').map((one) => `${before}${one}${behind}`);
-};
-
-/**
- * Paths in backticks that lead nowhere. A path is written from the root, or without `subgraphs/`;
- * the ending of a TypeScript file may be missing.
- */
-const deadPaths = (text: string, files: readonly string[]): readonly string[] => {
-  const leads = (path: string): boolean =>
-    [path, `subgraphs/${path}`].some((from) =>
-      files.some((file) => file === from || file === `${from}.ts` || file.startsWith(`${from}/`)),
-    );
-  return [...text.matchAll(/`([a-z][\w-]*\/[\w./{},-]*)`/g)]
-    .map(([, path = '']) => path.replace(/\/$/, ''))
-    .filter((path) => begins.test(path.split('/')[0] ?? ''))
-    .filter((path) => !alternatives(path).every(leads));
 };
 
 /** Written by a build, so that a clean tree does not have it. */
@@ -65,20 +33,23 @@ const known: ReadonlySet<string> = new Set(
 const folders: ReadonlySet<string> = new Set(files.flatMap((file) => file.split('/').slice(0, -1)));
 
 /**
- * Files that the comments of a TypeScript text name and that do not exist: by their ending, or in
- * backticks by a path that begins in a folder of the project. Folders before it may be missing.
+ * Paths in backticks that lead nowhere, of those that begin in a folder of the project. Folders
+ * before them may be missing, and the ending of a TypeScript file.
  */
-const deadNames = (path: string, text: string): readonly string[] => {
-  const comments = parseSync(path, text).comments.map(({ value }) => value);
-  const byEnding = comments.flatMap(
-    (comment) => comment.match(/(?<![\w*$}])[\w@-][\w./@-]*\.(?:tsx?|mjs|md|sql)\b/g) ?? [],
-  );
-  const inBackticks = comments
-    .flatMap((comment) => [...comment.matchAll(/`([a-z][\w-]*\/[\w./-]*)`/g)])
-    .map(([, name = '']) => name.replace(/\/$/, ''))
-    .filter((name) => folders.has(name.split('/')[0] ?? '') && !built.has(name));
-  return [...byEnding, ...inBackticks].filter((name) => !known.has(name));
-};
+const deadPaths = (text: string): readonly string[] =>
+  [...text.matchAll(/`([a-z][\w-]*\/[\w./{},-]*)`/g)]
+    .flatMap(([, path = '']) => alternatives(path.replace(/\/$/, '')))
+    .filter((path) => folders.has(path.split('/')[0] ?? '') && !built.has(path))
+    .filter((path) => !known.has(path));
+
+/** Files that the comments of a TypeScript text name, by their ending or a path, and that do not exist. */
+const deadNames = (path: string, text: string): readonly string[] =>
+  parseSync(path, text).comments.flatMap(({ value }) => [
+    ...(value.match(/(?<![\w*$}])[\w@-][\w./@-]*\.(?:tsx?|mjs|md|sql)\b/g) ?? []).filter(
+      (name) => !known.has(name),
+    ),
+    ...deadPaths(value),
+  ]);
 
 /** The anchor of a heading, as GitHub and the guides' pages make it. */
 const anchorOf = (heading: string): string =>
@@ -91,14 +62,19 @@ const anchorOf = (heading: string): string =>
 const hasAnchor = (guide: string, anchor: string): boolean =>
   [...guide.matchAll(/^#+ (.+)$/gm)].some(([, text = '']) => anchorOf(text) === anchor);
 
-/** Links of a guide to sections that do not exist; `read` gives the text of a guide. */
-const deadAnchors = (path: string, read: (path: string) => string): readonly string[] => {
-  const links = read(path).matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g);
-  return [...links].flatMap(([, link = '', anchor = '']) => {
-    const guide = link === '' ? path : posix.join(posix.dirname(path), link);
-    return hasAnchor(read(guide), anchor) ? [] : [`${link}#${anchor}`];
-  });
-};
+/**
+ * Links of a guide to files, folders or headings that do not exist. Links to `/docs` are pages that
+ * the service itself serves.
+ */
+const deadLinks = (path: string, text: string): readonly string[] =>
+  [...text.matchAll(/\]\((?!https?:|\/docs\/)([^)#\s]*)(?:#([^)\s]+))?\)/g)].flatMap(
+    ([, link = '', anchor]) => {
+      const target = link === '' ? path : posix.join(posix.dirname(path), link);
+      const leads = files.some((file) => file === target || file.startsWith(`${target}/`));
+      const leadsToHeading = anchor === undefined || hasAnchor(readText(target), anchor);
+      return leads && leadsToHeading ? [] : [`${link}#${anchor ?? ''}`];
+    },
+  );
 
 /** Sections of documents that the comments of a file name and that do not exist. */
 const deadSections = (text: string): readonly string[] =>
@@ -119,19 +95,12 @@ describe('links', () => {
   test('every link from a guide leads to a file, and to a heading that is there', (t) => {
     t.diagnostic(`${guides.length} guides`);
     assert.ok(guides.length > 5, `saw only ${guides.length} guides`);
-    assert.deepEqual(
-      faultsOf(guides, (path, text) => deadLinks(path, text, files)),
-      [],
-    );
-    assert.deepEqual(
-      faultsOf(guides, (path) => deadAnchors(path, readText)),
-      [],
-    );
+    assert.deepEqual(faultsOf(guides, deadLinks), []);
   });
 
   test('every path in backticks leads to a file or a folder', () =>
     assert.deepEqual(
-      faultsOf(guides, (_, text) => deadPaths(text, files)),
+      faultsOf(guides, (_, text) => deadPaths(text)),
       [],
     ));
 

@@ -5,8 +5,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 import packageJson from '../../package.json' with { type: 'json' };
-import { findHoles, packages, withPackages } from './packages.ts';
-import { readText } from './tree.ts';
+import { findHoles, packages } from './packages.ts';
 
 const locked = Object.entries(packages).filter(([path]) => path !== '');
 
@@ -92,10 +91,5 @@ describe('packages', () => {
       others,
       elastic.map((name) => ({ name, license: 'Elastic-2.0' })),
     );
-  });
-
-  test('SECURITY.md lists what is installed (node test/tidy/packages.ts writes it)', () => {
-    const text = readText('SECURITY.md');
-    assert.equal(withPackages(text), text);
   });
 });

@@ -1,13 +1,12 @@
 /**
- * The packages of an installation. `node test/tidy/packages.ts` writes two things anew: the entries
- * of package-lock.json that npm leaves out, and the list of licences in SECURITY.md.
+ * The packages of an installation. `node test/tidy/packages.ts` writes the entries of
+ * package-lock.json that npm leaves out.
  *
  * Npm locks only the packages that it could read. A registry that lacks a package made for another
  * platform leaves a hole, and `npm ci` refuses a lock file with holes, on every platform.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import packageJson from '../../package.json' with { type: 'json' };
 import { readText, root } from './tree.ts';
 
 interface LockedPackage {
@@ -80,46 +79,6 @@ const entryFor = ({ asker, name, range }: Hole): LockedPackage => {
   };
 };
 
-const begin = '<!-- packages: written by test/tidy/packages.ts -->\n';
-const end = '<!-- end of packages -->\n';
-
-/**
- * The list, in Markdown: packages that the service names itself with their versions, those behind
- * them counted.
- */
-const listPackages = (): string => {
-  const installed = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev);
-  const ofConsole = Object.entries(packageJson.optionalDependencies).filter(
-    ([name]) => !name.startsWith('node-'),
-  );
-  const named = [...Object.entries(packageJson.dependencies), ...ofConsole].map(
-    ([name, version]) =>
-      `| ${name} | ${version} | ${packages[`node_modules/${name}`]?.license ?? 'none'} |`,
-  );
-  const counts = Map.groupBy(installed, ([, { license }]) => license ?? 'none');
-  const counted = [...counts]
-    .map(([licence, those]) => ({ licence, count: those.length }))
-    .toSorted((a, b) => b.count - a.count || (a.licence < b.licence ? -1 : 1));
-  const sums = counted.map(({ licence, count }) => `${licence} ${count}`).join(', ');
-  return [
-    '| package | version | licence |',
-    '|---|---|---|',
-    ...named,
-    '',
-    `With those behind them ${installed.length} packages: ${sums}.`,
-    '',
-  ].join('\n');
-};
-
-/** SECURITY.md with the list as it should be. */
-export const withPackages = (text: string): string => {
-  const [before, rest] = text.split(begin);
-  const [, behind] = (rest ?? '').split(end);
-  if (before === undefined || behind === undefined)
-    throw new Error('SECURITY.md has no place for the list of packages');
-  return `${before}${begin}\n${listPackages()}\n${end}${behind}`;
-};
-
 if (import.meta.main) {
   const holes = findHoles();
   const filled = Object.fromEntries(
@@ -132,6 +91,5 @@ if (import.meta.main) {
     join(root, 'package-lock.json'),
     `${JSON.stringify({ ...readLock(), packages: whole }, null, 2)}\n`,
   );
-  writeFileSync(join(root, 'SECURITY.md'), withPackages(readText('SECURITY.md')));
   console.log(`filled ${holes.length} holes of package-lock.json`);
 }

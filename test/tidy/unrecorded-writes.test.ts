@@ -133,16 +133,8 @@ test('the check catches every form of such a write, and nothing else', () => {
   const faultsOf = (text: string): readonly string[] =>
     unrecordedWrites('a.ts', text, unaudited).faults;
   for (const text of [
-    'await em.insert(MerchantEntity, {});',
-    'await em.insertMany(ShopEntity, []);',
-    'await em.nativeUpdate(ApiKeyEntity, {}, {});',
-    'await em.nativeDelete(BlockEntryEntity, {});',
-    'await em.upsert(BankRouteEntity, {});',
-    'await em.upsertMany(RateEntity, []);',
-    "await em.execute('update merchant set name = 1');",
-    'await em.createQueryBuilder(MerchantEntity).update({});',
-    'await em.getKnex().raw(text);',
-    'await em.getKysely().updateTable(table);',
+    ...[...entityWrites].map((method) => `await em.${method}(MerchantEntity, {});`),
+    ...[...wayAround].map((method) => `await em.${method}('update merchant set name = 1');`),
     'await database.orm.em.getConnection().execute(text);',
     'await database.emOf(context).nativeUpdate(MerchantEntity, {}, {});',
     'await database.fork().execute(text);',
