@@ -106,7 +106,7 @@ describe('the documentation', { skip: noChromium }, () => {
       : []),
   ] as const;
   // The reference is a package's: in short, one look at it.
-  for (const view of size(views.slice(0, 1), views))
+  for (const view of size<readonly View[]>(views.slice(0, 1), views))
     test(`the reference is clean for axe at ${JSON.stringify(view)}`, async () => {
       // The reference keeps more than its style of the look that it was loaded in.
       if (isLong) {
