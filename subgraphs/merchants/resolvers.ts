@@ -294,8 +294,8 @@ const queries = (deps: MerchantsDeps): QueryResolvers => {
       return merchant ?? null;
     },
     rates: (_, __, { principal, now }) => ratesOf(pool, keyOf(principal), now()),
-    ledgerFile: async (_, { type, ...page }, { principal }) =>
-      orThrow(await exportLedger(pool, keyOf(principal), { ...page, type })),
+    ledgerFile: async (_, query, { principal }) =>
+      orThrow(await exportLedger(pool, keyOf(principal), query)),
     apiKeyHolder: (_, { digest }) => findKeyHolder(pool, digest),
     liveEvent: async (_, { id }, context) => {
       const event = await findEvent(database.emOf(context), id);

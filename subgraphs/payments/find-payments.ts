@@ -10,9 +10,8 @@ import {
   type RefundFieldsFragment,
 } from '../../schema/wire.ts';
 import { loadByKey, type RowKey } from '../platform/database/batch-calls.ts';
-import type { RowFilter } from '../platform/database/list-statements.ts';
+import type { ListTable, RowFilter } from '../platform/database/list-statements.ts';
 import { type FoundPage, type ListedPage, openList } from '../platform/database/lists.ts';
-import { registry, type RegistryTable } from '../platform/database/registry.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
 import { columns, type Runner } from '../platform/database/statement.ts';
 import { isUuid, publicIdInAnyCase } from '../rules/ids.ts';
@@ -35,7 +34,7 @@ export const findNamed = async (runner: Runner, { merchantId, id }: RowKey) => {
 
 export const loadRefunds = loadByKey<Refund>('refund', columns(refundNames));
 
-export const paymentTable: RegistryTable = {
+export const paymentTable: ListTable = {
   name: 'payment',
   filters: { status: paymentStatuses },
 };
@@ -47,26 +46,21 @@ export const refundedInPart = (isAsked: boolean | null | undefined): RowFilter =
   value: isAsked,
 });
 
-const refundTable: RegistryTable = { name: 'refund', filters: { status: refundStatuses } };
+const refundTable: ListTable = { name: 'refund', filters: { status: refundStatuses } };
 
 export type PaymentPage = FoundPage<Payment>;
 export type RefundPage = ListedPage<Refund>;
 
-/** The payments registry, filtered by status. */
-export const listPayments = registry<Payment>(paymentTable, columns(paymentNames));
-/** The refunds registry, filtered by status. */
-const listRefunds = registry<Refund>(refundTable, columns(refundNames));
-
-/** Payments as their callers list them: the registry's, narrowed, or of all merchants. */
-export const pageOfPayments = openList<Payment>(
-  { table: paymentTable, columns: columns(paymentNames) },
-  listPayments,
-);
+/** Payments as their callers list them: a merchant's, narrowed, or of all merchants. */
+export const pageOfPayments = openList<Payment>({
+  table: paymentTable,
+  columns: columns(paymentNames),
+});
 /** Refunds likewise. */
-export const pageOfRefunds = openList<Refund>(
-  { table: refundTable, columns: columns(refundNames) },
-  listRefunds,
-);
+export const pageOfRefunds = openList<Refund>({
+  table: refundTable,
+  columns: columns(refundNames),
+});
 
 // A payment and a refund as GraphQL and the public JSON see them. The frozen webhook body is made
 // of the same view.

@@ -12,7 +12,7 @@ import type { Principal } from '../platform/access/principal.ts';
 import { writeEntry, type Acting } from '../platform/database/audit.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
 import { foundTotalField, totalField, exactly, oneOf } from '../platform/database/lists.ts';
-import { reachOf } from '../platform/database/registry.ts';
+import { reachOf } from '../platform/database/reach.ts';
 import { inTransaction } from '../platform/database/statement.ts';
 import type { SubgraphDeps } from '../platform/graph/build-subgraph.ts';
 import { mayReadOfShop, ownOnly } from '../platform/graph/entities.ts';

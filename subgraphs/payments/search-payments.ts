@@ -14,7 +14,7 @@ import {
 } from '../platform/database/keyset.ts';
 import { readSearch, runUnnamed } from '../platform/database/lists.ts';
 import type { RowFilter } from '../platform/database/list-statements.ts';
-import type { Reach } from '../platform/database/registry.ts';
+import type { Reach } from '../platform/database/reach.ts';
 import { columns, type Runner } from '../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payment } from './entities.ts';

@@ -1,9 +1,9 @@
-/** Reads payouts: by id, by reference, as a registry. */
+/** Reads payouts: by id, by reference, as a list. */
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { payoutJson, type PayoutFieldsFragment } from '../../schema/wire.ts';
 import { loadByKey } from '../platform/database/batch-calls.ts';
 import { type FoundPage, openList } from '../platform/database/lists.ts';
-import { registry, type RegistryTable } from '../platform/database/registry.ts';
+import type { ListTable } from '../platform/database/list-statements.ts';
 import {
   columns,
   propertyNames,
@@ -25,21 +25,15 @@ const payoutColumns = columns(payoutNames);
 
 export const loadPayouts = loadByKey<Payout>('payout', payoutColumns);
 
-export const payoutTable: RegistryTable = {
+export const payoutTable: ListTable = {
   name: 'payout',
   filters: { status: payoutStatuses, method: payoutMethods },
 };
 
 export type PayoutPage = FoundPage<Payout>;
 
-/** The payouts registry, filtered by status and method. */
-const listPayouts = registry<Payout>(payoutTable, payoutColumns);
-
-/** Payouts as lists show them: the registry's, filtered, or those of all merchants. */
-export const pageOfPayouts = openList<Payout>(
-  { table: payoutTable, columns: payoutColumns },
-  listPayouts,
-);
+/** Payouts as lists show them: a merchant's, filtered, or those of all merchants. */
+export const pageOfPayouts = openList<Payout>({ table: payoutTable, columns: payoutColumns });
 
 // A payout in the public JSON. The frozen webhook body and GET /v1/public/payouts/{id} use the same
 // view.

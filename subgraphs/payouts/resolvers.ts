@@ -13,7 +13,7 @@ import { writeEntry } from '../platform/database/audit.ts';
 import { openKnownMerchants } from '../platform/database/known-merchants.ts';
 import { foundTotalField, totalField, exactly, oneOf } from '../platform/database/lists.ts';
 import type { Database } from '../platform/database/orm.ts';
-import { reachOf } from '../platform/database/registry.ts';
+import { reachOf } from '../platform/database/reach.ts';
 import { emOn } from '../platform/database/orm-connections.ts';
 import { inTransaction } from '../platform/database/statement.ts';
 import { personOf, type PersonActing } from '../platform/drafts/drafts.ts';

@@ -14,7 +14,7 @@ import {
   type PageQuery,
 } from '../platform/database/keyset.ts';
 import type { RowFilter } from '../platform/database/list-statements.ts';
-import type { Reach } from '../platform/database/registry.ts';
+import type { Reach } from '../platform/database/reach.ts';
 import { columns, run, type Runner, type Statement } from '../platform/database/statement.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payout } from './entities.ts';

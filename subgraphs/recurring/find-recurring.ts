@@ -28,7 +28,7 @@ export const loadTokens = loadByKey<Token>('token', tokenColumns);
 // are short.
 
 /** Rows of a page at most. The REST API reads its whole lists in such pages. */
-const recurringPage_max = 500;
+export const recurringPage_max = 500;
 /** Rows of a list that is answered as a whole. */
 const wholeList_max = 10_000;
 
@@ -82,7 +82,7 @@ const tokensListed: ListedTable = {
 };
 
 /** Tokens as lists show them, filtered. */
-export const listTokens = openList<Token>(tokensListed, null);
+export const listTokens = openList<Token>(tokensListed);
 
 /** Tokens of this customer; null: of any. */
 export const ofCustomerRef = (customerRef: string | null | undefined): RowFilter =>
@@ -130,10 +130,7 @@ const subscriptionsListed: ListedTable = {
 export type SubscriptionPage = ListedPage<Subscription>;
 
 /** Subscriptions as lists show them: the merchant's in pages, or filtered. */
-export const listSubscriptions = openList<Subscription>(
-  subscriptionsListed,
-  (runner, reach, page) => pageOfModes(runner, subscriptionsListed, reach, page),
-);
+export const listSubscriptions = openList<Subscription>(subscriptionsListed);
 
 /**
  * All of the merchant's subscriptions in these modes, newest first; `bad_request` when there are

@@ -4,21 +4,23 @@ import type { Mode } from '../../subgraphs/rules/mode.ts';
 import { isRefusal } from '../../subgraphs/rules/refusal.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { looked_max_rows, exactly } from '../../subgraphs/platform/database/lists.ts';
-import { cursorOf, pageRange } from '../../subgraphs/platform/database/keyset.ts';
-import { pageText, type ListQuery } from '../../subgraphs/platform/database/list-statements.ts';
 import {
-  registryRange,
-  registryText,
-  type RegistryQuery,
-  type RegistryTable,
-  type Reach,
-} from '../../subgraphs/platform/database/registry.ts';
+  cursorOf,
+  pageRange,
+  spanOf,
+  type PageQuery,
+} from '../../subgraphs/platform/database/keyset.ts';
+import {
+  pageText,
+  type ListedTable,
+  type ListQuery,
+} from '../../subgraphs/platform/database/list-statements.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import { ledgerColumns, ledgerTable } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { cancelPayment } from '../../subgraphs/payments/cancel-payment.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import type { Payment } from '../../subgraphs/payments/entities.ts';
-import { listPayments } from '../../subgraphs/payments/find-payments.ts';
+import { pageOfPayments } from '../../subgraphs/payments/find-payments.ts';
 import { paymentStatuses } from '../../subgraphs/payments/rules/payment.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { size } from '../support/size.ts';
@@ -28,33 +30,32 @@ let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
 after(() => migrated.close());
 
-const reachOf = ({ merchantId, shopId }: KeyPrincipal, modes: readonly Mode[]): Reach => ({
-  merchantId,
-  shopIds: [shopId],
-  modes,
+/** A key of a shop in the first of these modes, with the rows of the second. */
+const readerOf = (key: KeyPrincipal, [mode, ...others]: readonly [Mode, ...Mode[]]) => ({
+  principal: { ...key, mode },
+  includeTest: others.length > 0,
 });
+type Reader = ReturnType<typeof readerOf>;
 
-interface Asked {
+interface Asked extends PageQuery {
   readonly status?: readonly string[] | null;
   readonly from?: string | null;
   readonly to?: string | null;
-  readonly first: number;
 }
+
+const list = ({ principal, includeTest }: Reader, { status = null, ...page }: Asked) =>
+  pageOfPayments(migrated.database.pool, principal, { ...page, includeTest, columns: { status } });
 
 /** All pages of a query, one after another. `between` runs before each but the first. */
 const pages = async (
-  reach: Reach,
-  { status = null, ...page }: Asked,
+  reader: Reader,
+  asked: Asked,
   between: () => Promise<unknown> = async () => {},
 ): Promise<readonly Payment[]> => {
   const rows: Payment[] = [];
   let cursor: string | null = null;
   do {
-    const found = await listPayments(migrated.database.pool, reach, {
-      ...page,
-      after: cursor,
-      filters: { status },
-    });
+    const found: Awaited<ReturnType<typeof list>> = await list(reader, { ...asked, after: cursor });
     if (isRefusal(found)) throw new Error(found.message);
     rows.push(...found.nodes);
     cursor = found.pageInfo.endCursor;
@@ -82,8 +83,8 @@ describe('pages that are read while rows are inserted and change status', () => 
       status: `'pending'`,
       at: `timestamptz '2026-11-21 10:00:00Z' + n / 4 * interval '1 ms'`,
     });
-    const reach = reachOf(key, ['test']);
-    const existing = (await pages(reach, { first: 200 })).map(({ id }) => id);
+    const reader = readerOf(key, ['test']);
+    const existing = (await pages(reader, { first: 200 })).map(({ id }) => id);
     assert.equal(existing.length, rowsBefore);
     const reading = new AbortController();
     let written = 0;
@@ -103,7 +104,7 @@ describe('pages that are read while rows are inserted and change status', () => 
     };
     const writers = [0, 1, 2, 3].map(write);
     const read = await Promise.all(
-      readers.map((asked) => pages(reach, asked, () => new Promise(setImmediate))),
+      readers.map((asked) => pages(reader, asked, () => new Promise(setImmediate))),
     ).finally(() => reading.abort());
     await Promise.all(writers);
     assert.ok(written > 20, `only ${written} rows were written meanwhile`);
@@ -126,7 +127,7 @@ describe('pages that are read while rows are inserted and change status', () => 
       status: `case when n % 3 = 0 then 'failed' else 'pending' end`,
       at: `timestamptz '2026-11-21 10:00:00Z' + n / 4 * interval '1 ms'`,
     });
-    const reach = reachOf(key, ['test']);
+    const reader = readerOf(key, ['test']);
     let at = Temporal.Instant.from('2026-11-21T12:00:00Z');
     const insert = async (): Promise<void> => {
       at = at.add({ seconds: 1 });
@@ -138,13 +139,15 @@ describe('pages that are read while rows are inserted and change status', () => 
       { first: 4, status: ['failed', 'pending'], from: '2026-11-21', to: '2026-11-21' },
     ];
     for (const { first: size, ...query } of queries) {
-      const filters = { status: query.status ?? null };
-      const there = await pages(reach, { ...query, first: size }, insert);
+      const there = await pages(reader, { ...query, first: size }, insert);
       const back: Payment[] = [];
       const sizes: number[] = [];
       for (let before: string | null = null, more = true; more;) {
-        const asked = { ...query, last: size, before, filters };
-        const page = await listPayments(database.pool, reach, asked);
+        const page: Awaited<ReturnType<typeof list>> = await list(reader, {
+          ...query,
+          last: size ?? null,
+          before,
+        });
         if (isRefusal(page)) assert.fail(page.message);
         assert.equal(page.pageInfo.hasNextPage, before !== null);
         back.unshift(...page.nodes);
@@ -174,15 +177,15 @@ describe('pages that are read while rows are inserted and change status', () => 
       status: `'pending'`,
       at: `timestamptz '2026-11-21 10:00:00Z' + n / 3 * interval '1 ms'`,
     });
-    const reach = reachOf(key, ['test']);
-    const existing = await pages(reach, { first: 200 });
+    const reader = readerOf(key, ['test']);
+    const existing = await pages(reader, { first: 200 });
     const leaving = existing.filter((_, index) => index % 3 === 1).map(({ id }) => id);
     const staying = existing.filter((_, index) => index % 3 !== 1).map(({ id }) => id);
     const queue = [...leaving];
     const now = Temporal.Instant.from('2026-11-21T10:01:00Z');
     const cancelNext = () =>
       Promise.all(queue.splice(0, 3).map((id) => cancelPayment(database, key, id, now)));
-    const ids = (await pages(reach, { first: 5, status: ['pending'] }, cancelNext)).map(
+    const ids = (await pages(reader, { first: 5, status: ['pending'] }, cancelNext)).map(
       ({ id }) => id,
     );
     assert.deepEqual(
@@ -204,7 +207,7 @@ describe('filters', () => {
     const at = `timestamptz '2026-11-19 00:00:00Z' + n / 3 % 3 * interval '1 day' + (array['0 s', '12 h', '23:59:59.999'])[1 + n % 3]::interval`;
     for (const mode of ['live', 'test'] as const)
       await plantPayments(migrated.database.pool, key, mode, 90, { status: names, at });
-    all = await pages(reachOf(key, ['live', 'test']), { first: 200 });
+    all = await pages(readerOf(key, ['live', 'test']), { first: 200 });
     assert.equal(all.length, 180);
   });
 
@@ -235,7 +238,7 @@ describe('filters', () => {
               payment.createdAt.toString() >= `${from ?? '2000-01-01'}T00:00:00Z` &&
               payment.createdAt.toString().slice(0, 10) <= (to ?? '9999-12-31'),
           );
-          const found = await pages(reachOf(key, modes), { status, from, to, first: 17 });
+          const found = await pages(readerOf(key, modes), { status, from, to, first: 17 });
           assert.deepEqual(
             found.map(({ id }) => id),
             expected.map(({ id }) => id),
@@ -248,16 +251,10 @@ describe('filters', () => {
 
   test('bind the cursor: it is refused with another status, day or mode, and holds whatever the order of the statuses', async () => {
     const ask = (
-      asked: Omit<Asked, 'first'>,
+      asked: Asked,
       after: string | null,
-      modes: readonly Mode[] = ['live'],
-    ) =>
-      listPayments(migrated.database.pool, reachOf(key, modes), {
-        first: 2,
-        after,
-        from: asked.from,
-        filters: { status: asked.status },
-      });
+      modes: readonly [Mode, ...Mode[]] = ['live'],
+    ) => list(readerOf(key, modes), { first: 2, after, ...asked });
     const first = await ask({ status: ['failed', 'pending'] }, null);
     assert.ok(!isRefusal(first) && first.pageInfo.endCursor !== null);
     const { endCursor } = first.pageInfo;
@@ -292,24 +289,29 @@ describe('a page of what is rare among many', () => {
     await pool.query('analyze payment, posting');
   });
 
+  /** A page of the live rows of the shop. */
+  const textOf = (
+    listed: ListedTable,
+    { columns = {}, rows = [], from, to, ...page }: Partial<ListQuery> & Asked,
+  ) => {
+    const [range, span] = [pageRange(page, null), spanOf(from, to)];
+    assert.ok(!isRefusal(range) && !isRefusal(span));
+    const { merchantId, shopId } = key;
+    const reach = { merchantId, shopIds: [shopId], modes: ['live'] } as const;
+    const query: ListQuery = { page, reach, span, columns, rows, asked: null };
+    return pageText(listed, query, { range, walk: looked_max_rows, isOverShards: false });
+  };
+
   /** Blocks that a page touches, with the plan that serves all values. */
-  const blocksOf = async (
-    table: RegistryTable,
-    columns: string,
-    query: RegistryQuery,
-  ): Promise<number> => {
-    const range = registryRange(table, reachOf(key, ['live']), query);
-    assert.ok(!isRefusal(range));
+  const blocksOf = async (...asked: Parameters<typeof textOf>): Promise<number> => {
+    const { text, values } = textOf(...asked);
     const client = await migrated.database.pool.connect();
     try {
       await client.query('set plan_cache_mode = force_generic_plan');
-      await client.query(`prepare page as ${registryText(table, columns, range)}`);
-      const literals = range.values(51).map((value) => {
-        if (value === null) return 'null';
-        return client.escapeLiteral(
-          Array.isArray(value) ? `{${value.join(',')}}` : JSON.stringify(value).replaceAll('"', ''),
-        );
-      });
+      await client.query(`prepare page as ${text}`);
+      const literals = values.map((value) =>
+        client.escapeLiteral(Array.isArray(value) ? `{${value.join(',')}}` : String(value)),
+      );
       const { rows } = await client.query<{
         'QUERY PLAN': readonly { readonly Plan: Readonly<Record<string, number>> }[];
       }>(`explain (analyze, buffers, format json) execute page(${literals.join(', ')})`);
@@ -319,12 +321,13 @@ describe('a page of what is rare among many', () => {
       client.release(true);
     }
   };
-  const payments: RegistryTable = { name: 'payment', filters: { status: paymentStatuses } };
-  const paymentColumns = 'id, created_at as "createdAt", status';
-  const any = { filters: { status: null } };
+  const payments: ListedTable = {
+    table: { name: 'payment', filters: { status: paymentStatuses } },
+    columns: 'id, created_at as "createdAt", status',
+  };
 
   test('touches about as many blocks as any page', async () => {
-    const whole = await blocksOf(payments, paymentColumns, any);
+    const whole = await blocksOf(payments, {});
     assert.ok(whole > 0 && whole < 100, `a page without a filter touches ${whole} blocks`);
     for (const status of [
       ['failed'],
@@ -332,7 +335,7 @@ describe('a page of what is rare among many', () => {
       ['refunded'],
       ['failed', 'succeeded'],
     ]) {
-      const blocks = await blocksOf(payments, paymentColumns, { filters: { status } });
+      const blocks = await blocksOf(payments, { columns: { status } });
       assert.ok(
         blocks > 0 && blocks < whole + 100,
         `${status.join()} touches ${blocks} blocks, a page without a filter ${whole}`,
@@ -347,8 +350,6 @@ describe('a page of what is rare among many', () => {
       [key.merchantId],
     );
     await pool.query('vacuum analyze payment');
-    const reach = reachOf(key, ['live']);
-    const listed = { table: payments, columns: paymentColumns };
     for (const [column, value] of [
       ['order_id', 'order-77'],
       ['order_id', 'order-none'],
@@ -356,53 +357,32 @@ describe('a page of what is rare among many', () => {
       ['customer_id', 'nobody'],
       ['customer_id', 'guest'],
     ] as const) {
-      const range = pageRange({}, null);
-      assert.ok(!isRefusal(range));
-      const rows = [exactly(`payment.${column}`, value)];
-      const span = { since: null, until: null };
-      const query: ListQuery = { page: {}, reach, span, columns: {}, rows, asked: null };
-      const read = { range, walk: looked_max_rows, isOverShards: false };
-      const { text, values } = pageText(listed, query, read);
-      const { rows: plans } = await pool.query<{
-        'QUERY PLAN': readonly { readonly Plan: Readonly<Record<string, number>> }[];
-      }>(`explain (analyze, buffers, format json) ${text}`, [...values]);
-      const plan = plans[0]?.['QUERY PLAN'][0]?.Plan ?? {};
-      const blocks = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+      const blocks = await blocksOf(payments, { rows: [exactly(`payment.${column}`, value)] });
       assert.ok(blocks > 0 && blocks < 100, `${column} ${value}: ${blocks} blocks`);
     }
   });
 
   test('of the ledger too', async () => {
-    const whole = await blocksOf(ledgerTable, ledgerColumns, { filters: { type: null } });
-    const rare = await blocksOf(ledgerTable, ledgerColumns, { filters: { type: ['settlement'] } });
+    const ledger = { table: ledgerTable, columns: ledgerColumns };
+    const whole = await blocksOf(ledger, {});
+    const rare = await blocksOf(ledger, { columns: { type: ['settlement'] } });
     assert.ok(whole > 0 && whole < 100 && rare > 0 && rare < 100, `${whole} and ${rare} blocks`);
   });
 
   test('and a page far behind the first, or of days long ago, touches no more than the first', async () => {
     const oldest = { createdAt: Temporal.Instant.from('2026-11-21T10:02:00Z'), id: key.merchantId };
-    const behind = (status: readonly string[] | null): RegistryQuery => {
-      const range = registryRange(payments, reachOf(key, ['live']), {
-        first: 50,
-        filters: { status },
-      });
-      assert.ok(!isRefusal(range));
-      return { after: cursorOf(oldest, range.bound), filters: { status } };
-    };
-    const back = ({ after, ...query }: RegistryQuery): RegistryQuery => ({
-      ...query,
-      last: 50,
-      before: after,
-    });
+    const cursor = cursorOf(oldest, null);
+    const columns = { status: ['succeeded'] };
     const queries = {
-      deep: behind(null),
-      'deep of one status': behind(['succeeded']),
-      'back from the deep': back(behind(null)),
-      'back from the deep in one status': back(behind(['succeeded'])),
-      last: back(any),
-      'long ago': { ...any, from: '2020-01-01', to: '2026-11-21' },
+      deep: { after: cursor },
+      'deep of one status': { after: cursor, columns },
+      'back from the deep': { last: 50, before: cursor },
+      'back from the deep in one status': { last: 50, before: cursor, columns },
+      last: { last: 50 },
+      'long ago': { from: '2020-01-01', to: '2026-11-21' },
     };
     for (const [name, query] of Object.entries(queries)) {
-      const blocks = await blocksOf(payments, paymentColumns, query);
+      const blocks = await blocksOf(payments, query);
       assert.ok(blocks > 0 && blocks < 100, `${name}: ${blocks} blocks`);
     }
   });

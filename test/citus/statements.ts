@@ -9,7 +9,7 @@ import { loadModule } from 'libpg-query';
 import { copied, distributed } from '../database/distribution.ts';
 import { breachesOf } from '../database/merchant-rule.ts';
 import { inOneDatabase } from '../database/over-all-merchants.ts';
-import { makeStatements, type Unnamed } from '../database/made-statements.ts';
+import { makeStatements, type Listed } from '../database/made-statements.ts';
 import { loadProgram, statementsSeen, type Seen } from '../database/statements.ts';
 import { distribute, startCitus, type Servers } from './servers.ts';
 import { errorCode } from '../../subgraphs/platform/tracing/error-code.ts';
@@ -42,7 +42,7 @@ const isRefusal = (error: unknown): boolean =>
 
 let servers: Servers;
 let client: pg.Client;
-let unnamed: Unnamed;
+let listed: Listed;
 before(async () => {
   servers = await startCitus(process.env['CITUS_BIN'] ?? '');
   const { migrateTemplate } = await import('../support/migrated.ts');
@@ -50,7 +50,7 @@ before(async () => {
   await distribute(servers.url);
   await loadModule();
   loadProgram();
-  unnamed = await makeStatements();
+  listed = await makeStatements();
   client = new pg.Client({ connectionString: servers.url });
   await client.connect();
 });
@@ -103,7 +103,7 @@ describe('on tables that are sharded over two workers', () => {
       if (!isRefusal(error)) continue;
       if (seen.name === hasTwin) continue;
       if (Object.hasOwn(inOneDatabase, seen.name)) continue;
-      if (unnamed.inOneDatabase.includes(seen.text)) continue;
+      if (listed.inOneDatabase.includes(seen.text)) continue;
       refused.push(`${seen.name} (${seen.site}): ${String(error)}`);
     }
     assert.ok(statements.length > 350, `saw only ${statements.length} statements`);

@@ -10,7 +10,7 @@ import type { Banks } from '../../subgraphs/acquirers/route.ts';
 import type { Database } from '../../subgraphs/platform/database/orm.ts';
 import type { Secrets } from '../../subgraphs/platform/config/config.ts';
 import type { ListRequest, FoundPage } from '../../subgraphs/platform/database/lists.ts';
-import type { Reach } from '../../subgraphs/platform/database/registry.ts';
+import type { Reach } from '../../subgraphs/platform/database/reach.ts';
 import type { Runner } from '../../subgraphs/platform/database/statement.ts';
 import { isRefusal, type Refusal } from '../../subgraphs/rules/refusal.ts';
 import type { OperatorPrincipal } from '../../subgraphs/platform/access/principal.ts';
@@ -19,16 +19,26 @@ import type { PaymentSearch } from '../../subgraphs/payments/rules/search.ts';
 const merchantId = '11111111-1111-4111-8111-111111111111';
 const id = '22222222-2222-4222-8222-222222222222';
 
-/** A pool without a server: gives rows by the statement's name, and keeps the texts without one. */
+/** A list's statement has no name, or one that ends with a digest of its text. */
+const ofList = /^$|\.list_/;
+
+/** A pool without a server: gives rows by the statement's name, and keeps the texts of lists. */
 const openNobody = (rows: Readonly<Record<string, readonly object[]>> = {}) => {
-  const unnamed: string[] = [];
-  const query = ({ name, text = '' }: { readonly name?: string; readonly text?: string }) => {
-    if (name === '') unnamed.push(text);
-    return Promise.resolve({ rows: rows[name ?? 'command'] ?? [] });
+  const listed: string[] = [];
+  const query = ({
+    name = 'command',
+    text = '',
+  }: {
+    readonly name?: string;
+    readonly text?: string;
+  }) => {
+    const isList = ofList.test(name);
+    if (isList) listed.push(text);
+    return Promise.resolve({ rows: rows[isList ? 'list' : name] ?? [] });
   };
   const client = { query, release: () => {} };
   const pool: unknown = { ...client, connect: () => Promise.resolve(client) };
-  return { pool: pool as pg.Pool & pg.PoolClient, unnamed };
+  return { pool: pool as pg.Pool & pg.PoolClient, listed };
 };
 
 /** Is whatever is asked of it: who takes it only keeps it for later. */
@@ -136,8 +146,8 @@ const makeLists = async () => {
   const deliveries: List = (runner, _, { merchantId: __, columns: ___, ...page }) =>
     listDeliveries(anyPart, runner, { ...page, merchantId: null, shopId: id, subjectId: id });
   const rows = [created, created].map((row) => ({ ...row, ...counted }));
-  const [ofMerchant, ofAll] = [openNobody({ '': rows }), openNobody({ '': rows })];
-  const spread = openNobody({ '': rows, 'database.is_spread': [{ isSharded: true }] });
+  const [ofMerchant, ofAll] = [openNobody({ list: rows }), openNobody({ list: rows })];
+  const spread = openNobody({ list: rows, 'database.is_spread': [{ isSharded: true }] });
   await turnPages(ofAll.pool, deliveries, { columns: {} });
   await turnPages(spread.pool, deliveries, { columns: {} });
   for (const list of lists) {
@@ -167,9 +177,9 @@ const makeSearches = async (ofMerchant: Runner, ofAll: Runner): Promise<void> =>
     await turnPages(ofMerchant, search(found, reach), { columns: {} });
 };
 
-/** Texts of statements without a name. */
-export interface Unnamed {
-  /** Of lists and searches of one merchant. */
+/** Texts of the statements of lists and searches. */
+export interface Listed {
+  /** Of one merchant. */
   readonly ofMerchant: readonly string[];
   readonly ofAll: readonly string[];
   /** Of all merchants, where the tables are not spread. */
@@ -177,17 +187,17 @@ export interface Unnamed {
 }
 
 /**
- * Makes them all, and gives those without a name; `statements.ts` is imported before, as it watches
+ * Makes them all, and gives those of lists; `statements.ts` is imported before, as it watches
  * what is imported here.
  */
-export const makeStatements = async (): Promise<Unnamed> => {
+export const makeStatements = async (): Promise<Listed> => {
   await makeJobs();
   const [ofMerchant, inOneDatabase, spread] = await makeLists();
   await makeSearches(ofMerchant.pool, spread.pool);
-  const texts = new Set(spread.unnamed);
+  const texts = new Set(spread.listed);
   return {
-    ofMerchant: ofMerchant.unnamed,
-    ofAll: spread.unnamed,
-    inOneDatabase: inOneDatabase.unnamed.filter((text) => !texts.has(text)),
+    ofMerchant: ofMerchant.listed,
+    ofAll: spread.listed,
+    inOneDatabase: inOneDatabase.listed.filter((text) => !texts.has(text)),
   };
 };

@@ -10,7 +10,7 @@ import { loadModule } from 'libpg-query';
 import { copied, distributed } from './distribution.ts';
 import { breachesOf, type Breach } from './merchant-rule.ts';
 import { inOneDatabase, ofOneShard, overAll } from './over-all-merchants.ts';
-import { makeStatements, type Unnamed } from './made-statements.ts';
+import { makeStatements, type Listed } from './made-statements.ts';
 import { loadProgram, statementsSeen, type Seen } from './statements.ts';
 
 const given = { distributed, copied };
@@ -114,11 +114,11 @@ describe('a statement that no shard can run alone', () => {
 
 describe('the statements of the program', () => {
   const breaking = new Map<string, { readonly seen: Seen; readonly breaches: readonly Breach[] }>();
-  let unnamed: Unnamed;
+  let listed: Listed;
 
   before(async () => {
     loadProgram();
-    unnamed = await makeStatements();
+    listed = await makeStatements();
     for (const seen of statementsSeen().statements) {
       if (seen.name === '') continue;
       const isOfOneShard = Object.hasOwn(ofOneShard, seen.name);
@@ -134,7 +134,7 @@ describe('the statements of the program', () => {
   });
 
   test('of lists and searches name the merchant whose rows are asked for, and else read alone', () => {
-    const { ofMerchant, ofAll } = unnamed;
+    const { ofMerchant, ofAll } = listed;
     assert.ok(ofMerchant.length > 50 && ofAll.length > 50, 'saw few lists');
     for (const text of ofMerchant) assert.deepEqual(breachesOf(text, given), [], text);
     for (const text of ofAll) {

@@ -4,7 +4,7 @@ import { propertyNames } from '../../subgraphs/platform/database/statement.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { applyPayoutAnswer } from '../../subgraphs/payouts/apply-payout-answer.ts';
 import { PayoutEntity } from '../../subgraphs/payouts/entities.ts';
-import type { Reach } from '../../subgraphs/platform/database/registry.ts';
+import type { Reach } from '../../subgraphs/platform/database/reach.ts';
 import { searchPayouts } from '../../subgraphs/payouts/search-payouts.ts';
 import { answered, codeOf, granted } from '../support/granted.ts';
 import { openGate, repeatWhileAsking } from '../support/slow-answer.ts';

@@ -4,16 +4,15 @@
  */
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { SourceKind } from '../../ledger/entities.ts';
-import { cursorOf, type Page } from '../../platform/database/keyset.ts';
-import { type ListedPage, openList } from '../../platform/database/lists.ts';
 import {
-  registry,
-  type RegistryQuery,
-  type RegistryTable,
-  registryRange,
-  withinRange,
-  type Reach,
-} from '../../platform/database/registry.ts';
+  cursorOf,
+  pageRange,
+  spanOf,
+  type Page,
+  type PageQuery,
+} from '../../platform/database/keyset.ts';
+import type { ListTable } from '../../platform/database/list-statements.ts';
+import { type ListedPage, openList } from '../../platform/database/lists.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { Mode } from '../../rules/mode.ts';
 import { ledgerTypes, type LedgerType } from '../../rules/postings.ts';
@@ -34,7 +33,9 @@ export interface LedgerRow {
   readonly createdAt: Temporal.Instant;
 }
 
-export interface LedgerQuery extends Omit<RegistryQuery, 'filters'> {
+interface LedgerFileQuery extends Pick<PageQuery, 'first' | 'after'> {
+  readonly from?: string | null | undefined;
+  readonly to?: string | null | undefined;
   readonly type?: LedgerType | null | undefined;
 }
 
@@ -46,7 +47,7 @@ export const ledgerColumns = `merchant_id as "merchantId", id, shop_id as "shopI
    currency, description, payment_id as "paymentId", payout_id as "payoutId", created_at as "createdAt"`;
 
 /** Postings that are movements; reserves within the merchant's own money are not. */
-export const ledgerTable: RegistryTable = {
+export const ledgerTable: ListTable = {
   name: 'posting',
   filters: { type: ledgerTypes },
   always: `posting.type in (${ledgerTypes.map((type) => `'${type}'`).join(', ')})`,
@@ -67,26 +68,17 @@ export const findMovements = (
   limit: number,
 ): Promise<LedgerRow[]> => run(runner, ofSources, [merchantId, kinds, sourceIds, limit]);
 
-export const ledgerRegistryQuery = ({ type, ...page }: LedgerQuery): RegistryQuery => ({
-  ...page,
-  filters: { type: type ? [type] : null },
-});
-
 export type LedgerPage = ListedPage<LedgerRow>;
 
 /**
  * Movements as callers list them, newest first. Over all merchants, only those without a payment.
  */
-export const pageOfLedger = openList<LedgerRow>(
-  {
-    table: ledgerTable,
-    columns: ledgerColumns,
-    amount: `(${signedAmount})`,
-    ofAll:
-      "posting.type = any (array['refund', 'payout', 'payout_fee', 'settlement', 'adjustment'])",
-  },
-  registry<LedgerRow>(ledgerTable, ledgerColumns),
-);
+export const pageOfLedger = openList<LedgerRow>({
+  table: ledgerTable,
+  columns: ledgerColumns,
+  amount: `(${signedAmount})`,
+  ofAll: "posting.type = any (array['refund', 'payout', 'payout_fee', 'settlement', 'adjustment'])",
+});
 
 // Exports the ledger as a file in parts, with the JSON's fields in order, as RFC 4180. The database
 // formats the text, some thousand rows at a time: over half as fast as COPY, against a tenth with
@@ -113,14 +105,17 @@ const instant = `to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS
 const line = `id || ',' || type || ',' || ${signedAmount} || ',' || currency || ',' || ${description} || ',' || coalesce(payment_id::text, '') || ','
   || coalesce(payout_id::text, '') || ',' || ${instant}`;
 
-// One shop, one mode, and one type or all: a single index range, which needs no merging. The
-// parameters are the registry's.
+/** No row has it, and no id comes before it. */
+const firstId = '00000000-0000-0000-0000-000000000000';
+
+// One shop, one mode, and one type or all: a single index range, which needs no merging. It is read
+// from one end: with a second condition on created_at PostgreSQL walks from there to the cursor.
 const part = (ofType: boolean): Statement => ({
   name: ofType ? 'ledger_file_of_type' : 'ledger_file',
   text: `select count(*)::int as rows, coalesce(string_agg(line, E'\\r\\n') || E'\\r\\n', '') as text, (array_agg(id))[$7::int] as id, min(created_at) as "createdAt"
     from (select id, created_at, ${line} as line from posting
-      where merchant_id = $1 and shop_id = ($2::uuid[])[1] and mode = ($3::text[])[1] and ${ofType ? 'type = ($8::text[])[1]' : ledgerTable.always}
-        and ${withinRange}
+      where merchant_id = $1 and shop_id = $2 and mode = $3 and ${ofType ? 'type = $8' : ledgerTable.always}
+        and created_at >= $4::timestamptz and (created_at, id) < ($5::timestamptz, $6::uuid)
       order by created_at desc, id desc limit $7::int) page`,
 });
 const whole = part(false);
@@ -142,16 +137,27 @@ interface PartRow {
 export const exportLedger = async (
   runner: Runner,
   { merchantId, shopId, mode }: Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode'>,
-  query: LedgerQuery,
+  { first, after, from = null, to = null, type = null }: LedgerFileQuery,
 ): Promise<LedgerFilePart | Refusal> => {
-  const reach: Reach = { merchantId, shopIds: [shopId], modes: [mode] };
-  const range = registryRange(ledgerTable, reach, ledgerRegistryQuery(query), part_max_rows);
+  const span = spanOf(from, to);
+  if (isRefusal(span)) return span;
+  const bound = ['ledger_file', merchantId, shopId, mode, from, to, type];
+  const range = pageRange({ first, after }, bound, part_max_rows);
   if (isRefusal(range)) return range;
-  const [found] = await run<PartRow>(
-    runner,
-    range.filtered ? ofType : whole,
-    range.values(range.size),
-  );
+  const { size, position } = range;
+  // A cursor lies within the days, which it is bound to.
+  const until = position?.createdAt ?? span.until ?? 'infinity';
+  const values = [
+    merchantId,
+    shopId,
+    mode,
+    span.since ?? '-infinity',
+    until,
+    position?.id ?? firstId,
+    size,
+    ...(type ? [type] : []),
+  ];
+  const [found] = await run<PartRow>(runner, type ? ofType : whole, values);
   if (!found) throw new Error('an aggregate without a row');
   const { id, createdAt, text, rows } = found;
   const endCursor =

@@ -9,7 +9,7 @@ import type {
   TotalsRow,
 } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { shopIdsOf } from '../../platform/database/registry.ts';
+import { shopIdsOf } from '../../platform/database/reach.ts';
 import { type Runner, run, type Statement } from '../../platform/database/statement.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
 import type { Principal } from '../../platform/access/principal.ts';

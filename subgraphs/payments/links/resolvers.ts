@@ -4,7 +4,6 @@ import type {
   PaymentLinkResolvers,
   QueryResolvers,
 } from '../../../schema/generated/payments.ts';
-import { reachOf } from '../../platform/database/registry.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { findSeller } from '../../platform/database/find-seller.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
@@ -16,7 +15,7 @@ import type { PaymentsDeps } from '../parts.ts';
 import { sellerOf } from '../seller.ts';
 import type { PaymentLink } from '../entities.ts';
 import { createLink } from './create-link.ts';
-import { shownOf, listLinks, loadLinks } from './store-link.ts';
+import { shownOf, loadLinks, pageOfLinks } from './store-link.ts';
 import { deactivateLink } from './end-links.ts';
 import { findLinkPage, payLink, timeOfLink } from './pay-link.ts';
 import { isOpen } from './rules.ts';
@@ -42,10 +41,14 @@ export const linkQueries = (deps: PaymentsDeps): QueryResolvers => ({
     return link && mayReadOfShop(principal, link) ? link : null;
   },
   paymentLinks: async (_, { status, merchantId, includeTest, mode, ...page }, { principal }) => {
-    const { pool } = deps.database;
-    const reach = await reachOf(pool, principal, merchantId, includeTest || mode === 'test');
-    const modes = reach.modes.filter((one) => !mode || one === mode);
-    return orThrow(await listLinks(pool, { ...reach, modes }, { ...page, filters: { status } }));
+    const request = {
+      ...page,
+      merchantId: merchantOf(principal, merchantId),
+      includeTest: includeTest || mode === 'test',
+      filter: mode && { mode: [mode] },
+      columns: { status },
+    };
+    return orThrow(await pageOfLinks(deps.database.pool, principal, request));
   },
   linkPage: async (_, { address }) => {
     const link = await findLinkPage(deps, address);

@@ -6,7 +6,7 @@ import { dueOn } from '../../platform/clock/due.ts';
 import { loadByKey, lockByKey, type RowKey } from '../../platform/database/batch-calls.ts';
 import type { RowFilter } from '../../platform/database/list-statements.ts';
 import { ShopEntity } from '../../platform/database/entities.ts';
-import { registry } from '../../platform/database/registry.ts';
+import { openList } from '../../platform/database/lists.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import {
   columns,
@@ -26,11 +26,11 @@ const linkColumns = columns(linkNames);
 /** Links by merchant and id. */
 export const loadLinks = loadByKey<PaymentLink>('payment_link', linkColumns);
 
-/** The registry of links, filtered by status. */
-export const listLinks = registry<PaymentLink>(
-  { name: 'payment_link', filters: { status: linkStatuses } },
-  linkColumns,
-);
+/** A merchant's links, filtered by status. */
+export const pageOfLinks = openList<PaymentLink>({
+  table: { name: 'payment_link', filters: { status: linkStatuses } },
+  columns: linkColumns,
+});
 
 /** Links whose life is over. */
 export const linkLives = dueOn<PaymentLink>({

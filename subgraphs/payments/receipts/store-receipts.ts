@@ -12,7 +12,7 @@ import {
   type ListRequest,
 } from '../../platform/database/lists.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
-import { registry, type RegistryTable } from '../../platform/database/registry.ts';
+import type { ListTable } from '../../platform/database/list-statements.ts';
 import { eachMerchant } from '../../platform/database/sharding.ts';
 import {
   columns,
@@ -32,15 +32,15 @@ const receiptColumns = columns(propertyNames(ReceiptEntity));
 /** Receipts by merchant and id. */
 export const loadReceipts = loadByKey<Receipt>('receipt', receiptColumns);
 
-const table: RegistryTable = { name: 'receipt', filters: { status: receiptStatuses } };
+const table: ListTable = { name: 'receipt', filters: { status: receiptStatuses } };
 
 export type ReceiptPage = ListedPage<Receipt>;
 
-/** The registry of receipts, narrowed, or of all merchants. */
-const listReceipts = openList<Receipt>(
-  { table, columns: receiptColumns, isByColumnsOfAll: true },
-  registry<Receipt>(table, receiptColumns),
-);
+const listReceipts = openList<Receipt>({
+  table,
+  columns: receiptColumns,
+  isByColumnsOfAll: true,
+});
 
 /**
  * Receipts as their callers list them. `bad_request` for a wrong filter, day, size or cursor, and

@@ -1,11 +1,10 @@
 /**
- * Lists as callers request them: without a filter a list is a merchant's registry, which REST also
- * reads; with one, or for all merchants, it is a filtered list.
- * Filtered lists are those that people filter freely, of one merchant or, for the platform's operators, of all: newest
- * first, by keyset. A filter that an index supports is a range of that index, as in a registry;
- * other filters check row by row. A page checks a bounded number of rows: it may be shorter than
- * requested, and its cursor continues where it stopped.
+ * Lists as callers request them, of one merchant or, for the platform's operators, of all: newest
+ * first, by keyset. A filter that an index supports is a range of that index; other filters check
+ * row by row. Then a page checks a bounded number of rows: it may be shorter than requested, and its
+ * cursor continues where it stopped.
  */
+import { createHash } from 'node:crypto';
 import { isUuid } from '../../rules/ids.ts';
 import { modes as allModes, type Mode } from '../../rules/mode.ts';
 import { isOfAll } from '../access/access.ts';
@@ -35,7 +34,7 @@ import {
   type RowFilter,
   type WideReach,
 } from './list-statements.ts';
-import { reachOf, distinct, type RegistryQuery, type Reach } from './registry.ts';
+import { reachOf } from './reach.ts';
 import { isSharded } from './sharding.ts';
 import { run, type Runner } from './statement.ts';
 
@@ -116,6 +115,13 @@ const cutAt = <Row extends Position>(
   return { ...page, pageInfo: { ...page.pageInfo, ...stop } };
 };
 
+/**
+ * The name of a page of one merchant's rows that an index finds: each table has few such texts.
+ * Their plans are kept, since making one takes as long as reading ten rows (0.5 ms).
+ */
+const nameOf = ({ table }: ListedTable, text: string): string =>
+  `${table.name}.list_${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+
 /** Reads a page in a checked range. */
 const readRange = async <Row extends Position>(
   runner: Runner,
@@ -131,7 +137,9 @@ const readRange = async <Row extends Position>(
   const readEdge = async (): Promise<Position | undefined> =>
     (await runUnnamed<Position>(runner, edgeText(listed, query, read)))[0];
   const bound = isOverShards && mayBeCut ? await readEdge() : undefined;
-  const rows = await runUnnamed<Row>(runner, pageText(listed, query, read, bound));
+  const { text, values } = pageText(listed, query, read, bound);
+  const name = mayBeCut || query.reach.merchantId === null ? '' : nameOf(listed, text);
+  const rows = await run<Row>(runner, { name, text }, values);
   // A range whose page is full was not searched beyond it.
   const isWhole = arms === 1 && rows.length > range.size;
   const edge = mayBeCut && !isOverShards && !isWhole ? await readEdge() : bound;
@@ -189,11 +197,13 @@ export interface ListRequest extends PageQuery {
   readonly includeTest?: boolean;
   readonly from?: Given<string>;
   readonly to?: Given<string>;
-  /** Values of the registry's filter columns. */
+  /** Values of the table's filter columns. */
   readonly columns: Readonly<Record<string, Given<readonly string[]>>>;
   readonly filter?: Given<CommonFilter>;
   /** Conditions of the list's own filter fields; a value of null or undefined is none. */
   readonly rows?: readonly RowFilter[];
+  /** Rows of a page at most; absent: the usual limit. */
+  readonly page_max?: number;
 }
 
 /** A row has one of these values; `column` is with its table. */
@@ -285,8 +295,12 @@ const queryOf = async (
     until: earlier(days.until, filter?.until && recordable(filter.until)),
   };
   const reach = await reachWithin(runner, principal, request);
+  // Each value once, in one order: equal filters are the same, however a caller writes them.
   const columns = Object.fromEntries(
-    Object.entries(request.columns).map(([name, values]) => [name, values && distinct(values)]),
+    Object.entries(request.columns).map(([name, values]) => [
+      name,
+      values && [...new Set(values)].toSorted(),
+    ]),
   );
   const rows = rowsOf(listed, reach, request);
   const values = rows.map(({ sql, value }) => [
@@ -294,36 +308,21 @@ const queryOf = async (
     typeof value === 'bigint' ? String(value) : value,
   ]);
   const asked = [span.since, span.until, columns, values].map((part) => part ?? null);
-  return { page: { first, after, last, before }, reach, span, columns, rows, asked };
+  const page = { first, after, last, before };
+  return { page, page_max: request.page_max, reach, span, columns, rows, asked };
 };
-
-/** Reads the pages of a registry, as `registry` makes it. */
-type ReadRegistry<Row> = (
-  runner: Runner,
-  reach: Reach,
-  query: RegistryQuery,
-) => Promise<Page<Row> | Refusal>;
 
 /**
  * A list for every caller. `bad_request` for a wrong filter, day, size or cursor, and for a person
  * who must name a merchant and does not.
  */
 export const openList =
-  <Row extends Position>(listed: ListedTable, readRegistry: ReadRegistry<Row> | null) =>
+  <Row extends Position>(listed: ListedTable) =>
   async (
     runner: Runner,
     principal: Principal,
     request: ListRequest,
   ): Promise<ListedPage<Row> | Refusal> => {
     const query = await queryOf(runner, principal, listed, request);
-    if (isRefusal(query)) return query;
-    const { reach } = query;
-    const { merchantId } = reach;
-    // A registry supports only its own columns and days.
-    if (request.filter || query.rows.length > 0 || merchantId === null || !readRegistry)
-      return readList<Row>(runner, listed, query);
-    const { from, to } = request;
-    const asked = { ...query.page, from, to, filters: query.columns };
-    const page = await readRegistry(runner, { ...reach, merchantId }, asked);
-    return isRefusal(page) ? page : { ...page, total: () => listTotal(runner, listed, query) };
+    return isRefusal(query) ? query : readList<Row>(runner, listed, query);
   };

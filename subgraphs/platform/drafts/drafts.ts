@@ -15,7 +15,7 @@ import { instant } from '../database/instant.ts';
 import { openList } from '../database/lists.ts';
 import type { Database } from '../database/orm.ts';
 import { emOn } from '../database/orm-connections.ts';
-import { registry, type RegistryTable } from '../database/registry.ts';
+import type { ListTable } from '../database/list-statements.ts';
 import { columns, type Runner, inTransaction } from '../database/statement.ts';
 import {
   draftLife_h,
@@ -85,12 +85,12 @@ const tooMany = refuse(
 export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>) => {
   const { entity, name, names, shown, insert, update } = table;
   const own = columns(names);
-  const listed: RegistryTable = { name, filters: { status: draftStatuses } };
+  const listed: ListTable = { name, filters: { status: draftStatuses } };
   return {
     name,
     load: loadByKey<Row>(name, own),
     /** Drafts as lists show them: a merchant's, filtered, or those of all merchants. */
-    page: openList<Row>({ table: listed, columns: own }, registry<Row>(listed, own)),
+    page: openList<Row>({ table: listed, columns: own }),
     /** Drafts past their expiry. */
     lives: dueOn<Row>({
       name: `${name}_lives`,

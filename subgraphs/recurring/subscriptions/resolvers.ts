@@ -29,6 +29,7 @@ import {
   findSubscriptions,
   loadSubscriptions,
   listSubscriptions,
+  recurringPage_max,
   upcomingDates,
 } from '../find-recurring.ts';
 import { startSubscription } from './start-subscription.ts';
@@ -100,7 +101,8 @@ export const subscriptionQueries = ({ database: { pool } }: SubscriptionDeps): Q
       exactly('subscription.customer_ref', filter?.customerRef, { indexedBy: ['mode'] }),
     ];
     const columns = { status: filter?.status };
-    const request = { ...asked, modes: modesOf(principal), columns, filter, rows };
+    const limit = filter ? {} : { page_max: recurringPage_max };
+    const request = { ...asked, ...limit, modes: modesOf(principal), columns, filter, rows };
     return orThrow(await listSubscriptions(pool, principal, request));
   },
 });
