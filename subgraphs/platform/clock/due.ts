@@ -239,7 +239,10 @@ export const dueOn = <Found extends object>(waiting: Waiting) => {
     limit: number,
   ): Promise<Found[]> => run<Found>(runner, ofOneShop, [now, limit, merchantId, shopId]);
   return {
-    /** Up to `limit` rows that are due by `now` on this timeline, longest due first. */
+    /**
+     * Up to `limit` rows that are due by `now` on this timeline, longest due first: in this order
+     * `workBatch` finds the row that fails.
+     */
     due: async (
       runner: Runner,
       timeline: Timeline,
