@@ -141,11 +141,7 @@ const AlertActs = ({ alert, again }: { readonly alert: Alert; readonly again: ()
         </ActButton>
       ) : (
         <span className="quiet wrap">
-          {words.alert.resolvedBy(
-            resolvedBy ?? '',
-            shortMoment(resolvedAt, words.locale, Date.now()),
-          )}
-          : {note}
+          {resolvedBy ?? ''}, {shortMoment(resolvedAt, words.locale, Date.now())}: {note}
         </span>
       )}
       {opened && <ResolveDialog alert={alert} close={close} />}

@@ -58,7 +58,7 @@ const bankLine = (entry: Of<'TimelineBankCall'>, { words, line, failureOf }: Spe
     kind: 'bank',
     at,
     tone: bankTone(answer),
-    text: line.bank(connector, line.calls[call] ?? call, answered),
+    text: `${connector}: ${line.calls[call] ?? call}, ${answered}`,
     aside: line.took(duration(durationMs, words.locale)),
     records: [entry],
   };

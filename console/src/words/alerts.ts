@@ -82,9 +82,9 @@ export const useAlertWords = sectionWords({
     'The bank gets a new order for the whole amount.',
     'Банк получит новое поручение на всю сумму.',
   ],
-  refundRetried: [
-    (status: string) => `Ordered again. The refund: ${status}.`,
-    (status: string) => `Заказано ещё раз. Возврат: ${status}.`,
+  refundRetried: (status: string) => [
+    `Ordered again. The refund: ${status}.`,
+    `Заказано ещё раз. Возврат: ${status}.`,
   ],
   severity: ['Severity', 'Срочность'],
   severities: {
@@ -98,7 +98,7 @@ export const useAlertWords = sectionWords({
   found: ['What was found', 'Что найдено'],
   about: ['About', 'О чём'],
   toSubject: ['Show it', 'Показать'],
-  toPayment: [(name: string) => `Payment ${name}`, (name: string) => `Платёж ${name}`],
+  toPayment: (name: string) => [`Payment ${name}`, `Платёж ${name}`],
   notAssigned: ['Not assigned', 'Не назначено'],
   subject: ['Id of what was changed', 'Id объекта'],
   actor: ['Who', 'Кто'],

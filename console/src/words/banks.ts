@@ -44,11 +44,8 @@ export const useBankWords = sectionWords({
     'The median and the 95th percentile are measured on the newest answers of the period: about 1,000, at most the last 100 of each 5 minutes in a process.',
     'Медиана и 95-й процентиль измерены по последним ответам периода: около 1 000, от каждого процесса — до 100 последних за 5 минут.',
   ],
-  ms: [(value: string) => `${value} ms`, (value: string) => `${value} мс`],
-  over: [
-    (minutes: number) => `Calls by ${minutes} min`,
-    (minutes: number) => `Вызовы по ${minutes} мин`,
-  ],
+  ms: (value: string) => [`${value} ms`, `${value} мс`],
+  over: (minutes: number) => [`Calls by ${minutes} min`, `Вызовы по ${minutes} мин`],
   table: ['The chart as a table', 'График таблицей'],
   time: ['Time', 'Время'],
   breakers: ['Circuit breakers by process', 'Предохранители по процессам'],

@@ -8,11 +8,9 @@ export const useCustomerWords = sectionWords({
   all: ['All of them, with filters', 'Все, с фильтрами'],
   notes: ['Notes', 'Заметки'],
   note: ['New note', 'Новая заметка'],
-  noteHint: [
-    (most: string) =>
-      `Read by everyone who may open the payment, the merchant’s people included. At most ${most} characters.`,
-    (most: string) =>
-      `Видят все, кому доступен платёж, в том числе люди мерчанта. Не больше ${most} знаков.`,
+  noteHint: (most: string) => [
+    `Read by everyone who may open the payment, the merchant’s people included. At most ${most} characters.`,
+    `Видят все, кому доступен платёж, в том числе люди мерчанта. Не больше ${most} знаков.`,
   ],
   add: ['Add the note', 'Добавить заметку'],
   erased: [
@@ -54,20 +52,16 @@ export const useErasureWords = sectionWords({
     'It is written to the audit log: do not name the person',
     'Останется в журнале: не называйте человека',
   ],
-  done: [
-    (payments: string, payouts: string, tokens: string, subscriptions: string) =>
-      `Erased. Payments: ${payments}, payouts: ${payouts}, saved methods: ${tokens}, subscriptions: ${subscriptions}.`,
-    (payments: string, payouts: string, tokens: string, subscriptions: string) =>
-      `Удалено. Платежи: ${payments}, выплаты: ${payouts}, способы оплаты: ${tokens}, подписки: ${subscriptions}.`,
+  done: (payments: string, payouts: string, tokens: string, subscriptions: string) => [
+    `Erased. Payments: ${payments}, payouts: ${payouts}, saved methods: ${tokens}, subscriptions: ${subscriptions}.`,
+    `Удалено. Платежи: ${payments}, выплаты: ${payouts}, способы оплаты: ${tokens}, подписки: ${subscriptions}.`,
   ],
-  left: [
-    (count: string) =>
-      `Not final yet and left as they are: ${count}. Cancel them or wait, then erase again.`,
-    (count: string) =>
-      `Ещё не завершены и не тронуты: ${count}. Отмените их или подождите и повторите удаление.`,
+  left: (count: string) => [
+    `Not final yet and left as they are: ${count}. Cancel them or wait, then erase again.`,
+    `Ещё не завершены и не тронуты: ${count}. Отмените их или подождите и повторите удаление.`,
   ],
-  running: [
-    (count: string) => `Erased in payments so far: ${count}`,
-    (count: string) => `Удалено в платежах: ${count}`,
+  running: (count: string) => [
+    `Erased in payments so far: ${count}`,
+    `Удалено в платежах: ${count}`,
   ],
 });

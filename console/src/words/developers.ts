@@ -52,16 +52,14 @@ export const useDeveloperWords = sectionWords({
   ],
   expires: ['Expires', 'Срок'],
   endless: ['never', 'бессрочный'],
-  after: [
-    (days: number) => `after ${days} days`,
-    (days: number) => `через ${days} ${plural(days, 'день', 'дня', 'дней')}`,
+  after: (days: number) => [
+    `after ${days} days`,
+    `через ${days} ${plural(days, 'день', 'дня', 'дней')}`,
   ],
   owner: ['Issued by', 'Выпустил'],
-  replaceText: [
-    (prefix: string) =>
-      `A new key with the same rights takes the place of ${prefix}…. The old one works on for the chosen time, so that programs can change over.`,
-    (prefix: string) =>
-      `Новый ключ с теми же правами заменит ${prefix}…. Старый проработает ещё выбранное время, чтобы программы успели перейти.`,
+  replaceText: (prefix: string) => [
+    `A new key with the same rights takes the place of ${prefix}…. The old one works on for the chosen time, so that programs can change over.`,
+    `Новый ключ с теми же правами заменит ${prefix}…. Старый проработает ещё выбранное время, чтобы программы успели перейти.`,
   ],
   overlap: ['The old key works for', 'Старый ключ работает ещё'],
   overlapNone: ['it stops at once', 'перестаёт сразу'],
@@ -100,15 +98,13 @@ export const useDeveloperWords = sectionWords({
     'Адреса и блоки CIDR, по одному на строке. Пусто — откуда угодно.',
   ],
   addressesSave: ['Save the addresses', 'Сохранить адреса'],
-  addressesConsequence: [
-    (count: number) =>
-      count === 0
-        ? 'Keys of this shop work from any address again, within a second.'
-        : `Within a second, keys of this shop work only from these ${count}. Others are refused.`,
-    (count: number) =>
-      count === 0
-        ? 'Через секунду ключи магазина снова будут работать с любого адреса.'
-        : `Через секунду ключи магазина будут работать только с этих адресов (${count}). Остальным — отказ.`,
+  addressesConsequence: (count: number) => [
+    count === 0
+      ? 'Keys of this shop work from any address again, within a second.'
+      : `Within a second, keys of this shop work only from these ${count}. Others are refused.`,
+    count === 0
+      ? 'Через секунду ключи магазина снова будут работать с любого адреса.'
+      : `Через секунду ключи магазина будут работать только с этих адресов (${count}). Остальным — отказ.`,
   ],
   addressesDone: ['The addresses are in force.', 'Адреса действуют.'],
   signature: ['Signed requests', 'Подпись запросов'],
@@ -159,18 +155,16 @@ export const useDeveloperWords = sectionWords({
   clockShows: ['Time of the clock', 'На часах'],
   clockStands: ['Stopped', 'Остановлены'],
   clockRuns: ['Running', 'Идут'],
-  clockOn: [(at: string) => `On its way to ${at}`, (at: string) => `Переводятся на ${at}`],
+  clockOn: (at: string) => [`On its way to ${at}`, `Переводятся на ${at}`],
   clockNext: ['Scheduled on this clock', 'Запланировано по этим часам'],
   clockNothing: [
     'Nothing waits for a moment: no charge, no expiry, no retry.',
     'Ничего не запланировано: ни списаний, ни сроков, ни повторов.',
   ],
   clockAdvance: ['Advance to here', 'Перевести сюда'],
-  clockAdvanceText: [
-    (when: string, count: number) =>
-      `The clock goes to ${when}. What waits until then happens on the way, in order: ${count} of those below, and what follows from them. It cannot go back.`,
-    (when: string, count: number) =>
-      `Часы перейдут к ${when}. Всё, что ждёт до этого, случится по дороге и по порядку: ${count} из перечисленного и то, что из него следует. Назад не перевести.`,
+  clockAdvanceText: (when: string, count: number) => [
+    `The clock goes to ${when}. What waits until then happens on the way, in order: ${count} of those below, and what follows from them. It cannot go back.`,
+    `Часы перейдут к ${when}. Всё, что ждёт до этого, случится по дороге и по порядку: ${count} из перечисленного и то, что из него следует. Назад не перевести.`,
   ],
   clockGoing: ['The clock is on its way.', 'Часы переводятся.'],
   clockFreeze: ['Stop the clock', 'Остановить'],
@@ -182,41 +176,32 @@ export const useDeveloperWords = sectionWords({
   ],
   clockRemoved: ['The clock is gone.', 'Часы удалены.'],
   clockSlider: ['Moment', 'Момент'],
-  inTime: [(distance: string) => `in ${distance}`, (distance: string) => `через ${distance}`],
+  inTime: (distance: string) => [`in ${distance}`, `через ${distance}`],
   atOnce: ['at once', 'сразу'],
-  days: [
-    (count: number) => (count === 1 ? '1 day' : `${count} days`),
-    (count: number) => `${count} ${plural(count, 'день', 'дня', 'дней')}`,
+  days: (count: number) => [
+    count === 1 ? '1 day' : `${count} days`,
+    `${count} ${plural(count, 'день', 'дня', 'дней')}`,
   ],
-  hours: [
-    (count: number) => (count === 1 ? '1 hour' : `${count} hours`),
-    (count: number) => `${count} ${plural(count, 'час', 'часа', 'часов')}`,
+  hours: (count: number) => [
+    count === 1 ? '1 hour' : `${count} hours`,
+    `${count} ${plural(count, 'час', 'часа', 'часов')}`,
   ],
-  minutes: [
-    (count: number) => (count === 1 ? '1 minute' : `${count} minutes`),
-    (count: number) => `${count} ${plural(count, 'минуту', 'минуты', 'минут')}`,
+  minutes: (count: number) => [
+    count === 1 ? '1 minute' : `${count} minutes`,
+    `${count} ${plural(count, 'минуту', 'минуты', 'минут')}`,
   ],
   due: {
-    charge: [
-      (name: string) => `charge of the subscription ${name}`,
-      (name: string) => `списание по подписке ${name}`,
+    charge: (name: string) => [
+      `charge of the subscription ${name}`,
+      `списание по подписке ${name}`,
     ],
-    retry: [
-      (name: string) => `another attempt to charge the subscription ${name}`,
-      (name: string) => `повторная попытка по подписке ${name}`,
+    retry: (name: string) => [
+      `another attempt to charge the subscription ${name}`,
+      `повторная попытка по подписке ${name}`,
     ],
-    expiry: [
-      (order: string) => `the payment ${order} expires`,
-      (order: string) => `истекает платёж ${order}`,
-    ],
-    hold: [
-      (order: string) => `the hold of ${order} ends`,
-      (order: string) => `заканчивается удержание ${order}`,
-    ],
-    webhook: [
-      (event: string) => `the webhook ${event} is tried again`,
-      (event: string) => `повтор вебхука ${event}`,
-    ],
+    expiry: (order: string) => [`the payment ${order} expires`, `истекает платёж ${order}`],
+    hold: (order: string) => [`the hold of ${order} ends`, `заканчивается удержание ${order}`],
+    webhook: (event: string) => [`the webhook ${event} is tried again`, `повтор вебхука ${event}`],
   },
   eventsOrder: ['Order', 'Порядок'],
   eventsNewest: ['Newest first', 'Сначала новые'],
@@ -240,12 +225,11 @@ export const useReadinessWords = sectionWords({
     'Nothing is missing: this shop can take real money.',
     'Всё готово: магазин может принимать настоящие деньги.',
   ],
-  missing: [
-    (count: number) =>
-      count === 1
-        ? 'One thing is missing for live mode.'
-        : `${count} things are missing for live mode.`,
-    (count: number) => `До боевого режима не хватает: ${count}.`,
+  missing: (count: number) => [
+    count === 1
+      ? 'One thing is missing for live mode.'
+      : `${count} things are missing for live mode.`,
+    `До боевого режима не хватает: ${count}.`,
   ],
   list: ['What live mode needs', 'Что нужно для боевого режима'],
   states: {
@@ -311,7 +295,7 @@ export const useReadinessWords = sectionWords({
       'Иначе ключа достаточно любому, кто его узнал. Настройте на вкладке «Защита».',
     ],
   },
-  by: [(methods: string) => `By: ${methods}`, (methods: string) => `Способы: ${methods}`],
+  by: (methods: string) => [`By: ${methods}`, `Способы: ${methods}`],
   go: ['Open', 'Открыть'],
 });
 export type ReadinessWords = ReturnType<typeof useReadinessWords>;

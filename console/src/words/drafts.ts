@@ -24,7 +24,7 @@ export const useDraftWords = sectionWords({
   reveal: ['Show in full', 'Показать полностью'],
   revealHint: ['The audit log records it', 'Просмотр попадёт в журнал'],
   proposed: ['Proposed', 'Предложена'],
-  by: [(who: string) => `by ${who}`, (who: string) => `кем: ${who}`],
+  by: (who: string) => [`by ${who}`, `кем: ${who}`],
   mine: ['by you', 'вами'],
   until: ['until', 'до'],
   acts: ['Actions', 'Действия'],
@@ -39,10 +39,9 @@ export const useDraftWords = sectionWords({
   ],
   make: ['New payout', 'Новая выплата'],
   propose: ['Propose the payout', 'Предложить выплату'],
-  proposeText: [
-    (amount: string) => `Nothing moves yet: another person must approve ${amount} within 72 hours.`,
-    (amount: string) =>
-      `Деньги пока не движутся: ${amount} должен одобрить другой человек за 72 часа.`,
+  proposeText: (amount: string) => [
+    `Nothing moves yet: another person must approve ${amount} within 72 hours.`,
+    `Деньги пока не движутся: ${amount} должен одобрить другой человек за 72 часа.`,
   ],
   proposeFirst: [
     'Nothing moves yet: another person must approve it within 72 hours.',
@@ -64,9 +63,9 @@ export const useDraftWords = sectionWords({
   ],
   withheld: ['Will be withheld', 'Будет списано'],
   remaining: ['Will remain available', 'Останется доступно'],
-  missing: [
-    (amount: string) => `${amount} is missing: approve once the balance covers it.`,
-    (amount: string) => `Не хватает ${amount}: одобрить можно, когда баланса хватит.`,
+  missing: (amount: string) => [
+    `${amount} is missing: approve once the balance covers it.`,
+    `Не хватает ${amount}: одобрить можно, когда баланса хватит.`,
   ],
   again: ['Paid before', 'Уже получали выплаты'],
   againHint: [
@@ -88,21 +87,21 @@ export const useDraftWords = sectionWords({
   reason: ['What it is for', 'Назначение'],
   reasonHint: ['For the approver and the audit log', 'Для того, кто одобряет, и для журнала'],
   approve: ['Approve', 'Одобрить'],
-  approveText: [
-    (amount: string, to: string) => `${amount} goes to ${to}. It cannot be undone.`,
-    (amount: string, to: string) => `Получателю ${to} уйдут ${amount}. Отменить нельзя.`,
+  approveText: (amount: string, to: string) => [
+    `${amount} goes to ${to}. It cannot be undone.`,
+    `Получателю ${to} уйдут ${amount}. Отменить нельзя.`,
   ],
-  cardAgain: [
-    (mask: string) => `The number of the card that ends in ${mask}`,
-    (mask: string) => `Номер карты, которая кончается на ${mask}`,
+  cardAgain: (mask: string) => [
+    `The number of the card that ends in ${mask}`,
+    `Номер карты, которая кончается на ${mask}`,
   ],
   cardAgainHint: [
     'It is not stored: the approver types it again',
     'Он нигде не хранится: одобряющий вводит его заново',
   ],
-  approvedNow: [
-    (status: string) => `Approved. The payout: ${status}.`,
-    (status: string) => `Одобрено. Выплата: ${status}.`,
+  approvedNow: (status: string) => [
+    `Approved. The payout: ${status}.`,
+    `Одобрено. Выплата: ${status}.`,
   ],
   reject: ['Reject', 'Отклонить'],
   rejectText: [
@@ -146,9 +145,9 @@ export const useDraftWords = sectionWords({
     ],
     card: ['This is not the number of the card of this draft.', 'Это не номер карты из черновика.'],
   },
-  now: [
-    (status: string) => `It was decided meanwhile: ${status}.`,
-    (status: string) => `Решение уже принято: ${status}.`,
+  now: (status: string) => [
+    `It was decided meanwhile: ${status}.`,
+    `Решение уже принято: ${status}.`,
   ],
 });
 export type DraftWords = ReturnType<typeof useDraftWords>;
@@ -168,7 +167,7 @@ export const useRefundDraftWords = sectionWords({
   } satisfies Readonly<Record<graph.RefundDraftStatus, Pair<string>>>,
   toApprove: ['Refunds to approve', 'Возвраты на одобрение'],
   proposed: ['Proposed', 'Предложен'],
-  by: [(who: string) => `by ${who}`, (who: string) => `кем: ${who}`],
+  by: (who: string) => [`by ${who}`, `кем: ${who}`],
   mine: ['by you', 'вами'],
   until: ['until', 'до'],
   acts: ['Actions', 'Действия'],
@@ -179,11 +178,9 @@ export const useRefundDraftWords = sectionWords({
   ],
   title: ['Proposed refunds', 'Предложенные возвраты'],
   propose: ['Propose a refund', 'Предложить возврат'],
-  proposeText: [
-    (amount: string, to: string) =>
-      `Nothing moves yet: another person must approve within 72 hours that ${amount} go back to ${to}.`,
-    (amount: string, to: string) =>
-      `Деньги пока не движутся: возврат ${amount} получателю ${to} должен одобрить другой человек за 72 часа.`,
+  proposeText: (amount: string, to: string) => [
+    `Nothing moves yet: another person must approve within 72 hours that ${amount} go back to ${to}.`,
+    `Деньги пока не движутся: возврат ${amount} получателю ${to} должен одобрить другой человек за 72 часа.`,
   ],
   proposeReason: [
     'Required: for the approver, the audit log and the buyer',
@@ -191,15 +188,13 @@ export const useRefundDraftWords = sectionWords({
   ],
   proposedNow: ['The refund waits for another person.', 'Возврат ждёт другого человека.'],
   approve: ['Approve', 'Одобрить'],
-  approveText: [
-    (amount: string, to: string) =>
-      `${amount} goes back to ${to}. The balance falls by ${amount}; the fee is not returned. It cannot be undone.`,
-    (amount: string, to: string) =>
-      `${amount} вернутся получателю ${to}. Баланс уменьшится на ${amount}, комиссия не возвращается. Отменить нельзя.`,
+  approveText: (amount: string, to: string) => [
+    `${amount} goes back to ${to}. The balance falls by ${amount}; the fee is not returned. It cannot be undone.`,
+    `${amount} вернутся получателю ${to}. Баланс уменьшится на ${amount}, комиссия не возвращается. Отменить нельзя.`,
   ],
-  approvedNow: [
-    (status: string) => `Approved. The refund: ${status}.`,
-    (status: string) => `Одобрено. Возврат: ${status}.`,
+  approvedNow: (status: string) => [
+    `Approved. The refund: ${status}.`,
+    `Одобрено. Возврат: ${status}.`,
   ],
   reject: ['Decline', 'Отклонить'],
   rejectText: [
@@ -242,9 +237,9 @@ export const useRefundDraftWords = sectionWords({
       'Банк этого платежа не настроен. Предложение ждёт.',
     ],
   },
-  now: [
-    (status: string) => `It was decided meanwhile: ${status}.`,
-    (status: string) => `Решение уже принято: ${status}.`,
+  now: (status: string) => [
+    `It was decided meanwhile: ${status}.`,
+    `Решение уже принято: ${status}.`,
   ],
 });
 export type RefundDraftWords = ReturnType<typeof useRefundDraftWords>;
@@ -258,44 +253,33 @@ const payoutsRu = (count: number): string =>
 
 export const useManyDraftsWords = sectionWords({
   label: ['Chosen drafts', 'Выбранные черновики'],
-  choose: [(to: string) => `Choose: ${to}`, (to: string) => `Выбрать: ${to}`],
+  choose: (to: string) => [`Choose: ${to}`, `Выбрать: ${to}`],
   chooseAll: ['Choose all that wait', 'Выбрать все ожидающие'],
   chooseNone: ['Choose none', 'Снять выбор'],
-  chosen: [
-    (count: number, sum: string) => `Chosen: ${count} for ${sum}`,
-    (count: number, sum: string) => `Выбрано: ${count} на ${sum}`,
+  chosen: (count: number, sum: string) => [
+    `Chosen: ${count} for ${sum}`,
+    `Выбрано: ${count} на ${sum}`,
   ],
   approveChosen: ['Approve the chosen', 'Одобрить выбранные'],
   rejectChosen: ['Reject the chosen', 'Отклонить выбранные'],
   oneFile: ['From one file', 'Из одного файла'],
   title: {
-    approve: [
-      (count: number) => `Approve ${payouts(count)}`,
-      (count: number) => `Одобрить ${payoutsRu(count)}`,
-    ],
-    reject: [
-      (count: number) => `Reject ${payouts(count)}`,
-      (count: number) => `Отклонить ${payoutsRu(count)}`,
-    ],
+    approve: (count: number) => [`Approve ${payouts(count)}`, `Одобрить ${payoutsRu(count)}`],
+    reject: (count: number) => [`Reject ${payouts(count)}`, `Отклонить ${payoutsRu(count)}`],
   },
   consequence: {
-    approve: [
-      (count: number, sum: string) =>
-        `Drafts: ${count}, ${sum} together. The money goes to the recipients; it cannot be undone.`,
-      (count: number, sum: string) =>
-        `Черновиков: ${count}, всего ${sum}. Деньги уйдут получателям, отменить нельзя.`,
+    approve: (count: number, sum: string) => [
+      `Drafts: ${count}, ${sum} together. The money goes to the recipients; it cannot be undone.`,
+      `Черновиков: ${count}, всего ${sum}. Деньги уйдут получателям, отменить нельзя.`,
     ],
-    reject: [
-      (count: number, sum: string) =>
-        `Drafts: ${count}, ${sum} together. They will never become payouts.`,
-      (count: number, sum: string) => `Черновиков: ${count}, всего ${sum}. Выплат по ним не будет.`,
+    reject: (count: number, sum: string) => [
+      `Drafts: ${count}, ${sum} together. They will never become payouts.`,
+      `Черновиков: ${count}, всего ${sum}. Выплат по ним не будет.`,
     ],
   },
-  left: [
-    (count: number) =>
-      `Left out: ${count}. Your own drafts need another person, and those to cards are approved one by one, with the number.`,
-    (count: number) =>
-      `Пропущено: ${count}. Свои черновики одобряет другой человек, а выплаты на карты одобряют по одной, с номером карты.`,
+  left: (count: number) => [
+    `Left out: ${count}. Your own drafts need another person, and those to cards are approved one by one, with the number.`,
+    `Пропущено: ${count}. Свои черновики одобряет другой человек, а выплаты на карты одобряют по одной, с номером карты.`,
   ],
   waits: ['Waits', 'Ждёт'],
   refused: ['Refused', 'Отказ'],
@@ -304,19 +288,17 @@ export const useManyDraftsWords = sectionWords({
     reject: ['Rejected', 'Отклонена'],
   },
   done: {
-    approve: [(count: number) => `Approved: ${count}.`, (count: number) => `Одобрено: ${count}.`],
-    reject: [(count: number) => `Rejected: ${count}.`, (count: number) => `Отклонено: ${count}.`],
+    approve: (count: number) => [`Approved: ${count}.`, `Одобрено: ${count}.`],
+    reject: (count: number) => [`Rejected: ${count}.`, `Отклонено: ${count}.`],
   },
   partly: {
-    approve: [
-      (done: number, refused: number) => `Approved: ${done}, refused: ${refused}: see the lines.`,
-      (done: number, refused: number) =>
-        `Одобрено: ${done}, отказано: ${refused}, причины в строках.`,
+    approve: (done: number, refused: number) => [
+      `Approved: ${done}, refused: ${refused}: see the lines.`,
+      `Одобрено: ${done}, отказано: ${refused}, причины в строках.`,
     ],
-    reject: [
-      (done: number, refused: number) => `Rejected: ${done}, refused: ${refused}: see the lines.`,
-      (done: number, refused: number) =>
-        `Отклонено: ${done}, отказано: ${refused}, причины в строках.`,
+    reject: (done: number, refused: number) => [
+      `Rejected: ${done}, refused: ${refused}: see the lines.`,
+      `Отклонено: ${done}, отказано: ${refused}, причины в строках.`,
     ],
   },
 });
@@ -336,9 +318,9 @@ export const useBatchWords = sectionWords({
   ],
   unreadable: ['This is neither a CSV nor an XLSX file.', 'Это не CSV и не XLSX.'],
   tooLarge: ['The file is larger than 5 MB.', 'Файл больше 5 МБ.'],
-  tooLong: [
-    (lines: string) => `The file has ${lines} lines: at most 1,000 are taken at once.`,
-    (lines: string) => `В файле строк: ${lines}. За один раз принимается не больше 1000.`,
+  tooLong: (lines: string) => [
+    `The file has ${lines} lines: at most 1,000 are taken at once.`,
+    `В файле строк: ${lines}. За один раз принимается не больше 1000.`,
   ],
   noAmounts: [
     'The head line has no column of amounts: “amount”.',
@@ -349,9 +331,9 @@ export const useBatchWords = sectionWords({
   state: ['Check', 'Проверка'],
   good: ['Ready', 'Готова'],
   bad: ['Wrong', 'Ошибка'],
-  same: [
-    (line: number) => `Same as line ${line}: recipient and amount`,
-    (line: number) => `Получатель и сумма как в строке ${line}`,
+  same: (line: number) => [
+    `Same as line ${line}: recipient and amount`,
+    `Получатель и сумма как в строке ${line}`,
   ],
   sent: ['Proposed', 'Предложена'],
   wrong: {
@@ -367,33 +349,24 @@ export const useBatchWords = sectionWords({
     inn: ['INN of 10 or 12 digits', 'ИНН из 10 или 12 цифр'],
     fullName: ['name longer than 255', 'имя длиннее 255 символов'],
   },
-  summary: [
-    (good: string, bad: string, sum: string) => `${good} ready for ${sum}, ${bad} wrong`,
-    (good: string, bad: string, sum: string) => `Готово: ${good} на ${sum}, с ошибками: ${bad}`,
+  summary: (good: string, bad: string, sum: string) => [
+    `${good} ready for ${sum}, ${bad} wrong`,
+    `Готово: ${good} на ${sum}, с ошибками: ${bad}`,
   ],
-  propose: [(count: string) => `Propose ${count}`, (count: string) => `Предложить ${count}`],
-  payouts: [
-    (count: number) => (count === 1 ? '1 payout' : `${count} payouts`),
-    (count: number) => `${count} ${plural(count, 'выплату', 'выплаты', 'выплат')}`,
+  propose: (count: string) => [`Propose ${count}`, `Предложить ${count}`],
+  payouts: (count: number) => [payouts(count), payoutsRu(count)],
+  consequence: (count: number, sum: string, wrong: number) => [
+    `Drafts to be made: ${count}, ${sum} together. Nothing moves until another person approves them.${wrong > 0 ? ` Wrong lines are left out: ${wrong}.` : ''}`,
+    `Черновиков будет: ${count}, всего ${sum}. Деньги не движутся, пока их не одобрит другой человек.${wrong > 0 ? ` Строки с ошибками пропускаются: ${wrong}.` : ''}`,
   ],
-  consequence: [
-    (count: number, sum: string, wrong: number) =>
-      `Drafts to be made: ${count}, ${sum} together. Nothing moves until another person approves them.${wrong > 0 ? ` Wrong lines are left out: ${wrong}.` : ''}`,
-    (count: number, sum: string, wrong: number) =>
-      `Черновиков будет: ${count}, всего ${sum}. Деньги не движутся, пока их не одобрит другой человек.${wrong > 0 ? ` Строки с ошибками пропускаются: ${wrong}.` : ''}`,
+  progress: (done: number, all: number) => [`${done} of ${all}`, `${done} из ${all}`],
+  done: (count: number) => [
+    `Waiting for another person: ${count}.`,
+    `Ждут другого человека: ${count}.`,
   ],
-  progress: [
-    (done: number, all: number) => `${done} of ${all}`,
-    (done: number, all: number) => `${done} из ${all}`,
-  ],
-  done: [
-    (count: number) => `Waiting for another person: ${count}.`,
-    (count: number) => `Ждут другого человека: ${count}.`,
-  ],
-  partly: [
-    (done: number, refused: number) => `Proposed: ${done}, refused: ${refused}: see the table.`,
-    (done: number, refused: number) =>
-      `Предложено: ${done}, отказано: ${refused}, причины в таблице.`,
+  partly: (done: number, refused: number) => [
+    `Proposed: ${done}, refused: ${refused}: see the table.`,
+    `Предложено: ${done}, отказано: ${refused}, причины в таблице.`,
   ],
   columns: {
     amount: ['amount', 'сумма'],

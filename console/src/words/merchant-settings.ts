@@ -11,9 +11,9 @@ export const useSettingsWords = sectionWords({
   ],
   supportHint: ['At most, of one payment', 'Не больше, с одного платежа'],
   limit: ['Rate limit', 'Лимит запросов'],
-  limitNow: [
-    (perSecond: string, burst: string) => `${perSecond} a second, bursts of ${burst}`,
-    (perSecond: string, burst: string) => `${perSecond} в секунду, разом до ${burst}`,
+  limitNow: (perSecond: string, burst: string) => [
+    `${perSecond} a second, bursts of ${burst}`,
+    `${perSecond} в секунду, разом до ${burst}`,
   ],
   limitSet: ['Change the rate limit', 'Изменить лимит'],
   limitText: [
@@ -57,9 +57,9 @@ export const useSettingsWords = sectionWords({
     'Подписывает вебхуки на адреса платежей, пока у магазина нет своего адреса.',
   ],
   rotate: ['New secret', 'Новый секрет'],
-  rotateText: [
-    (name: string) => `A new secret signs webhooks to ${name}. It is shown once.`,
-    (name: string) => `Вебхуки на ${name} подпишет новый секрет. Он показывается один раз.`,
+  rotateText: (name: string) => [
+    `A new secret signs webhooks to ${name}. It is shown once.`,
+    `Вебхуки на ${name} подпишет новый секрет. Он показывается один раз.`,
   ],
   rotateShop: [
     'addresses of payments, where the shop has no endpoint',
@@ -148,7 +148,7 @@ export const useProfileWords = sectionWords({
   siteUrl: ['Site', 'Сайт'],
   offerUrl: ['Public offer', 'Оферта'],
   urlHint: ['Begins with https://', 'Начинается с https://'],
-  money: [(mode: string) => `Money, ${mode}`, (mode: string) => `Деньги, ${mode}`],
+  money: (mode: string) => [`Money, ${mode}`, `Деньги, ${mode}`],
   available: ['Available for payouts', 'Доступно для выплат'],
   turnover: ['Paid in 30 days', 'Оплачено за 30 дней'],
   payments: ['Payments in 30 days', 'Платежей за 30 дней'],

@@ -51,9 +51,9 @@ export const objectWords = {
     linkEnds: ['Link ends', 'Ссылка действует до'],
     captureBefore: ['Capture before', 'Списать до'],
     metadata: ['Metadata', 'Метаданные'],
-    attempt: [
-      (number: number, answer: string, ms: string) => `Attempt ${number}: ${answer}, ${ms}`,
-      (number: number, answer: string, ms: string) => `Попытка ${number}: ${answer}, ${ms}`,
+    attempt: (number: number, answer: string, ms: string) => [
+      `Attempt ${number}: ${answer}, ${ms}`,
+      `Попытка ${number}: ${answer}, ${ms}`,
     ],
     noAnswer: ['no answer', 'без ответа'],
     raw: ['Record', 'Запись'],
@@ -66,41 +66,34 @@ export const objectWords = {
     none: ['No payment fits these filters', 'Под фильтры не подходит ни один платёж'],
   },
   acts: {
-    needs: [(role: string) => `Needs the role ${role}`, (role: string) => `Нужна роль: ${role}`],
+    needs: (role: string) => [`Needs the role ${role}`, `Нужна роль: ${role}`],
     platform: ["For the platform's operators", 'Только для операторов платформы'],
     refund: ['Refund', 'Вернуть'],
     cancel: ['Cancel payment', 'Отменить платёж'],
     release: ['Release the hold', 'Снять удержание'],
     capture: ['Capture', 'Списать'],
-    refundText: [
-      (amount: string, to: string) =>
-        `${amount} goes back to ${to}. The balance falls by ${amount}; the fee is not returned.`,
-      (amount: string, to: string) =>
-        `${amount} вернутся на ${to}. Баланс уменьшится на ${amount}; комиссия не возвращается.`,
+    refundText: (amount: string, to: string) => [
+      `${amount} goes back to ${to}. The balance falls by ${amount}; the fee is not returned.`,
+      `${amount} вернутся на ${to}. Баланс уменьшится на ${amount}; комиссия не возвращается.`,
     ],
     buyer: ['the buyer', 'счёт покупателя'],
     cancelText: [
       'The buyer can no longer pay this link. It cannot be undone.',
       'Покупатель больше не сможет оплатить по этой ссылке. Отменить это нельзя.',
     ],
-    releaseText: [
-      (amount: string) => `The bank releases the ${amount} that it holds.`,
-      (amount: string) => `Банк освободит удержанные ${amount}.`,
+    releaseText: (amount: string) => [
+      `The bank releases the ${amount} that it holds.`,
+      `Банк освободит удержанные ${amount}.`,
     ],
-    captureText: [
-      (amount: string) =>
-        `${amount} is captured and the rest of the hold released. A hold is captured once.`,
-      (amount: string) =>
-        `Спишутся ${amount}. Остаток удержания освободится. Это делается один раз.`,
+    captureText: (amount: string) => [
+      `${amount} is captured and the rest of the hold released. A hold is captured once.`,
+      `Спишутся ${amount}. Остаток удержания освободится. Это делается один раз.`,
     ],
-    amount: [
-      (currency: string) => `Amount, ${currency}`,
-      (currency: string) => `Сумма, ${currency}`,
-    ],
-    amountMax: [(amount: string) => `At most ${amount}`, (amount: string) => `Не больше ${amount}`],
-    amountWrong: [
-      (amount: string) => `An amount from 0.01 to ${amount}`,
-      (amount: string) => `Сумма от 0,01 до ${amount}`,
+    amount: (currency: string) => [`Amount, ${currency}`, `Сумма, ${currency}`],
+    amountMax: (amount: string) => [`At most ${amount}`, `Не больше ${amount}`],
+    amountWrong: (amount: string) => [
+      `An amount from 0.01 to ${amount}`,
+      `Сумма от 0,01 до ${amount}`,
     ],
     reason: ['Reason', 'Причина'],
     reasonHint: ['For the audit log and the buyer', 'Для журнала и покупателя'],
@@ -111,9 +104,9 @@ export const objectWords = {
     running: ['Working ...', 'Выполняем ...'],
     refused: ['Not done', 'Не выполнено'],
     done: {
-      refund: [
-        (status: string) => `The refund is recorded: ${status}.`,
-        (status: string) => `Возврат записан: ${status.toLowerCase()}.`,
+      refund: (status: string) => [
+        `The refund is recorded: ${status}.`,
+        `Возврат записан: ${status.toLowerCase()}.`,
       ],
       cancel: ['The payment is cancelled.', 'Платёж отменён.'],
       capture: ['The payment is captured.', 'Деньги списаны.'],
@@ -206,10 +199,6 @@ export const objectWords = {
     ],
     resolve: ['Resolve', 'Решить'],
     note: ['Resolution', 'Чем закончилось'],
-    resolvedBy: [
-      (who: string, at: string) => `${who}, ${at}`,
-      (who: string, at: string) => `${who}, ${at}`,
-    ],
     done: ['The alert is resolved.', 'Оповещение закрыто.'],
   },
   auditLog: {
@@ -226,7 +215,7 @@ export const objectWords = {
   ledger: {
     balance: ['Balance', 'Баланс'],
     available: ['Available', 'Доступно'],
-    ofShop: [(shop: string) => `of ${shop}`, (shop: string) => `магазин «${shop}»`],
+    ofShop: (shop: string) => [`of ${shop}`, `магазин «${shop}»`],
     movements: ['Movements', 'Движения'],
     types: {
       payment: ['Payment', 'Платёж'],
@@ -259,7 +248,7 @@ export const objectWords = {
     shopName: ['Name of the shop', 'Название магазина'],
     shopHint: ['As buyers see it', 'Его видят покупатели'],
     create: ['Onboard', 'Подключить'],
-    madeTitle: [(name: string) => `${name} is ready`, (name: string) => `«${name}» готов`],
+    madeTitle: (name: string) => [`${name} is ready`, `«${name}» готов`],
     secretOnce: [
       'This key is shown once. Copy it now: it is kept as a digest.',
       'Ключ показывается один раз. Скопируйте его сейчас: хранится только отпечаток.',
@@ -276,11 +265,9 @@ export const objectWords = {
       'С этим ключом можно выплачивать: он заработает, когда его одобрит другой человек. Скопируйте его сейчас, он показывается один раз.',
     ],
     approve: ['Approve', 'Одобрить'],
-    approveText: [
-      (prefix: string) =>
-        `Within a second, anyone who has ${prefix}... can pay out from this shop.`,
-      (prefix: string) =>
-        `Кто владеет ключом ${prefix}..., через секунду сможет выплачивать от имени магазина.`,
+    approveText: (prefix: string) => [
+      `Within a second, anyone who has ${prefix}... can pay out from this shop.`,
+      `Кто владеет ключом ${prefix}..., через секунду сможет выплачивать от имени магазина.`,
     ],
     approved: ['Approved: the key works.', 'Одобрено: ключ работает.'],
     waits: ['Waits for a second person', 'Ждёт второго человека'],
@@ -289,9 +276,9 @@ export const objectWords = {
       'Вы сами его запросили: одобряет другой человек',
     ],
     revoke: ['Revoke', 'Отозвать'],
-    revokeText: [
-      (prefix: string) => `${prefix}... works nowhere a second from now. For good.`,
-      (prefix: string) => `${prefix}... перестанет работать через секунду. Насовсем.`,
+    revokeText: (prefix: string) => [
+      `${prefix}... works nowhere a second from now. For good.`,
+      `${prefix}... перестанет работать через секунду. Насовсем.`,
     ],
     revoked: ['Revoked', 'Отозван'],
     expired: ['Expired', 'Истёк'],

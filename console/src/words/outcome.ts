@@ -59,7 +59,7 @@ const fieldsInRussian: Readonly<Record<string, string>> = {
 const badRequest = 'В запросе чего-то не хватает или что-то указано неверно';
 
 /** The wrong fields; for one without words here, what the graph says of it. */
-const wrongInRussian = ({ message, fields = [] }: Refusal): string => {
+const wrongInRussian = (message: string, fields: NonNullable<Refusal['fields']>): string => {
   const known = fields.map(({ path, message: why }) => {
     const [name = path] = path
       .split(/[.[]/)
@@ -91,12 +91,10 @@ export const useOutcomeWords = sectionWords({
   stay: ['Keep editing', 'Вернуться к вводу'],
   leave: ['Discard', 'Не сохранять'],
   /** The graph's own texts are English. */
-  refusal: [
-    ({ message, fields = [] }: Refusal): string =>
-      fields.length > 1 ? fields.map((one) => `${one.path}: ${one.message}`).join('; ') : message,
-    (refusal: Refusal) =>
-      refusal.code === 'bad_request'
-        ? wrongInRussian(refusal)
-        : (inRussian[refusal.code] ?? 'Сервис отказал.'),
+  refusal: ({ code, message, fields = [] }: Refusal) => [
+    fields.length > 1 ? fields.map((one) => `${one.path}: ${one.message}`).join('; ') : message,
+    code === 'bad_request'
+      ? wrongInRussian(message, fields)
+      : (inRussian[code] ?? 'Сервис отказал.'),
   ],
 });

@@ -8,11 +8,9 @@ export const usePeopleWords = sectionWords({
     'An ended session stops working within a second.',
     'Завершённый сеанс перестаёт действовать везде за секунду.',
   ],
-  issuer: [
-    (name: string) =>
-      `People come from ${name}: it says their names, roles and merchants. Add and remove them there.`,
-    (name: string) =>
-      `Людей ведёт ${name}: имена, роли и мерчанты приходят оттуда. Там же добавляют и убирают.`,
+  issuer: (name: string) => [
+    `People come from ${name}: it says their names, roles and merchants. Add and remove them there.`,
+    `Людей ведёт ${name}: имена, роли и мерчанты приходят оттуда. Там же добавляют и убирают.`,
   ],
   invite: ['Invite a person', 'Пригласить человека'],
   inviteText: [
@@ -31,9 +29,9 @@ export const usePeopleWords = sectionWords({
   until: ['The link works until', 'Ссылка действует до'],
   by: ['Invited by', 'Кто пригласил'],
   withdraw: ['Withdraw', 'Отозвать'],
-  withdrawText: [
-    (who: string) => `The link of ${who} stops working at once.`,
-    (who: string) => `Ссылка для ${who} сразу перестанет действовать.`,
+  withdrawText: (who: string) => [
+    `The link of ${who} stops working at once.`,
+    `Ссылка для ${who} сразу перестанет действовать.`,
   ],
   withdrawn: ['The invitation is withdrawn.', 'Приглашение отозвано.'],
   seen: ['Last seen', 'Последний запрос'],
@@ -41,9 +39,9 @@ export const usePeopleWords = sectionWords({
   ends: ['Ends', 'Кончится'],
   end: ['End session', 'Завершить сеанс'],
   ended: ['The session is ended.', 'Сеанс завершён.'],
-  endText: [
-    (who: string) => `${who} has to log in again. It is written in the audit log.`,
-    (who: string) => `${who}: придётся войти заново. Запись об этом останется в журнале.`,
+  endText: (who: string) => [
+    `${who} has to log in again. It is written in the audit log.`,
+    `${who}: придётся войти заново. Запись об этом останется в журнале.`,
   ],
   none: ['No one is logged in.', 'Никто не вошёл.'],
 });

@@ -127,9 +127,9 @@ export const usePolicyWords = sectionWords({
     'Новые платежи всех мерчантов с этим словом в описании отклоняются с кодом forbidden_purpose.',
   ],
   wordRemove: ['Allow', 'Разрешить'],
-  wordRemoveText: [
-    (word: string) => `Descriptions may hold "${word}" again.`,
-    (word: string) => `Слово «${word}» снова можно писать в описании.`,
+  wordRemoveText: (word: string) => [
+    `Descriptions may hold "${word}" again.`,
+    `Слово «${word}» снова можно писать в описании.`,
   ],
   wordsText: [
     'No description of a payment may hold these, at any merchant.',
@@ -141,10 +141,9 @@ export const usePolicyWords = sectionWords({
     'Empty: from now on. Otherwise a moment ahead, in your time zone',
     'Пусто: с этого момента. Иначе момент в будущем, в вашем часовом поясе',
   ],
-  fromText: [
-    (at: string) => `It holds for what succeeds from ${at} on. Until then it can be replaced.`,
-    (at: string) =>
-      `Действует для операций, которые завершатся успехом с ${at}. До этого её можно заменить.`,
+  fromText: (at: string) => [
+    `It holds for what succeeds from ${at} on. Until then it can be replaced.`,
+    `Действует для операций, которые завершатся успехом с ${at}. До этого её можно заменить.`,
   ],
   exchangeAdd: ['Set an exchange rate', 'Задать курс'],
   exchangeText: [
@@ -179,18 +178,14 @@ export const usePolicyWords = sectionWords({
     'Это действует для всех мерчантов. Выберите мерчанта сверху, чтобы видеть его собственное.',
   ],
   liveOn: ['Switch live mode on', 'Включить боевой режим'],
-  liveOnText: [
-    (name: string) =>
-      `Keys sk_live_ of ${name} work within a second, and move real money by its routes.`,
-    (name: string) =>
-      `Ключи sk_live_ мерчанта «${name}» заработают через секунду и будут проводить настоящие платежи.`,
+  liveOnText: (name: string) => [
+    `Keys sk_live_ of ${name} work within a second, and move real money by its routes.`,
+    `Ключи sk_live_ мерчанта «${name}» заработают через секунду и будут проводить настоящие платежи.`,
   ],
   liveOff: ['Switch live mode off', 'Выключить боевой режим'],
-  liveOffText: [
-    (name: string) =>
-      `Keys sk_live_ of ${name} are refused within a second. Payments that were begun continue.`,
-    (name: string) =>
-      `Ключи sk_live_ мерчанта «${name}» через секунду получат отказ. Начатые оплаты продолжатся.`,
+  liveOffText: (name: string) => [
+    `Keys sk_live_ of ${name} are refused within a second. Payments that were begun continue.`,
+    `Ключи sk_live_ мерчанта «${name}» через секунду получат отказ. Начатые оплаты продолжатся.`,
   ],
 });
 export type PolicyWords = ReturnType<typeof usePolicyWords>;

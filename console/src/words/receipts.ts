@@ -26,22 +26,20 @@ export const useReceiptWords = sectionWords({
 
 export const useClosingWords = sectionWords({
   title: ['Make the closing receipt', 'Пробить закрывающий чек'],
-  text: [
-    (amount: string) =>
-      `The goods were handed over: the cash register makes a receipt of ${amount} as full payment, once. No money moves.`,
-    (amount: string) =>
-      `Товар передан: касса пробивает чек на ${amount} с признаком «полный расчёт», один раз. Деньги не движутся.`,
+  text: (amount: string) => [
+    `The goods were handed over: the cash register makes a receipt of ${amount} as full payment, once. No money moves.`,
+    `Товар передан: касса пробивает чек на ${amount} с признаком «полный расчёт», один раз. Деньги не движутся.`,
   ],
   to: ['E-mail or phone of the buyer', 'Почта или телефон покупателя'],
-  toHint: [
-    (mask: string) => `The receipt of the payment went to ${mask}: type the address whole`,
-    (mask: string) => `Чек платежа ушёл на ${mask}: введите адрес целиком`,
+  toHint: (mask: string) => [
+    `The receipt of the payment went to ${mask}: type the address whole`,
+    `Чек платежа ушёл на ${mask}: введите адрес целиком`,
   ],
   toNew: ['An e-mail, or +7 and ten digits', 'Почта или +7 и десять цифр'],
   recipient: ['Where the receipt goes', 'Куда отправить чек'],
-  ownRecipient: [
-    (masks: string) => `To the address of the payment: ${masks}`,
-    (masks: string) => `На адрес из платежа: ${masks}`,
+  ownRecipient: (masks: string) => [
+    `To the address of the payment: ${masks}`,
+    `На адрес из платежа: ${masks}`,
   ],
   otherRecipient: ['To another address', 'На другой адрес'],
   alike: [
@@ -50,14 +48,12 @@ export const useClosingWords = sectionWords({
   ],
   items: ['What was handed over', 'Что передано'],
   quantity: ['Quantity', 'Количество'],
-  price: [(currency: string) => `Price, ${currency}`, (currency: string) => `Цена, ${currency}`],
+  price: (currency: string) => [`Price, ${currency}`, `Цена, ${currency}`],
   left: ['0 leaves the item out', '0 убирает позицию'],
-  sum: [(sum: string) => `Sum of the items: ${sum}`, (sum: string) => `Сумма позиций: ${sum}`],
-  differs: [
-    (sum: string, amount: string) =>
-      `Sum of the items: ${sum}. It must be ${amount}: what was captured less what was refunded.`,
-    (sum: string, amount: string) =>
-      `Сумма позиций: ${sum}. Нужно ${amount}: списанное за вычетом возвратов.`,
+  sum: (sum: string) => [`Sum of the items: ${sum}`, `Сумма позиций: ${sum}`],
+  differs: (sum: string, amount: string) => [
+    `Sum of the items: ${sum}. It must be ${amount}: what was captured less what was refunded.`,
+    `Сумма позиций: ${sum}. Нужно ${amount}: списанное за вычетом возвратов.`,
   ],
   done: [
     'The closing receipt is on its way to the cash register.',
@@ -68,9 +64,9 @@ export const useClosingWords = sectionWords({
     'The payment has a receipt, so its refund needs one for the returned items.',
     'У платежа есть чек: у возврата он тоже будет, на то, что возвращается.',
   ],
-  more: [
-    (sum: string, most: string) => `Sum of the items: ${sum}. At most ${most} is left.`,
-    (sum: string, most: string) => `Сумма позиций: ${sum}. Осталось не больше ${most}.`,
+  more: (sum: string, most: string) => [
+    `Sum of the items: ${sum}. At most ${most} is left.`,
+    `Сумма позиций: ${sum}. Осталось не больше ${most}.`,
   ],
   partCapture: [
     'The payment has a receipt, so a partial capture is possible only through the API, with its items. Here you can capture the whole hold.',

@@ -16,30 +16,30 @@ export const useReconciliationWords = sectionWords({
   ],
   file: ['File', 'Файл'],
   fileHint: ['CSV or XLSX as it came, up to 20 MB.', 'CSV или XLSX как пришёл, до 20 МБ.'],
-  tooLarge: [
-    (mb: number) => `The file is larger than ${mb} MB: take the registries of single days.`,
-    (mb: number) => `Файл больше ${mb} МБ: загрузите реестры по дням.`,
+  tooLarge: (mb: number) => [
+    `The file is larger than ${mb} MB: take the registries of single days.`,
+    `Файл больше ${mb} МБ: загрузите реестры по дням.`,
   ],
   noTable: ['this is no table of CSV or XLSX', 'это не таблица CSV или XLSX'],
-  read: [
-    (kind: string, count: string, sum: string) => `${kind}: ${count} for ${sum}`,
-    (kind: string, count: string, sum: string) => `${kind}: ${count} на ${sum}`,
+  read: (kind: string, count: string, sum: string) => [
+    `${kind}: ${count} for ${sum}`,
+    `${kind}: ${count} на ${sum}`,
   ],
   readNone: [
     'The registry has no operations: ours are searched for in it.',
     'В реестре нет операций: будем искать в нём наши.',
   ],
-  mistaken: [
-    (count: number) => `Nothing was uploaded. Not understood: ${count}.`,
-    (count: number) => `Ничего не загружено. Не разобрали: ${count}.`,
+  mistaken: (count: number) => [
+    `Nothing was uploaded. Not understood: ${count}.`,
+    `Ничего не загружено. Не разобрали: ${count}.`,
   ],
-  mistake: [
-    (line: number, column: string, what: string) => `Line ${line}, “${column}”: ${what}`,
-    (line: number, column: string, what: string) => `Строка ${line}, «${column}»: ${what}`,
+  mistake: (line: number, column: string, what: string) => [
+    `Line ${line}, “${column}”: ${what}`,
+    `Строка ${line}, «${column}»: ${what}`,
   ],
-  mistakeOfLine: [
-    (line: number, what: string) => `Line ${line}: ${what}`,
-    (line: number, what: string) => `Строка ${line}: ${what}`,
+  mistakeOfLine: (line: number, what: string) => [
+    `Line ${line}: ${what}`,
+    `Строка ${line}: ${what}`,
   ],
   mistakes: {
     reference: ['no number of an operation', 'нет номера операции'],
@@ -60,11 +60,9 @@ export const useReconciliationWords = sectionWords({
       'в файле указано другое число операций',
     ],
   } satisfies Readonly<Record<Mistake['wrong'], Pair<string>>>,
-  unknownHead: [
-    (line: number) =>
-      `The heading of the table is not known. Say what the columns of line ${line} are; dates are in Moscow time.`,
-    (line: number) =>
-      `Заголовок таблицы незнаком. Укажите, что в столбцах строки ${line}; даты — по Москве.`,
+  unknownHead: (line: number) => [
+    `The heading of the table is not known. Say what the columns of line ${line} are; dates are in Moscow time.`,
+    `Заголовок таблицы незнаком. Укажите, что в столбцах строки ${line}; даты — по Москве.`,
   ],
   fields: {
     reference: ['Number at the acquirer', 'Номер у эквайера'],
@@ -88,13 +86,10 @@ export const useReconciliationWords = sectionWords({
   },
   since: ['Operations from', 'Операции с'],
   until: ['Before', 'До'],
-  progress: [
-    (done: number, all: number) => `Part ${done} of ${all}`,
-    (done: number, all: number) => `Часть ${done} из ${all}`,
-  ],
-  uploaded: [
-    (lines: string) => `${lines} lines are compared; the result is in the list in seconds.`,
-    (lines: string) => `Сверяем строки: ${lines}. Результат появится в списке через секунды.`,
+  progress: (done: number, all: number) => [`Part ${done} of ${all}`, `Часть ${done} из ${all}`],
+  uploaded: (lines: string) => [
+    `${lines} lines are compared; the result is in the list in seconds.`,
+    `Сверяем строки: ${lines}. Результат появится в списке через секунды.`,
   ],
   stopped: [
     'The same file continues where it stopped.',
@@ -106,15 +101,13 @@ export const useReconciliationWords = sectionWords({
     matched: ['Agrees', 'Сошёлся'],
   } satisfies Readonly<Record<graph.ReconciliationStatus, Pair<string>>>,
   differs: ['Differs', 'Расходится'],
-  young: [
-    (until: string, from: string) =>
-      `Our operations since ${until} are too young to be missed; a registry matched after ${from} covers them.`,
-    (until: string, from: string) =>
-      `Наши операции с ${until} ещё слишком свежи, чтобы искать их в реестрах: их проверит реестр, сверенный после ${from}.`,
+  young: (until: string, from: string) => [
+    `Our operations since ${until} are too young to be missed; a registry matched after ${from} covers them.`,
+    `Наши операции с ${until} ещё слишком свежи, чтобы искать их в реестрах: их проверит реестр, сверенный после ${from}.`,
   ],
   sides: {
-    atBank: [(what: string) => `at the bank: ${what}`, (what: string) => `в банке: ${what}`],
-    here: [(what: string) => `here: ${what}`, (what: string) => `у нас: ${what}`],
+    atBank: (what: string) => [`at the bank: ${what}`, `в банке: ${what}`],
+    here: (what: string) => [`here: ${what}`, `у нас: ${what}`],
   },
   absent: ['none', 'нет'],
   sideStatuses: {
@@ -125,10 +118,7 @@ export const useReconciliationWords = sectionWords({
   lines: ['Lines', 'Строк'],
   matched: ['Agree', 'Совпало'],
   differences: ['Differ', 'Разошлось'],
-  openOf: [
-    (open: string, all: string) => `${open} open of ${all}`,
-    (open: string, all: string) => `${open} открыто из ${all}`,
-  ],
+  openOf: (open: string, all: string) => [`${open} open of ${all}`, `${open} открыто из ${all}`],
   by: ['By', 'Кто'],
   period: ['Period', 'Период'],
   runsEmpty: ['No registries yet', 'Реестров ещё нет'],
@@ -155,23 +145,18 @@ export const useReconciliationWords = sectionWords({
   choose: ['Choose', 'Выбрать'],
   chooseAll: ['Choose all on this page', 'Выбрать всё на странице'],
   chooseNone: ['Choose none', 'Снять выбор'],
-  resolve: [
-    (count: number) => (count === 1 ? 'Resolve 1' : `Resolve ${count}`),
-    (count: number) => `Решить: ${count}`,
+  resolve: (count: number) => [count === 1 ? 'Resolve 1' : `Resolve ${count}`, `Решить: ${count}`],
+  resolveText: (count: number) => [
+    `${count === 1 ? 'This difference' : `These ${count} differences`} no longer count. Nothing moves by it.`,
+    `${count} ${plural(count, 'расхождение', 'расхождения', 'расхождений')} больше не ${plural(count, 'считается', 'считаются', 'считаются')}. Деньги от этого не двигаются.`,
   ],
-  resolveText: [
-    (count: number) =>
-      `${count === 1 ? 'This difference' : `These ${count} differences`} no longer count. Nothing moves by it.`,
-    (count: number) =>
-      `${count} ${plural(count, 'расхождение', 'расхождения', 'расхождений')} больше не ${plural(count, 'считается', 'считаются', 'считаются')}. Деньги от этого не двигаются.`,
+  resolved: (count: number) => [
+    count === 1 ? '1 is resolved.' : `${count} are resolved.`,
+    `Решено: ${count}.`,
   ],
-  resolved: [
-    (count: number) => (count === 1 ? '1 is resolved.' : `${count} are resolved.`),
-    (count: number) => `Решено: ${count}.`,
-  ],
-  partly: [
-    (done: number, all: number, why: string) => `${done} of ${all} are resolved; then: ${why}`,
-    (done: number, all: number, why: string) => `Решено ${done} из ${all}, дальше: ${why}`,
+  partly: (done: number, all: number, why: string) => [
+    `${done} of ${all} are resolved; then: ${why}`,
+    `Решено ${done} из ${all}, дальше: ${why}`,
   ],
   empty: ['Nothing differs', 'Расхождений нет'],
   emptyText: [
@@ -216,11 +201,9 @@ export type ReconciliationWords = ReturnType<typeof useReconciliationWords>;
 export const useLedgerWords = sectionWords({
   after: ['Balance after', 'Баланс после'],
   afterOfShop: ['Balance of the shop after', 'Баланс магазина после'],
-  reserved: [
-    (amount: string) =>
-      `${amount} less is available than the balance: it is set aside for refunds and payouts under way, until they succeed or fail.`,
-    (amount: string) =>
-      `Доступно меньше баланса на ${amount}: столько отложено под возвраты и выплаты, которые ещё идут. Пройдут — уйдут с баланса, не пройдут — снова станут доступны.`,
+  reserved: (amount: string) => [
+    `${amount} less is available than the balance: it is set aside for refunds and payouts under way, until they succeed or fail.`,
+    `Доступно меньше баланса на ${amount}: столько отложено под возвраты и выплаты, которые ещё идут. Пройдут — уйдут с баланса, не пройдут — снова станут доступны.`,
   ],
   pendingRefunds: ['Refunds under way', 'Возвраты в пути'],
   pendingPayouts: ['payouts under way', 'выплаты в пути'],

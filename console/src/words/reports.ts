@@ -7,9 +7,9 @@ export const useReportWords = sectionWords({
   refunded: ['Refunded', 'Возвращено'],
   paidOut: ['Payouts', 'Выплачено'],
   noUsual: ['Nothing to compare with yet', 'Пока не с чем сравнить'],
-  usual: [
-    (weekday: string, value: string) => `${value} by this time on an average ${weekday}`,
-    (weekday: string, value: string) => `${value} — обычно к этому часу (${weekday})`,
+  usual: (weekday: string, value: string) => [
+    `${value} by this time on an average ${weekday}`,
+    `${value} — обычно к этому часу (${weekday})`,
   ],
   rates: ['The last 24 hours', 'Последние 24 часа'],
   byMethod: ['By method', 'По способам'],
@@ -50,43 +50,31 @@ export const useReportWords = sectionWords({
     money: ['Money', 'Деньги'],
   },
   totals: ['Totals', 'Итоги'],
-  before: [
-    (days: string) =>
-      `Second line: the preceding period of the same length (${days}) and the change.`,
-    (days: string) => `Вторая строка — предыдущий период такой же длины (${days}) и изменение.`,
+  before: (days: string) => [
+    `Second line: the preceding period of the same length (${days}) and the change.`,
+    `Вторая строка — предыдущий период такой же длины (${days}) и изменение.`,
   ],
   count: ['Count', 'Число'],
   amount: ['Ordered', 'Заказано'],
   money: ['Completed', 'Движение денег'],
   fee: ['Fee', 'Комиссия'],
   all: ['All', 'Всего'],
-  chart: [
-    (of: string, span: string, measure: string) =>
-      `${of}, ${span}: ${measure.toLowerCase()}, by the time they were made`,
-    (of: string, span: string, measure: string) =>
-      `${of}, ${span}: ${measure.toLowerCase()}, по времени создания`,
+  chart: (of: string, span: string, measure: string) => [
+    `${of}, ${span}: ${measure.toLowerCase()}, by the time they were made`,
+    `${of}, ${span}: ${measure.toLowerCase()}, по времени создания`,
   ],
   hint: ['Arrow keys go from bar to bar', 'Стрелки переходят от столбца к столбцу'],
   table: ['The same as a table', 'То же таблицей'],
-  saveLabel: [
-    (format: string) => `Save the totals as ${format}`,
-    (format: string) => `Сохранить итоги в ${format}`,
-  ],
-  from: [(zone: string) => `From (${zone})`, (zone: string) => `С (${zone})`],
-  until: [
-    (zone: string) => `Until, not included (${zone})`,
-    (zone: string) => `До, не включая (${zone})`,
-  ],
-  preceding: [
-    (name: string) => `${name}, preceding period`,
-    (name: string) => `${name}, предыдущий период`,
-  ],
+  saveLabel: (format: string) => [`Save the totals as ${format}`, `Сохранить итоги в ${format}`],
+  from: (zone: string) => [`From (${zone})`, `С (${zone})`],
+  until: (zone: string) => [`Until, not included (${zone})`, `До, не включая (${zone})`],
+  preceding: (name: string) => [`${name}, preceding period`, `${name}, предыдущий период`],
   incomplete: ['Older days are still being counted.', 'Прежние дни ещё подсчитываются.'],
   explained: [
     'Counted at the moment of creation, with the present status.',
     'Операции учтены по времени создания, в нынешнем состоянии.',
   ],
-  zone: [(zone: string) => `Days in ${zone}`, (zone: string) => `Сутки по времени ${zone}`],
+  zone: (zone: string) => [`Days in ${zone}`, `Сутки по времени ${zone}`],
   empty: ['Nothing in this period', 'За этот период ничего нет'],
   emptyText: [
     'Choose a longer one, or the other mode.',
@@ -119,28 +107,24 @@ export const useClosingWords = sectionWords({
     settlement: ['Settlements', 'Расчёты'],
     adjustment: ['Adjustments', 'Корректировки'],
   },
-  explained: [
-    (zone: string) =>
-      `The ledger's movements by the moment they were booked, days in ${zone}. Opening balance and movements make up the closing balance.`,
-    (zone: string) =>
-      `Движения по балансу, по времени учёта; сутки по времени ${zone}. Входящий остаток и движения дают исходящий.`,
+  explained: (zone: string) => [
+    `The ledger's movements by the moment they were booked, days in ${zone}. Opening balance and movements make up the closing balance.`,
+    `Движения по балансу, по времени учёта; сутки по времени ${zone}. Входящий остаток и движения дают исходящий.`,
   ],
-  reserved: [
-    (available: string, reserved: string) =>
-      `Of the closing balance ${available} were available; ${reserved} were reserved for refunds and payouts under way.`,
-    (available: string, reserved: string) =>
-      `Из исходящего остатка доступно ${available}; ${reserved} отложено под возвраты и выплаты, которые ещё идут.`,
+  reserved: (available: string, reserved: string) => [
+    `Of the closing balance ${available} were available; ${reserved} were reserved for refunds and payouts under way.`,
+    `Из исходящего остатка доступно ${available}; ${reserved} отложено под возвраты и выплаты, которые ещё идут.`,
   ],
   underWay: [
     'The last day has not ended: the numbers still change.',
     'Последний день ещё не кончился: числа изменятся.',
   ],
-  saveLabel: [
-    (format: string) => `Save the closing as ${format}`,
-    (format: string) => `Сохранить закрытие в ${format}`,
+  saveLabel: (format: string) => [
+    `Save the closing as ${format}`,
+    `Сохранить закрытие в ${format}`,
   ],
-  firstDay: [(zone: string) => `First day (${zone})`, (zone: string) => `Первый день (${zone})`],
-  lastDay: [(zone: string) => `Last day (${zone})`, (zone: string) => `Последний день (${zone})`],
+  firstDay: (zone: string) => [`First day (${zone})`, `Первый день (${zone})`],
+  lastDay: (zone: string) => [`Last day (${zone})`, `Последний день (${zone})`],
   chooseMerchant: [
     'Choose a merchant to close its month.',
     'Выберите мерчанта, чтобы закрыть его месяц.',
@@ -150,16 +134,10 @@ export const useClosingWords = sectionWords({
 export type ClosingWords = ReturnType<typeof useClosingWords>;
 
 export const useNeededWords = sectionWords({
-  webhooks: [
-    (count: string) => `Failed webhooks: ${count}`,
-    (count: string) => `Недоставленные вебхуки: ${count}`,
-  ],
+  webhooks: (count: string) => [`Failed webhooks: ${count}`, `Недоставленные вебхуки: ${count}`],
   draft: ['A payout to approve', 'Выплата на одобрение'],
   refund: ['A refund to approve', 'Возврат на одобрение'],
-  difference: [
-    (kind: string) => `A registry differs: ${kind}`,
-    (kind: string) => `Расхождение с реестром: ${kind}`,
-  ],
+  difference: (kind: string) => [`A registry differs: ${kind}`, `Расхождение с реестром: ${kind}`],
   yours: ['yours', 'ваше'],
   take: ['Take it', 'Взять'],
   replay: ['Replay ...', 'Отправить снова ...'],
@@ -168,8 +146,5 @@ export const useNeededWords = sectionWords({
     'These are the newest: more waits in the sections.',
     'Это самые новые: остальное ждёт в разделах.',
   ],
-  held: [
-    (count: string) => `Held, not captured yet: ${count}`,
-    (count: string) => `Удержано, не списано: ${count}`,
-  ],
+  held: (count: string) => [`Held, not captured yet: ${count}`, `Удержано, не списано: ${count}`],
 });

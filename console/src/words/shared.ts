@@ -24,11 +24,11 @@ export const useSharedWords = sectionWords({
   nothing: ['Nothing found', 'Ничего не найдено'],
   remove: ['Remove', 'Убрать'],
   find: ['Find', 'Найти'],
-  onlyOf: [(name: string) => `Only of ${name}`, (name: string) => `Только ${name}`],
+  onlyOf: (name: string) => [`Only of ${name}`, `Только ${name}`],
   code: ['Failure code', 'Код отказа'],
-  amountWrong: [
-    (such: string) => `An amount such as ${such}; the second not below the first.`,
-    (such: string) => `Сумма вида ${such}; вторая не меньше первой.`,
+  amountWrong: (such: string) => [
+    `An amount such as ${such}; the second not below the first.`,
+    `Сумма вида ${such}; вторая не меньше первой.`,
   ],
   link: ['Through a payment link', 'По платёжной ссылке'],
   columns: ['Columns', 'Столбцы'],
@@ -37,12 +37,9 @@ export const useSharedWords = sectionWords({
   settings: ['Settings', 'Настройки'],
   settingsText: ['Kept in this browser.', 'Действуют в этом браузере.'],
   zone: ['Time zone', 'Часовой пояс'],
-  zoneOwn: [
-    (zone: string) => `This computer: ${zone}`,
-    (zone: string) => `Как на этом компьютере: ${zone}`,
-  ],
-  zoneText: [
-    (now: string) => `It is ${now} there. Point at a time to see it in UTC.`,
-    (now: string) => `Там сейчас ${now}. Момент по UTC — под указателем.`,
+  zoneOwn: (zone: string) => [`This computer: ${zone}`, `Как на этом компьютере: ${zone}`],
+  zoneText: (now: string) => [
+    `It is ${now} there. Point at a time to see it in UTC.`,
+    `Там сейчас ${now}. Момент по UTC — под указателем.`,
   ],
 });

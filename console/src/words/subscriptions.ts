@@ -2,7 +2,15 @@
 import type * as graph from '../../../schema/generated/console.ts';
 import { plural, sectionWords, type Pair } from './table.ts';
 
-const periodsEn = { day: 'day', week: 'week', month: 'month', year: 'year' };
+const everyInRussian = (count: number) =>
+  count === 1
+    ? { day: 'каждый день', week: 'каждую неделю', month: 'раз в месяц', year: 'раз в год' }
+    : {
+        day: `раз в ${count} ${plural(count, 'день', 'дня', 'дней')}`,
+        week: `раз в ${count} ${plural(count, 'неделю', 'недели', 'недель')}`,
+        month: `раз в ${count} ${plural(count, 'месяц', 'месяца', 'месяцев')}`,
+        year: `раз в ${count} ${plural(count, 'год', 'года', 'лет')}`,
+      };
 
 export const useSubscriptionWords = sectionWords({
   one: ['Subscription', 'Подписка'],
@@ -27,24 +35,9 @@ export const useSubscriptionWords = sectionWords({
     sbp: ['SBP', 'СБП'],
     tpay: ['T-Pay', 'T-Pay'],
   } satisfies Readonly<Record<graph.RecurringMethod, Pair<string>>>,
-  every: [
-    (count: number, period: graph.SubscriptionPeriod) =>
-      count === 1 ? `each ${periodsEn[period]}` : `each ${count} ${periodsEn[period]}s`,
-    (count: number, period: graph.SubscriptionPeriod) => {
-      const one = {
-        day: 'каждый день',
-        week: 'каждую неделю',
-        month: 'раз в месяц',
-        year: 'раз в год',
-      };
-      const many = {
-        day: plural(count, 'день', 'дня', 'дней'),
-        week: plural(count, 'неделю', 'недели', 'недель'),
-        month: plural(count, 'месяц', 'месяца', 'месяцев'),
-        year: plural(count, 'год', 'года', 'лет'),
-      };
-      return count === 1 ? one[period] : `раз в ${count} ${many[period]}`;
-    },
+  every: (count: number, period: graph.SubscriptionPeriod) => [
+    count === 1 ? `each ${period}` : `each ${count} ${period}s`,
+    everyInRussian(count)[period],
   ],
   customer: ['Customer', 'Покупатель'],
   plan: ['Plan', 'План'],
@@ -53,9 +46,9 @@ export const useSubscriptionWords = sectionWords({
   retry: ['Next retry', 'Повторная попытка'],
   lastCharge: ['Last charge', 'Последнее списание'],
   trial: ['Trial', 'Пробный период'],
-  trialDays: [
-    (days: number) => (days === 1 ? '1 day' : `${days} days`),
-    (days: number) => `${days} ${plural(days, 'день', 'дня', 'дней')}`,
+  trialDays: (days: number) => [
+    days === 1 ? '1 day' : `${days} days`,
+    `${days} ${plural(days, 'день', 'дня', 'дней')}`,
   ],
   paused: ['Paused', 'На паузе с'],
   ended: ['Ended', 'Завершена'],
@@ -64,11 +57,9 @@ export const useSubscriptionWords = sectionWords({
   noUpcoming: ['Nothing is scheduled.', 'Списаний не запланировано.'],
   charges: ['Charges', 'Списания'],
   noCharges: ['Nothing has been charged yet.', 'Списаний ещё не было.'],
-  charge: [
-    (period: number, attempt: number) =>
-      attempt > 1 ? `Period ${period}, attempt ${attempt}` : `Period ${period}`,
-    (period: number, attempt: number) =>
-      attempt > 1 ? `Период ${period}, попытка ${attempt}` : `Период ${period}`,
+  charge: (period: number, attempt: number) => [
+    attempt > 1 ? `Period ${period}, attempt ${attempt}` : `Period ${period}`,
+    attempt > 1 ? `Период ${period}, попытка ${attempt}` : `Период ${period}`,
   ],
   binding: ['Binding the method', 'Привязка способа'],
   chargeStatuses: {

@@ -4,24 +4,29 @@ import { useSettings } from '../settings.ts';
 export type Pair<Word = unknown> = readonly [english: Word, russian: Word];
 /** The words of codes; a newer service may send codes without words. */
 export type CodePairs = Readonly<Record<string, Pair<string>>>;
+/** Words around what they are told, such as a name or a number. */
+type Around = (...told: never[]) => Pair<string>;
 export interface WordTable {
-  readonly [name: string]: Pair | WordTable;
+  readonly [name: string]: Pair | Around | WordTable;
 }
 
 type WordsOf<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends Pair
     ? Table[Name][number]
-    : WordsOf<Table[Name]>;
+    : Table[Name] extends (...told: infer Told) => Pair<string>
+      ? (...told: Told) => string
+      : WordsOf<Table[Name]>;
 };
 
 const isPair = (value: Pair | WordTable): value is Pair => Array.isArray(value);
 
 const wordsIn = (table: WordTable, language: 0 | 1): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    Object.entries(table).map(([name, value]) => [
-      name,
-      isPair(value) ? value[language] : wordsIn(value, language),
-    ]),
+    Object.entries(table).map(([name, value]) => {
+      if (typeof value === 'function')
+        return [name, (...told: never[]) => value(...told)[language]];
+      return [name, isPair(value) ? value[language] : wordsIn(value, language)];
+    }),
   );
 
 /** The words of one section, which are loaded with its screens. */

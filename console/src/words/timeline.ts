@@ -60,39 +60,28 @@ export const useTimelineWords = sectionWords({
   filter: ['Show', 'Показать'],
   calls,
   answers,
-  bank: [
-    (connector: string, call: string, answer: string) => `${connector}: ${call}, ${answer}`,
-    (connector: string, call: string, answer: string) => `${connector}: ${call}, ${answer}`,
+  took: (time: string) => [`in ${time}`, `за ${time}`],
+  times: (count: number) => [`${count} times`, `${count} ${plural(count, 'раз', 'раза', 'раз')}`],
+  booked: (parts: string) => [`Booked: ${parts}`, `Учтено: ${parts}`],
+  refund: (amount: string, status: string) => [
+    `Refund of ${amount}: ${status.toLowerCase()}`,
+    `Возврат ${amount}: ${status.toLowerCase()}`,
   ],
-  took: [(time: string) => `in ${time}`, (time: string) => `за ${time}`],
-  times: [
-    (count: number) => `${count} times`,
-    (count: number) => `${count} ${plural(count, 'раз', 'раза', 'раз')}`,
+  webhook: (event: string, answer: string) => [
+    `Webhook ${event}: ${answer}`,
+    `Вебхук ${event}: ${answer}`,
   ],
-  booked: [(parts: string) => `Booked: ${parts}`, (parts: string) => `Учтено: ${parts}`],
-  refund: [
-    (amount: string, status: string) => `Refund of ${amount}: ${status.toLowerCase()}`,
-    (amount: string, status: string) => `Возврат ${amount}: ${status.toLowerCase()}`,
-  ],
-  webhook: [
-    (event: string, answer: string) => `Webhook ${event}: ${answer}`,
-    (event: string, answer: string) => `Вебхук ${event}: ${answer}`,
-  ],
-  attempt: [(number: number) => `attempt ${number}`, (number: number) => `попытка ${number}`],
-  failures: [
-    (count: number, last: string) => `failed ${count} times, last ${last}`,
-    (count: number, last: string) =>
-      `${count} ${plural(count, 'неудача', 'неудачи', 'неудач')}, последняя — ${last}`,
+  attempt: (number: number) => [`attempt ${number}`, `попытка ${number}`],
+  failures: (count: number, last: string) => [
+    `failed ${count} times, last ${last}`,
+    `${count} ${plural(count, 'неудача', 'неудачи', 'неудач')}, последняя — ${last}`,
   ],
   receipts: {
-    made: [
-      (type: string) => `${type} is sent to the cash register`,
-      (type: string) => `${type} отправлен в кассу`,
-    ],
-    registered: [(type: string) => `${type} is registered`, (type: string) => `${type} пробит`],
-    failed: [
-      (type: string) => `${type} was refused by the cash register`,
-      (type: string) => `${type} не принят кассой`,
+    made: (type: string) => [`${type} is sent to the cash register`, `${type} отправлен в кассу`],
+    registered: (type: string) => [`${type} is registered`, `${type} пробит`],
+    failed: (type: string) => [
+      `${type} was refused by the cash register`,
+      `${type} не принят кассой`,
     ],
   },
   receiptTypes: {

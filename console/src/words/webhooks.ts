@@ -7,25 +7,22 @@ export const useWebhookWords = sectionWords({
   endpoints: ['Endpoints', 'Адреса'],
   noEndpoints: ['No endpoint: events go nowhere.', 'Адреса нет: события никуда не уходят.'],
   disabled: ['Disabled', 'Отключён'],
-  rate: [
-    (percent: string) => `${percent} delivered in 24 hours`,
-    (percent: string) => `${percent} доставлено за сутки`,
-  ],
+  rate: (percent: string) => [`${percent} delivered in 24 hours`, `${percent} доставлено за сутки`],
   noRate: ['nothing in 24 hours', 'за сутки ничего не было'],
-  pending: [(count: string) => `${count} pending`, (count: string) => `в пути: ${count}`],
-  failing: [
-    (count: string) => `${count} of them refused so far`,
-    (count: string) => `из них пока не приняты: ${count}`,
+  pending: (count: string) => [`${count} pending`, `в пути: ${count}`],
+  failing: (count: string) => [
+    `${count} of them refused so far`,
+    `из них пока не приняты: ${count}`,
   ],
   oldest: ['oldest from', 'старейший от'],
   next: ['next attempt', 'следующая попытка'],
   test: ['Send a test event', 'Отправить образец'],
   testing: ['Sending ...', 'Отправляем ...'],
-  answered: [
-    (status: number, ms: string) => `The receiver answered ${status} in ${ms}`,
-    (status: number, ms: string) => `Получатель ответил ${status} за ${ms}`,
+  answered: (status: number, ms: string) => [
+    `The receiver answered ${status} in ${ms}`,
+    `Получатель ответил ${status} за ${ms}`,
   ],
-  noAnswer: [(why: string) => `No answer: ${why}`, (why: string) => `Ответа нет: ${why}`],
+  noAnswer: (why: string) => [`No answer: ${why}`, `Ответа нет: ${why}`],
   faults: {
     timeout: ['no answer in time', 'не ответил вовремя'],
     connection_refused: ['nothing listens at the address', 'по адресу никто не отвечает'],
@@ -42,41 +39,35 @@ export const useWebhookWords = sectionWords({
     other: ['a network error', 'ошибка сети'],
   },
   replay: ['Replay failed ...', 'Повторить неудачные ...'],
-  replayCount: [
-    (count: string) => `Replay ${count} failed ...`,
-    (count: string) => `Повторить неудачные: ${count} ...`,
+  replayCount: (count: string) => [
+    `Replay ${count} failed ...`,
+    `Повторить неудачные: ${count} ...`,
   ],
   replayNone: ['Nothing has failed in 7 days', 'За 7 дней неудачных нет'],
   replayDisabled: ['Enable the endpoint first', 'Сначала включите адрес'],
   retry: ['Retry pending now', 'Отправить ждущие сейчас'],
   retryOne: ['Retry now', 'Отправить сейчас'],
   retryNone: ['Nothing is pending', 'Ничего не ждёт отправки'],
-  retried: [
-    (count: string) => `Being tried now: ${count}.`,
-    (count: string) => `Отправляем сейчас: ${count}.`,
-  ],
+  retried: (count: string) => [`Being tried now: ${count}.`, `Отправляем сейчас: ${count}.`],
   replayTitle: ['Replay failed webhooks', 'Отправить неудачные вебхуки снова'],
   since: ['Of events since', 'По событиям начиная с'],
   counting: ['Counting ...', 'Считаем ...'],
-  count: [
-    (count: string) => `${count} failed webhooks will be resent, oldest first.`,
-    (count: string) => `Снова уйдёт вебхуков: ${count}, начиная со старейшего.`,
+  count: (count: string) => [
+    `${count} failed webhooks will be resent, oldest first.`,
+    `Снова уйдёт вебхуков: ${count}, начиная со старейшего.`,
   ],
-  countMore: [
-    (count: string) => `More than ${count} failed webhooks will be resent.`,
-    (count: string) => `Снова уйдёт вебхуков: больше ${count}.`,
+  countMore: (count: string) => [
+    `More than ${count} failed webhooks will be resent.`,
+    `Снова уйдёт вебхуков: больше ${count}.`,
   ],
   countNone: ['No webhook of this time has failed.', 'За это время неудачных вебхуков нет.'],
   go: ['Replay', 'Отправить'],
-  progress: [(sent: string) => `${sent} queued`, (sent: string) => `поставлено в очередь: ${sent}`],
-  stopped: [
-    (sent: string) => `Stopped after ${sent}. The rest stays failed.`,
-    (sent: string) => `Остановлено, поставлено в очередь: ${sent}. Остальные не тронуты.`,
+  progress: (sent: string) => [`${sent} queued`, `поставлено в очередь: ${sent}`],
+  stopped: (sent: string) => [
+    `Stopped after ${sent}. The rest stays failed.`,
+    `Остановлено, поставлено в очередь: ${sent}. Остальные не тронуты.`,
   ],
-  finished: [
-    (sent: string) => `${sent} are being resent.`,
-    (sent: string) => `Отправляются снова: ${sent}.`,
-  ],
+  finished: (sent: string) => [`${sent} are being resent.`, `Отправляются снова: ${sent}.`],
   body: ['Body', 'Тело'],
   pretty: ['Pretty', 'Удобно для чтения'],
   bytes: ['Raw', 'Как отправлено'],

@@ -56,17 +56,11 @@ export const useWords = sectionWords({
   goTo: ['Go to', 'Перейти'],
   live: {
     open: ['Connected', 'На связи'],
-    since: [
-      (at: string) => `Reconnecting since ${at}`,
-      (at: string) => `Нет связи с ${at}, подключаемся`,
-    ],
-    stale: [
-      (at: string) => `Out of date since ${at}`,
-      (at: string) => `Данные не обновляются с ${at}`,
-    ],
-    fresh: [
-      (count: number) => `${count} new`,
-      (count: number) => `${count} ${plural(count, 'новый', 'новых', 'новых')}`,
+    since: (at: string) => [`Reconnecting since ${at}`, `Нет связи с ${at}, подключаемся`],
+    stale: (at: string) => [`Out of date since ${at}`, `Данные не обновляются с ${at}`],
+    fresh: (count: number) => [
+      `${count} new`,
+      `${count} ${plural(count, 'новый', 'новых', 'новых')}`,
     ],
   },
   person: {
@@ -162,12 +156,9 @@ export const useWords = sectionWords({
     month: ['30 days', '30 дней'],
     apply: ['Apply', 'Применить'],
     clear: ['Clear all', 'Сбросить'],
-    remove: [
-      (what: string) => `Remove the filter ${what}`,
-      (what: string) => `Убрать фильтр: ${what}`,
-    ],
-    count: [(count: string) => `${count} in all`, (count: string) => `Всего ${count}`],
-    countMore: [(count: string) => `more than ${count}`, (count: string) => `больше ${count}`],
+    remove: (what: string) => [`Remove the filter ${what}`, `Убрать фильтр: ${what}`],
+    count: (count: string) => [`${count} in all`, `Всего ${count}`],
+    countMore: (count: string) => [`more than ${count}`, `больше ${count}`],
   },
   exports: {
     start: ['CSV', 'CSV'],
@@ -175,12 +166,9 @@ export const useWords = sectionWords({
       'Save the whole list as CSV, with these filters',
       'Сохранить весь список в CSV с этими фильтрами',
     ],
-    rows: [(count: string) => `${count} rows`, (count: string) => `строк: ${count}`],
+    rows: (count: string) => [`${count} rows`, `строк: ${count}`],
     stop: ['Stop', 'Остановить'],
-    done: [
-      (count: string) => `${count} rows saved`,
-      (count: string) => `сохранено строк: ${count}`,
-    ],
+    done: (count: string) => [`${count} rows saved`, `сохранено строк: ${count}`],
     failed: ['The list was not saved', 'Список не сохранён'],
   },
   views: {
@@ -188,10 +176,7 @@ export const useWords = sectionWords({
     save: ['Save as view', 'Сохранить вид'],
     name: ['Name of the view', 'Название вида'],
     keep: ['Save', 'Сохранить'],
-    remove: [
-      (name: string) => `Remove the view ${name}`,
-      (name: string) => `Удалить вид «${name}»`,
-    ],
+    remove: (name: string) => [`Remove the view ${name}`, `Удалить вид «${name}»`],
   },
   failure: {
     title: ['This could not be loaded', 'Не удалось загрузить'],
@@ -199,7 +184,7 @@ export const useWords = sectionWords({
       'The service does not answer. What is on the screen may be old.',
       'Сервис не отвечает. То, что на экране, могло устареть.',
     ],
-    code: [(code: string) => `Refused: ${code}`, (code: string) => `Отказ: ${code}`],
+    code: (code: string) => [`Refused: ${code}`, `Отказ: ${code}`],
     broken: ['The console broke here', 'Здесь консоль сломалась'],
     brokenText: [
       'The rest of it still works. Load the page again, and report what you did.',
