@@ -9,7 +9,7 @@ import { money } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { useRefusalText, useSend } from '../parts/outcome.tsx';
-import { Facts, type Fact, Id, Moment } from '../parts/texts.tsx';
+import { Facts, type Fact, Id, Moment, ObjectLink } from '../parts/texts.tsx';
 import { useAlertWords, useAlertFactWords } from '../words/alerts.ts';
 import { useFailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
@@ -84,9 +84,9 @@ export const SubjectLink = ({
   if (payment) {
     const { id, merchantId, publicId } = payment;
     return (
-      <Link to="/payments/$merchantId/$id" params={{ merchantId, id }} search={kept(search)}>
+      <ObjectLink merchantId={merchantId} id={id}>
         {words.toPayment(publicId)}
-      </Link>
+      </ObjectLink>
     );
   }
   const { pathname, searchParams } = new URL(place, location.origin);

@@ -250,9 +250,7 @@ const List = () => {
         label={words.sections.alerts}
         asked={asked}
         columns={columns}
-        keyOf={({ id }) => id}
-        openKey={search.open ?? null}
-        onOpen={({ id }) => set({ open: id })}
+        opens
         empty={<Empty title={words.alert.empty} text={words.alert.emptyText} />}
       />
       {open && <AlertDrawer alert={open} again={again} close={() => set({ open: undefined })} />}

@@ -221,9 +221,7 @@ export const AuditPage = () => {
         label={words.sections.audit}
         asked={asked}
         columns={columnsOf({ words, roleOf, actionName })}
-        keyOf={({ id }) => id}
-        openKey={search.open ?? null}
-        onOpen={({ id }) => set({ open: id })}
+        opens
         empty={<Empty title={words.auditLog.empty} text={words.auditLog.emptyText} />}
       />
       {open && <Entry entry={open} close={() => set({ open: undefined })} />}

@@ -1,5 +1,5 @@
 /** The health of banks, by bank and method, for platform operators. */
-import { useEffect, useMemo } from 'react';
+import { useMemo } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortPercent, wholeNumber } from '../format.ts';
@@ -8,6 +8,7 @@ import { Empty, Failure } from '../parts/states.tsx';
 import { Status, type Tone, Moment, PageHead, Sparkline } from '../parts/texts.tsx';
 import { figure, Skeleton, Table, type Column } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
 import { usePermission } from '../viewer.tsx';
 import { useBankWords } from '../words/banks.ts';
 import { useWords } from '../words/words.ts';
@@ -178,10 +179,7 @@ const Asked = () => {
   const { search, set } = useAddress();
   const span = listOf(search.span, spans)[0] ?? '6';
   const { data, error, again } = useAsk(graph.BankHealthOf, { hours: Number(span) });
-  useEffect(() => {
-    const timer = setInterval(again, again_ms);
-    return () => clearInterval(timer);
-  }, [again]);
+  useFollow(again, { events: false, every_ms: again_ms });
   const health = data?.bankHealth;
   return (
     <>

@@ -23,7 +23,7 @@ const LaterErase = later(async () => (await import('../erasure/dialog.tsx')).Era
 const PaymentsOf = ({ merchantId, customer }: OfCustomer) => {
   const words = useWords();
   const own = useCustomerWords();
-  const { search, mode, set } = useAddress();
+  const { mode } = useAddress();
   const columns = useMemo(() => paymentColumns(words), [words]);
   const filter = { mode: [mode], customerId: customer };
   const asked = usePage(graph.Payments, { merchantId, status: null, filter });
@@ -37,8 +37,7 @@ const PaymentsOf = ({ merchantId, customer }: OfCustomer) => {
         asked={asked}
         columns={columns}
         keyOf={objectKey}
-        openKey={search.open ?? null}
-        onOpen={(row) => set({ open: objectKey(row) })}
+        opens
         empty={<Empty title={own.noPayments} />}
       />
       <PaymentDrawer />
@@ -90,7 +89,6 @@ const SubscriptionsOf = ({ merchantId, customer }: OfCustomer) => {
         label={own.tabs.subscriptions}
         asked={{ error, again, rows }}
         columns={columns}
-        keyOf={({ id }) => id}
         onOpen={({ id }) =>
           void navigate({
             to: '/subscriptions',

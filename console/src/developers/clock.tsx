@@ -7,6 +7,7 @@ import { useSend } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import { useWords } from '../words/words.ts';
 import type { DeveloperShop } from './keys.tsx';
@@ -258,11 +259,7 @@ export const ClockPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const acts = useClockActs({ merchantId, shopId });
   const clock = data?.testClock ?? null;
   const isMoving = clock !== null && (clock.advancingTo !== null || !clock.frozen);
-  useEffect(() => {
-    if (!isMoving) return undefined;
-    const timer = setInterval(again, poll_ms);
-    return () => clearInterval(timer);
-  }, [isMoving, again]);
+  useFollow(again, { events: false, every_ms: poll_ms, isOn: isMoving });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const dialog = opened !== null && <ActForm {...acts[opened]} close={close} />;
   if (!clock)

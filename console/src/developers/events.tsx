@@ -3,7 +3,7 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { DateField, PickField } from '../parts/fields.tsx';
-import { Listing, ForwardPager } from '../parts/listing.tsx';
+import { Listing, Pager } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status, tones, CopyBlock, Id, Moment } from '../parts/texts.tsx';
@@ -152,15 +152,13 @@ export const EventsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
         label={own.tabs.events}
         asked={{ error, again, rows: log?.items, list }}
         columns={columnsOf(words, own)}
-        keyOf={({ id }) => id}
-        openKey={search.open ?? null}
-        onOpen={({ id }) => set({ open: id })}
+        opens
         empty={<Empty title={own.eventsEmpty} text={own.eventsEmptyText} />}
       />
       {log && (
-        <ForwardPager
+        <Pager
           info={{ hasNextPage: log.hasMore, endCursor: log.lastId }}
-          names={newestFirst ? [words.first, words.next] : [own.eventsFirst, own.eventsMore]}
+          names={newestFirst ? {} : { first: own.eventsFirst, next: own.eventsMore }}
         />
       )}
       {open && <OneEvent item={open} close={() => set({ open: undefined })} />}

@@ -140,7 +140,6 @@ export const KeysPart = ({
         label={own.tabs.keys}
         asked={asked}
         columns={columns}
-        keyOf={({ id }) => id}
         empty={
           status === null && mode === null ? (
             <Empty title={own.noKeys} text={own.noKeysText} />

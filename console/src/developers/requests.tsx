@@ -6,11 +6,11 @@ import { useAddress, kept } from '../address.ts';
 import { duration, prettyJson } from '../format.ts';
 import { FindField, isNarrowed, Chip } from '../parts/filters.tsx';
 import { DateField } from '../parts/fields.tsx';
-import { Listing, ForwardPager } from '../parts/listing.tsx';
+import { Listing } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { type Column, Skeleton } from '../parts/table.tsx';
-import { Status, Moment, Facts, CopyBlock, Id, type Tone } from '../parts/texts.tsx';
+import { Status, Moment, Facts, CopyBlock, Id, ObjectLink, type Tone } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useRequestWords, type RequestWords } from '../words/developers.ts';
@@ -174,14 +174,9 @@ const CreatedLink = ({
     <div className="filter-row">
       <span className="quiet">{own.made}</span>
       {kind === 'payment' || kind === 'payout' ? (
-        <Link
-          className="button"
-          to={places[kind]}
-          params={{ merchantId, id }}
-          search={kept(search)}
-        >
+        <ObjectLink className="button" to={places[kind]} merchantId={merchantId} id={id}>
           {name}
-        </Link>
+        </ObjectLink>
       ) : (
         <Link
           className="button"
@@ -289,7 +284,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
     () => columnsOf(own, words.columns.at, words.locale),
     [own, words.columns.at, words.locale],
   );
-  const page = data?.apiRequests;
+  const { nodes: rows, pageInfo } = data?.apiRequests ?? {};
   return (
     <>
       <p className="quiet">{own.intro}</p>
@@ -301,11 +296,10 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
       <Listing
         name="requests"
         label={words.auditLog.request}
-        asked={{ error, again, list, rows: page?.nodes }}
+        asked={{ error, again, list, rows, pageInfo }}
         columns={columns}
         keyOf={keyOf}
-        openKey={search.open ?? null}
-        onOpen={(row) => set({ open: keyOf(row) })}
+        opens
         empty={
           isNarrowed(narrowing) ? (
             <Empty title={shared.none} />
@@ -314,7 +308,6 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
           )
         }
       />
-      {page && <ForwardPager info={page.pageInfo} names={[words.first, words.next]} />}
       {search.open !== undefined && (
         <RequestDrawer of={of} name={search.open} close={() => set({ open: undefined })} />
       )}

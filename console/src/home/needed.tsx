@@ -8,7 +8,7 @@ import {
   ResolveDialog as ResolveAlertDialog,
   useAssign,
 } from '../alerts/alert.tsx';
-import { kept, useAddress } from '../address.ts';
+import { kept, useAddress, type Search } from '../address.ts';
 import { money } from '../amounts.ts';
 import { countText } from '../format.ts';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
@@ -31,6 +31,7 @@ import { useWords } from '../words/words.ts';
 
 type Alert = NonNullable<graph.NeededQuery['alerts']>['nodes'][number];
 type Difference = NonNullable<graph.NeededQuery['reconciliationDifferences']>['nodes'][number];
+type Draft = graph.DraftRowFragment | graph.RefundDraftRowFragment;
 type FailedEndpoint = graph.NeededQuery['webhookFailures']['nodes'][number];
 
 const followed: Followed = {
@@ -47,25 +48,33 @@ interface LineProps {
   /** The merchant's name, where lines of several are listed. */
   readonly whose: string;
   readonly at: string;
-  readonly place: ReactNode;
-  readonly text: string;
+  readonly name: string;
+  /** The list that has it, and its filters there. */
+  readonly to: '/alerts' | '/webhooks' | '/payouts' | '/refunds' | '/reconciliation';
+  readonly search: Search;
+  readonly text?: string;
   /** What was found. */
   readonly detail?: ReactNode;
   readonly children: ReactNode;
 }
 
-const Line = ({ whose, at, place, text, detail, children }: LineProps) => (
-  <li>
-    <span className="stack">
-      {place}
-      {whose !== '' && <span className="quiet">{whose}</span>}
-      {text !== '' && <span className="quiet wrap">{text}</span>}
-      {detail}
-    </span>
-    <Moment at={at} />
-    <div className="acts">{children}</div>
-  </li>
-);
+const Line = ({ whose, at, name, to, search, text = '', detail, children }: LineProps) => {
+  const here = useAddress().search;
+  return (
+    <li>
+      <span className="stack">
+        <Link to={to} search={{ ...kept(here), ...search }}>
+          {name}
+        </Link>
+        {whose !== '' && <span className="quiet">{whose}</span>}
+        {text !== '' && <span className="quiet wrap">{text}</span>}
+        {detail}
+      </span>
+      <Moment at={at} />
+      <div className="acts">{children}</div>
+    </li>
+  );
+};
 
 /** The list is frozen while one of its dialogs is open, so that the result can be read. */
 interface Again extends Pick<LineProps, 'whose'> {
@@ -104,20 +113,15 @@ const AlertLine = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
   const words = useWords();
   const own = useNeededWords();
   const { sentences } = useAlertWords();
-  const { search } = useAddress();
   const { kind, severity, assignee, raisedAt } = alert;
-  const place = (
-    <Link to="/alerts" search={{ ...kept(search), severity, ...(assignee ? { assignee } : {}) }}>
-      {words.alert.kinds[kind]}
-    </Link>
-  );
-  const text = assignee ? `${own.yours} · ${sentences[kind]}` : sentences[kind];
   return (
     <Line
       whose={list.whose}
       at={raisedAt}
-      place={place}
-      text={text}
+      name={words.alert.kinds[kind]}
+      to="/alerts"
+      search={{ severity, ...(assignee ? { assignee } : {}) }}
+      text={assignee ? `${own.yours} · ${sentences[kind]}` : sentences[kind]}
       detail={<AlertBehind alert={alert} />}
     >
       <SubjectLink alert={alert} />
@@ -129,19 +133,17 @@ const AlertLine = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
 const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndpoint }) => {
   const { locale } = useWords();
   const own = useNeededWords();
-  const { search } = useAddress();
   const { opened, open, close } = useOpened(list.again, list.hold);
   const { merchantId, endpointId, url, oldestAt, count } = failed;
-  const place = (
-    <Link
-      to="/webhooks"
-      search={{ ...kept(search), merchant: merchantId, status: 'failed', since: oldestAt }}
-    >
-      {own.webhooks(countText(count, locale))}
-    </Link>
-  );
   return (
-    <Line whose={list.whose} at={oldestAt} place={place} text={url}>
+    <Line
+      whose={list.whose}
+      at={oldestAt}
+      name={own.webhooks(countText(count, locale))}
+      to="/webhooks"
+      search={{ merchant: merchantId, status: 'failed', since: oldestAt }}
+      text={url}
+    >
       {endpointId !== null && (
         <ActButton permission="webhookDeliveriesResendFailed" onPress={() => open(true)}>
           {own.replay}
@@ -159,52 +161,28 @@ const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndp
   );
 };
 
-const DraftLine = ({
-  draft,
-  whose,
-  ...list
-}: Again & { readonly draft: graph.DraftRowFragment }) => {
-  const { locale } = useWords();
-  const own = useNeededWords();
-  const { search } = useAddress();
-  const { merchantId, amount, currency, reason } = draft;
-  const place = (
-    <Link
-      to="/payouts"
-      search={{ ...kept(search), merchant: merchantId, tab: 'drafts', status: 'pending' }}
-    >
-      {own.draft}: {money(amount, currency, locale)}
-    </Link>
-  );
-  const text = [recipientText(draft), reason].filter(Boolean).join(' · ');
-  return (
-    <Line whose={whose} at={draft.createdAt} place={place} text={text}>
-      <DraftActs draft={draft} {...list} />
-    </Line>
-  );
-};
+interface DraftLineProps extends Pick<LineProps, 'to' | 'text'> {
+  readonly kind: 'draft' | 'refund';
+  readonly acts: (list: Omit<Again, 'whose'>) => ReactNode;
+}
 
-const RefundLine = ({
-  draft,
+const DraftLine = ({
+  draft: { merchantId, amount, currency, createdAt },
+  line: { kind, acts, ...line },
   whose,
   ...list
-}: Again & { readonly draft: graph.RefundDraftRowFragment }) => {
+}: Again & { readonly draft: Draft; readonly line: DraftLineProps }) => {
   const { locale } = useWords();
   const own = useNeededWords();
-  const { search } = useAddress();
-  const { merchantId, amount, currency, payment, reason } = draft;
-  const place = (
-    <Link
-      to="/refunds"
-      search={{ ...kept(search), merchant: merchantId, tab: 'drafts', status: 'pending' }}
-    >
-      {own.refund}: {money(amount, currency, locale)}
-    </Link>
-  );
-  const text = `${payment.orderId} · ${reason}`;
   return (
-    <Line whose={whose} at={draft.createdAt} place={place} text={text}>
-      <RefundDraftActs draft={draft} {...list} />
+    <Line
+      {...line}
+      whose={whose}
+      at={createdAt}
+      name={`${own[kind]}: ${money(amount, currency, locale)}`}
+      search={{ merchant: merchantId, tab: 'drafts', status: 'pending' }}
+    >
+      {acts(list)}
     </Line>
   );
 };
@@ -212,20 +190,15 @@ const RefundLine = ({
 const DifferenceLine = ({ difference, ...list }: Again & { readonly difference: Difference }) => {
   const own = useNeededWords();
   const { kinds, resolve } = useReconciliationWords();
-  const { search } = useAddress();
   const { opened, open, close } = useOpened(list.again, list.hold);
   const { kind, foundAt, runId } = difference;
-  const place = (
-    <Link to="/reconciliation" search={{ ...kept(search), code: runId }}>
-      {own.difference(kinds[kind])}
-    </Link>
-  );
   return (
     <Line
       whose={list.whose}
       at={foundAt}
-      place={place}
-      text=""
+      name={own.difference(kinds[kind])}
+      to="/reconciliation"
+      search={{ code: runId }}
       detail={<DetailOf row={difference} />}
     >
       <ActButton permission="reconciliationDifferenceResolve" onPress={() => open(true)}>
@@ -255,6 +228,13 @@ const lineOfAlert = (alert: Alert): NeededLine => ({
   at: alert.raisedAt,
   merchantId: alert.merchantId,
   show: (list) => <AlertLine alert={alert} {...list} />,
+});
+
+const lineOfDraft = (draft: Draft, line: DraftLineProps): NeededLine => ({
+  key: `${line.kind} ${draft.id}`,
+  at: draft.createdAt,
+  merchantId: draft.merchantId,
+  show: (list) => <DraftLine draft={draft} line={line} {...list} />,
 });
 
 const newestFirst = (lines: readonly NeededLine[]): readonly NeededLine[] =>
@@ -287,18 +267,22 @@ const neededLines = (data: graph.NeededQuery) => {
         merchantId: difference.merchantId,
         show: (list: Again) => <DifferenceLine difference={difference} {...list} />,
       })),
-      ...(payoutDrafts?.nodes ?? []).map((draft) => ({
-        key: `draft ${draft.id}`,
-        at: draft.createdAt,
-        merchantId: draft.merchantId,
-        show: (list: Again) => <DraftLine draft={draft} {...list} />,
-      })),
-      ...(refundDrafts?.nodes ?? []).map((draft) => ({
-        key: `refund ${draft.id}`,
-        at: draft.createdAt,
-        merchantId: draft.merchantId,
-        show: (list: Again) => <RefundLine draft={draft} {...list} />,
-      })),
+      ...(payoutDrafts?.nodes ?? []).map((draft) =>
+        lineOfDraft(draft, {
+          kind: 'draft',
+          to: '/payouts',
+          text: [recipientText(draft), draft.reason].filter(Boolean).join(' · '),
+          acts: (list) => <DraftActs draft={draft} {...list} />,
+        }),
+      ),
+      ...(refundDrafts?.nodes ?? []).map((draft) =>
+        lineOfDraft(draft, {
+          kind: 'refund',
+          to: '/refunds',
+          text: `${draft.payment.orderId} · ${draft.reason}`,
+          acts: (list) => <RefundDraftActs draft={draft} {...list} />,
+        }),
+      ),
     ]),
   ];
   const isCut =

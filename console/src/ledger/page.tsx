@@ -338,7 +338,6 @@ const Movements = ({ merchantId }: { readonly merchantId: string }) => {
         label={words.ledger.movements}
         asked={asked}
         columns={columnsOf(words, own, search.shop)}
-        keyOf={({ id }) => id}
         onOpen={({ paymentId }) => {
           if (paymentId !== null) set({ open: `${merchantId}/${paymentId}` });
         }}

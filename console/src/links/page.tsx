@@ -4,7 +4,17 @@ import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress, kept } from '../address.ts';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, tones, Money, Moment, CopyBlock, Id, Facts, PageHead } from '../parts/texts.tsx';
+import {
+  Status,
+  tones,
+  Money,
+  Moment,
+  CopyBlock,
+  Id,
+  Facts,
+  PageHead,
+  ObjectLink,
+} from '../parts/texts.tsx';
 import { type Column, type ObjectId, Skeleton } from '../parts/table.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { OfMerchant } from '../parts/whose.tsx';
@@ -137,13 +147,9 @@ const LinkPaymentsList = ({
       <ul className="lines">
         {nodes.map((payment) => (
           <li key={payment.id} className="line">
-            <Link
-              to="/payments/$merchantId/$id"
-              params={{ merchantId, id: payment.id }}
-              search={kept(search)}
-            >
+            <ObjectLink merchantId={merchantId} id={payment.id}>
               {payment.publicId}
-            </Link>
+            </ObjectLink>
             <PaymentStanding payment={payment} />
             <Money amount={payment.amount} currency={payment.currency} />
             <Moment at={payment.createdAt} />
@@ -212,7 +218,7 @@ const columnsOf = (words: Words, own: LinkWords): readonly Column<Row>[] => [
 const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
   const words = useWords();
   const own = useLinkWords();
-  const { search, mode, set } = useAddress();
+  const { search, mode } = useAddress();
   const chosen = listOf(search.status, statuses);
   const status = chosen.length > 0 ? [...chosen] : null;
   const asked = usePage(graph.Links, { merchantId, mode, status });
@@ -227,9 +233,7 @@ const LinkList = ({ merchantId }: { readonly merchantId: string }) => {
         label={words.sections.paylinks}
         asked={asked}
         columns={columnsOf(words, own)}
-        keyOf={({ id }) => id}
-        openKey={search.open ?? null}
-        onOpen={({ id }) => set({ open: id })}
+        opens
         empty={<NoRows title={own.empty} text={own.emptyText} />}
       />
       <LinkDrawer merchantId={merchantId} changed={asked.again} />

@@ -183,7 +183,6 @@ export const MerchantsPage = () => {
         label={words.sections.merchants}
         asked={asked}
         columns={columnsOf(words)}
-        keyOf={({ id }) => id}
         onOpen={({ id }) =>
           void navigate({ to: '/merchants/$id', params: { id }, search: kept(search) })
         }

@@ -9,11 +9,12 @@ import { Failure } from './states.tsx';
 import { Skeleton, Table, type Column } from './table.tsx';
 import { useAsk, type AskedList } from './use-ask.ts';
 
+/** Without a previous page: of a list that is read in one direction. */
 interface PageInfo {
   readonly hasNextPage: boolean;
   readonly endCursor: string | null;
-  readonly hasPreviousPage: boolean;
-  readonly startCursor: string | null;
+  readonly hasPreviousPage?: boolean;
+  readonly startCursor?: string | null;
 }
 
 const page_rows = 50;
@@ -59,45 +60,31 @@ const PageButton = ({
   );
 };
 
-const Pager = ({ info }: { readonly info: PageInfo }) => {
-  const words = useWords();
-  const { after, before } = useAddress().search;
-  const { hasNextPage, endCursor, hasPreviousPage, startCursor } = info;
-  const isFirst = after === undefined && before === undefined;
-  if (isFirst && !hasNextPage) return null;
-  const hasNewer = !isFirst && (hasPreviousPage || after !== undefined);
-  return (
-    <nav className="pager" aria-label={words.pages}>
-      <PageButton name={words.first} isOff={isFirst} to={{}} />
-      <PageButton
-        name={words.previous}
-        isOff={!hasNewer || startCursor === null}
-        to={startCursor === null ? {} : { before: startCursor }}
-      />
-      <PageButton
-        name={words.next}
-        isOff={!hasNextPage}
-        to={endCursor === null ? {} : { after: endCursor }}
-      />
-    </nav>
-  );
-};
-
-export const ForwardPager = ({
-  info: { hasNextPage, endCursor },
-  names: [first, next],
+export const Pager = ({
+  info,
+  names = {},
 }: {
-  readonly info: Pick<PageInfo, 'hasNextPage' | 'endCursor'>;
-  readonly names: readonly [first: string, next: string];
+  readonly info: PageInfo;
+  readonly names?: { readonly first?: string; readonly next?: string };
 }) => {
   const words = useWords();
-  const isFirst = useAddress().search.after === undefined;
-  if (!hasNextPage && isFirst) return null;
+  const { after, before } = useAddress().search;
+  const { hasNextPage, endCursor, hasPreviousPage, startCursor = null } = info;
+  const isFirst = after === undefined && before === undefined;
+  if (isFirst && !hasNextPage) return null;
+  const hasNewer = !isFirst && (hasPreviousPage === true || after !== undefined);
   return (
     <nav className="pager" aria-label={words.pages}>
-      <PageButton name={first} isOff={isFirst} to={{}} />
+      <PageButton name={names.first ?? words.first} isOff={isFirst} to={{}} />
+      {hasPreviousPage !== undefined && (
+        <PageButton
+          name={words.previous}
+          isOff={!hasNewer || startCursor === null}
+          to={startCursor === null ? {} : { before: startCursor }}
+        />
+      )}
       <PageButton
-        name={next}
+        name={names.next ?? words.next}
         isOff={!hasNextPage}
         to={endCursor === null ? {} : { after: endCursor }}
       />
@@ -120,23 +107,28 @@ interface ListingProps<Row> {
     readonly changed?: ReadonlySet<string>;
   };
   readonly columns: readonly Column<Row>[];
-  readonly keyOf: (row: Row) => string;
+  /** Without it the id. */
+  readonly keyOf?: (row: Row) => string;
   readonly empty: ReactNode;
   readonly tools?: ReactNode;
+  /** Whether a press puts the row's key into the address, where its object is open. */
+  readonly opens?: boolean;
   readonly onOpen?: (row: Row) => void;
   readonly openKey?: string | null;
 }
 
-export const Listing = <Row extends object>({
+export const Listing = <Row extends { readonly id: string }>({
   name,
   label,
   asked,
   columns,
-  keyOf,
+  keyOf = ({ id }) => id,
   empty,
   tools,
+  opens = false,
   ...rest
 }: ListingProps<Row>) => {
+  const { search, set } = useAddress();
   const { error, again, rows, pageInfo, list, changed } = asked;
   const { shown, ...choice } = useColumns(name, columns);
   if (!rows && error) return <Failure error={error} again={again} />;
@@ -157,6 +149,10 @@ export const Listing = <Row extends object>({
           rows={rows}
           keyOf={keyOf}
           changed={changed}
+          {...(opens && {
+            openKey: search.open ?? null,
+            onOpen: (row: Row) => set({ open: keyOf(row) }),
+          })}
           {...rest}
         />
       )}

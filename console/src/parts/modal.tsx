@@ -1,11 +1,11 @@
 /** Dialogs, drawers and popovers. What draws them is loaded on first use, or ahead, behind the first screen. */
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useRef, useState, type ReactNode } from 'react';
-import { kept, useAddress } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { useWords } from '../words/words.ts';
 import { Icon } from './icon.tsx';
 import { later } from './later.tsx';
-import { PageHead } from './texts.tsx';
+import { ObjectLink, PageHead } from './texts.tsx';
 
 export const Modal = later(async () => (await import('./windows.tsx')).ModalWindow);
 
@@ -40,16 +40,9 @@ export const ObjectDrawer = ({
   const [merchantId, id] = (search.open ?? '').split('/');
   if (merchantId === undefined || id === undefined) return null;
   const head = page && (
-    <Link
-      className="icon-button"
-      to={page}
-      params={{ merchantId, id }}
-      search={kept(search)}
-      aria-label={open}
-      title={open}
-    >
+    <ObjectLink className="icon-button" to={page} merchantId={merchantId} id={id} title={open}>
       <Icon name="expand" />
-    </Link>
+    </ObjectLink>
   );
   return (
     <Modal side title={name} isOpen onClose={() => set({ open: undefined })} head={head}>

@@ -25,6 +25,20 @@ export const createdColumn = (name: string): Column<{ readonly createdAt: string
   cell: ({ createdAt }) => <Moment at={createdAt} />,
 });
 
+/** The payment that a row is of, and its shop. */
+export const paymentColumn = (
+  name: string,
+): Column<{ readonly payment: { readonly orderId: string; readonly publicId: string } }> => ({
+  id: 'payment',
+  name,
+  cell: ({ payment }) => (
+    <span className="two">
+      <span>{payment.orderId}</span>
+      <span className="quiet mono">{payment.publicId}</span>
+    </span>
+  ),
+});
+
 export interface ObjectId {
   readonly merchantId: string;
   readonly id: string;

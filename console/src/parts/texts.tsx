@@ -173,6 +173,32 @@ export const Status = ({ tone, children }: { readonly tone: Tone; readonly child
   </span>
 );
 
+/** The way to the page of a payment, or of a payout. */
+export const ObjectLink = ({
+  to = '/payments/$merchantId/$id',
+  merchantId,
+  id,
+  ...link
+}: {
+  readonly to?: '/payments/$merchantId/$id' | '/payouts/$merchantId/$id';
+  readonly merchantId: string;
+  readonly id: string;
+  readonly className?: string;
+  readonly title?: string;
+  readonly children: ReactNode;
+}) => {
+  const { search } = useAddress();
+  return (
+    <Link
+      to={to}
+      params={{ merchantId, id }}
+      search={kept(search)}
+      aria-label={link.title}
+      {...link}
+    />
+  );
+};
+
 /* The way to everything of one customer. */
 
 export interface OfCustomer {

@@ -243,7 +243,6 @@ const NoPayments = () => {
 
 export const PaymentsPage = () => {
   const words = useWords();
-  const { search, set } = useAddress();
   const choosable = useMemo(() => listColumns(words), [words]);
   const { asked, fresh, total } = usePayments();
   return (
@@ -261,8 +260,7 @@ export const PaymentsPage = () => {
         asked={asked}
         columns={choosable}
         keyOf={objectKey}
-        openKey={search.open ?? null}
-        onOpen={(row) => set({ open: objectKey(row) })}
+        opens
         empty={<NoPayments />}
       />
       <PaymentDrawer />

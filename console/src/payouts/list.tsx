@@ -59,7 +59,7 @@ const columnsOf = (words: Words, own: DraftWords): readonly Column<Row>[] => [
 
 const Made = () => {
   const words = useWords();
-  const { search, mode, set } = useAddress();
+  const { search, mode } = useAddress();
   const own = useDraftWords();
   const choosable = useMemo(() => columnsOf(words, own), [words, own]);
   const narrowing = useNarrowing(statuses);
@@ -78,8 +78,7 @@ const Made = () => {
         asked={asked}
         columns={choosable}
         keyOf={objectKey}
-        openKey={search.open ?? null}
-        onOpen={(row) => set({ open: objectKey(row) })}
+        opens
         tools={<Fresh {...fresh} />}
         empty={
           <NoRows

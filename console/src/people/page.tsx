@@ -161,7 +161,6 @@ const List = () => {
         label={words.now}
         asked={{ error, again, rows }}
         columns={columns}
-        keyOf={({ id }) => id}
         empty={<Empty title={words.none} />}
       />
       {dialog}

@@ -21,9 +21,6 @@ import { useWords, type Words } from '../words/words.ts';
 
 type Row = graph.AccountsQuery['bankAccounts'][number];
 
-const keyOf = ({ connector, purpose, account }: Row): string =>
-  `${connector} ${purpose} ${account}`;
-
 const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
   { name: own.connector, cell: ({ connector }) => <code>{connector}</code> },
   { name: own.account, cell: ({ account }) => account },
@@ -87,6 +84,10 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
     consequence: () => own.accountRemoveText,
     act: ({ connector, purpose }) => remove({ merchantId, connector, purpose }, own.done),
   });
+  const rows = data?.bankAccounts.map((row) => ({
+    ...row,
+    id: `${row.connector} ${row.purpose} ${row.account}`,
+  }));
   return (
     <>
       <AddBar permission="bankAccountSet" onPress={() => open(true)}>
@@ -95,9 +96,8 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
       <Listing
         name="accounts"
         label={own.tabs.accounts}
-        asked={{ error, again, rows: data?.bankAccounts }}
+        asked={{ error, again, rows }}
         columns={[...columnsOf(words, own), column]}
-        keyOf={keyOf}
         empty={<Empty title={own.accountsEmpty} />}
       />
       {opened && <SetDialog merchantId={merchantId} close={close} />}

@@ -82,7 +82,6 @@ export const BlocksPart = () => {
         label={own.tabs.blocks}
         asked={asked}
         columns={[...columnsOf(words, own), column]}
-        keyOf={({ id }) => id}
         empty={<Empty title={own.blocksEmpty} />}
       />
       {opened && <AddDialog merchantId={merchantId} close={close} />}
@@ -148,7 +147,6 @@ export const ForbiddenPart = () => {
         label={own.tabs.words}
         asked={asked}
         columns={columns}
-        keyOf={({ id }) => id}
         empty={<Empty title={own.wordsEmpty} />}
       />
       {opened && <AddWordDialog close={close} />}

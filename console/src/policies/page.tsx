@@ -63,7 +63,6 @@ const ExchangePart = () => {
         label={own.tabs.exchange}
         asked={asked}
         columns={columnsOf(own)}
-        keyOf={({ id }) => id}
         empty={<Empty title={own.exchangeEmpty} />}
       />
       {opened && <SetDialog close={close} />}

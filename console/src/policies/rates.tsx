@@ -133,7 +133,6 @@ export const RatesPart = () => {
         label={own.tabs.rates}
         asked={asked}
         columns={columnsOf(words, own, shops)}
-        keyOf={({ id }) => id}
         empty={<Empty title={merchantId === null ? own.ratesEmptyAll : own.ratesEmpty} />}
       />
       {opened && <SetDialog merchantId={merchantId} close={close} />}

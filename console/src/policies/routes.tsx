@@ -136,7 +136,6 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
         label={own.tabs.routes}
         asked={asked}
         columns={[...columnsOf(words, own, shops), column]}
-        keyOf={({ id }) => id}
         empty={<Empty title={own.routesEmpty} text={own.routesEmptyText} />}
       />
       {opened && <SetDialog merchantId={merchantId} shops={shops} close={close} />}

@@ -5,7 +5,13 @@ import { useAddress } from '../address.ts';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Status, tones, PageHead } from '../parts/texts.tsx';
-import { type Column, amountColumn, createdColumn, objectKey } from '../parts/table.tsx';
+import {
+  type Column,
+  amountColumn,
+  createdColumn,
+  objectKey,
+  paymentColumn,
+} from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import {
@@ -52,22 +58,8 @@ const columnsOf = (words: Words, own: ReceiptWords, again: () => void): readonly
   },
   { id: 'amount', ...amountColumn(words.columns.amount) },
   { id: 'type', name: own.type, isWide: true, cell: ({ type }) => own.types[type] },
-  {
-    id: 'payment',
-    name: words.columns.payment,
-    cell: ({ payment }) => (
-      <span className="two">
-        <span>{payment.orderId}</span>
-        <span className="quiet mono">{payment.publicId}</span>
-      </span>
-    ),
-  },
-  {
-    id: 'shop',
-    name: words.columns.shop,
-    isWide: true,
-    cell: ({ payment }) => payment.shopName,
-  },
+  paymentColumn(words.columns.payment),
+  { id: 'shop', name: words.columns.shop, isWide: true, cell: ({ payment }) => payment.shopName },
   {
     id: 'document',
     name: own.document,
@@ -100,7 +92,6 @@ export const ReceiptsPage = () => {
         asked={asked}
         columns={choosable}
         keyOf={objectKey}
-        openKey={null}
         onOpen={({ merchantId: owner, paymentId }) => set({ open: `${owner}/${paymentId}` })}
         empty={<NoRows title={own.empty} text={own.emptyText} none={own.none} />}
       />

@@ -1,19 +1,17 @@
 /** Differences between registries and our operations, and resolving many at once. */
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
-import { kept, useAddress } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
-import { ResolvedChips } from '../parts/filters.tsx';
+import { ChosenChip, ResolvedChips } from '../parts/filters.tsx';
 import { ActButton, ActForm } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { Icon } from '../parts/icon.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { type Outcome, useRefusalText } from '../parts/outcome.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
-import { Id, Moment } from '../parts/texts.tsx';
+import { Id, Moment, ObjectLink } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
 import { useSharedWords } from '../words/shared.ts';
@@ -23,19 +21,14 @@ type Row = graph.DifferencesQuery['reconciliationDifferences']['nodes'][number];
 
 const OperationOf = ({ row }: { readonly row: Row }) => {
   const own = useReconciliationWords();
-  const { search } = useAddress();
   const { operation, operationId, merchantId, reference } = row;
   return (
     <span className="two">
       <span>{own.operations[operation]}</span>
       {operation === 'payment' && operationId !== null && merchantId !== null ? (
-        <Link
-          to="/payments/$merchantId/$id"
-          params={{ merchantId, id: operationId }}
-          search={kept(search)}
-        >
+        <ObjectLink merchantId={merchantId} id={operationId}>
           {operationId.slice(0, 8)}
-        </Link>
+        </ObjectLink>
       ) : (
         <Id id={operationId ?? reference ?? ''} />
       )}
@@ -88,20 +81,12 @@ const columnsOf = (
 const StateChips = () => {
   const own = useReconciliationWords();
   const words = useWords();
-  const { search, set } = useAddress();
+  const { search } = useAddress();
   return (
     <div className="chips" role="group" aria-label={words.filters.status}>
       <ResolvedChips />
       {search.code !== undefined && (
-        <button
-          type="button"
-          className="chip chosen"
-          aria-label={words.filters.remove(own.ofRun)}
-          onClick={() => set({ code: undefined, after: undefined, before: undefined })}
-        >
-          {own.ofRun} {search.code.slice(0, 8)}
-          <Icon name="close" />
-        </button>
+        <ChosenChip field="code" text={`${own.ofRun} ${search.code.slice(0, 8)}`} />
       )}
     </div>
   );
@@ -225,7 +210,6 @@ export const DifferencesPart = () => {
         label={own.tabs.differences}
         asked={asked}
         columns={columnsOf(words, own, choose)}
-        keyOf={({ id }) => id}
         empty={
           runId === null && !isResolved ? (
             <Empty title={own.empty} text={own.emptyText} />

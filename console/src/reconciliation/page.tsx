@@ -108,7 +108,6 @@ const RunsPart = () => {
         label={own.tabs.runs}
         asked={asked}
         columns={columnsOf(words, own)}
-        keyOf={({ id }) => id}
         onOpen={({ id }) => set({ tab: undefined, code: id, after: undefined, before: undefined })}
         empty={<Empty title={own.runsEmpty} text={own.runsEmptyText} />}
       />

@@ -6,7 +6,7 @@ import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { Status, tones, Money, Moment, PageHead } from '../parts/texts.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { type Column, createdColumn, objectKey } from '../parts/table.tsx';
+import { type Column, createdColumn, objectKey, paymentColumn } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import { NoRows, RangeFilters, StatusChips, useNarrowing } from '../parts/filters.tsx';
@@ -30,16 +30,7 @@ const columnsOf = (words: Words): readonly Column<Row>[] => [
     isNumber: true,
     cell: ({ amount, payment }) => <Money amount={amount} currency={payment.currency} />,
   },
-  {
-    id: 'payment',
-    name: words.columns.payment,
-    cell: ({ payment }) => (
-      <span className="two">
-        <span>{payment.orderId}</span>
-        <span className="quiet mono">{payment.publicId}</span>
-      </span>
-    ),
-  },
+  paymentColumn(words.columns.payment),
   {
     id: 'reason',
     name: words.columns.reason,

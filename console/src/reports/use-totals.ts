@@ -1,8 +1,8 @@
 /** Totals of the address's merchant and mode, polled. */
-import { useEffect } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { useAsk } from '../parts/use-ask.ts';
+import { useFollow } from '../parts/use-follow.ts';
 
 export type TotalsData = graph.TotalsQuery['totals'];
 export type TotalsRow = TotalsData['parts'][number]['rows'][number];
@@ -17,10 +17,7 @@ export const useTotals = (
 ) => {
   const { mode, merchantId } = useAddress();
   const { data, error, again } = useAsk(graph.Totals, { ...asked, merchantId, mode });
-  useEffect(() => {
-    const timer = setInterval(again, again_ms);
-    return () => clearInterval(timer);
-  }, [again]);
+  useFollow(again, { events: false, every_ms: again_ms });
   return { totals: data?.totals, error, again };
 };
 

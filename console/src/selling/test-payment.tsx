@@ -1,12 +1,12 @@
 /** Makes a payment in test mode, as a merchant's program would. */
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { kept, useAddress } from '../address.ts';
+import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
+import { ObjectLink } from '../parts/texts.tsx';
 import { useSellingWords } from '../words/selling.ts';
 import { useWords } from '../words/words.ts';
 import {
@@ -47,21 +47,15 @@ const planOf = (outcome: PlannedOutcome): Readonly<Record<string, string>> =>
 
 const MadePayment = ({ made: { payment, paymentUrl } }: { readonly made: Made }) => {
   const own = useSellingWords();
-  const { search } = useAddress();
   const { merchantId, id } = payment;
   return (
     <div className="acts">
       <a className="button main" href={paymentUrl} target="_blank" rel="noreferrer">
         {own.openPage}
       </a>
-      <Link
-        className="button"
-        to="/payments/$merchantId/$id"
-        params={{ merchantId, id }}
-        search={kept(search)}
-      >
+      <ObjectLink className="button" merchantId={merchantId} id={id}>
         {own.openPayment}
-      </Link>
+      </ObjectLink>
     </div>
   );
 };

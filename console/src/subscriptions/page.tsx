@@ -126,7 +126,6 @@ export const CustomerField = () => {
 const SubscriptionList = () => {
   const words = useWords();
   const own = useSubscriptionWords();
-  const { search, set } = useAddress();
   const { asked, fresh } = useSubscriptions();
   const choosable = useMemo(() => subscriptionColumns(words, own), [words, own]);
   return (
@@ -145,8 +144,7 @@ const SubscriptionList = () => {
         asked={asked}
         columns={choosable}
         keyOf={objectKey}
-        openKey={search.open ?? null}
-        onOpen={(row) => set({ open: objectKey(row) })}
+        opens
         empty={<NoRows title={own.empty} text={own.emptyText} />}
       />
       <SubscriptionDrawer again={asked.again} />
@@ -206,7 +204,6 @@ export const TokenTable = ({
         label={own.tabs.tokens}
         asked={asked}
         columns={[...tokenColumns(words, own), act]}
-        keyOf={({ id }) => id}
         openKey={search.open?.split('/')[1] ?? null}
         empty={empty}
       />

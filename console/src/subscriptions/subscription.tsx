@@ -1,8 +1,15 @@
 /** One subscription over its list: its terms, its charges, its next dates, and what may be done. */
-import { Link } from '@tanstack/react-router';
 import * as graph from '../../../schema/generated/console.ts';
-import { kept, useAddress } from '../address.ts';
-import { Facts, Id, Money, Moment, Status, tones, CustomerLink } from '../parts/texts.tsx';
+import {
+  Facts,
+  Id,
+  Money,
+  Moment,
+  Status,
+  tones,
+  CustomerLink,
+  ObjectLink,
+} from '../parts/texts.tsx';
 import { ObjectDrawer } from '../parts/modal.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, type ObjectId } from '../parts/table.tsx';
@@ -107,7 +114,6 @@ const ChargeLine = ({
 }) => {
   const words = useWords();
   const own = useSubscriptionWords();
-  const { search } = useAddress();
   const { kind, period, attempt, status, failureCode, paymentId, amount, currency } = charge;
   return (
     <li data-tone={status === 'open' ? 'moving' : tones[status]}>
@@ -117,13 +123,9 @@ const ChargeLine = ({
           {own.chargeStatuses[status]} <Money amount={amount} currency={currency} />{' '}
           {failureCode !== null && <FailureName code={failureCode} />}{' '}
           {paymentId !== null && (
-            <Link
-              to="/payments/$merchantId/$id"
-              params={{ merchantId, id: paymentId }}
-              search={kept(search)}
-            >
+            <ObjectLink merchantId={merchantId} id={paymentId}>
               {words.columns.payment}
-            </Link>
+            </ObjectLink>
           )}
         </span>
         <Moment at={charge.settledAt ?? charge.createdAt} />

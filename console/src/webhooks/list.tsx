@@ -295,8 +295,7 @@ export const WebhooksPage = () => {
         asked={asked}
         columns={columns}
         keyOf={objectKey}
-        openKey={search.open ?? null}
-        onOpen={(row) => set({ open: objectKey(row) })}
+        opens
         empty={
           <Empty
             title={
