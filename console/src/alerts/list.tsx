@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
 import { ResolvedChips, ToggleChips } from '../parts/filters.tsx';
-import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
+import { ActButton, ActForm, DialogAct, useOpened } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -100,17 +100,13 @@ const RetryRefundAct = ({
 }) => {
   const { refund } = useWords();
   const words = useAlertWords();
-  const { opened, open, close } = useOpened(again);
   const retry = useSend(graph.RetryRefund);
   const { payment, subjectId: id } = alert;
   if (!payment) return null;
   const { merchantId } = payment;
   return (
-    <>
-      <ActButton permission="refundRetry" onPress={() => open(true)}>
-        {words.retryRefund}
-      </ActButton>
-      {opened && (
+    <DialogAct permission="refundRetry" name={words.retryRefund} again={again}>
+      {(close) => (
         <ActForm
           title={words.retryRefund}
           consequence={words.retryRefundText}
@@ -122,7 +118,7 @@ const RetryRefundAct = ({
           }
         />
       )}
-    </>
+    </DialogAct>
   );
 };
 

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { exactMoment, utcMoment } from '../format.ts';
-import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
+import { ActButton, ActForm, DialogAct, useOpened } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
@@ -164,7 +164,6 @@ const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed
   const { data, error, again } = useAsk(graph.ClockEvents, { merchantId, shopId });
   const [chosen, setPlace] = useState(0);
   const { locale } = useWords();
-  const { opened, open, close } = useOpened(changed);
   const advance = useSend(graph.AdvanceClock);
   useEffect(() => {
     again();
@@ -191,21 +190,20 @@ const Ahead = ({ clock, changed }: { readonly clock: TestClock; readonly changed
         />
         <output>{text}</output>
       </div>
-      <ActButton permission="testClockAdvance" isMain onPress={() => open(true)}>
-        {own.clockAdvance}
-      </ActButton>
+      <DialogAct permission="testClockAdvance" isMain name={own.clockAdvance} again={changed}>
+        {(close) => (
+          <ActForm
+            title={own.clockAdvance}
+            consequence={own.clockAdvanceText(
+              exactMoment(stop.at, locale),
+              stops.slice(0, place + 1).reduce((sum, { due }) => sum + due.length, 0),
+            )}
+            close={close}
+            act={() => advance({ merchantId, shopId, to: stop.at }, own.clockGoing)}
+          />
+        )}
+      </DialogAct>
       <Stops clock={clock} stops={stops} place={place} />
-      {opened && (
-        <ActForm
-          title={own.clockAdvance}
-          consequence={own.clockAdvanceText(
-            exactMoment(stop.at, locale),
-            stops.slice(0, place + 1).reduce((sum, { due }) => sum + due.length, 0),
-          )}
-          close={close}
-          act={() => advance({ merchantId, shopId, to: stop.at }, own.clockGoing)}
-        />
-      )}
     </>
   );
 };

@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { KeyActs, IssueDialog, scopeText } from './key-dialogs.tsx';
 import { ToggleChips } from '../parts/filters.tsx';
-import { ActButton, useOpened } from '../parts/act-form.tsx';
+import { AddBar } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -87,27 +87,6 @@ const KeyFilters = () => {
 type OfMerchantRow = NonNullable<graph.DeveloperShopsQuery['merchant']>;
 export type DeveloperShop = OfMerchantRow['shops'][number];
 
-const IssueAct = ({
-  shop,
-  isLive,
-  again,
-}: {
-  readonly shop: DeveloperShop;
-  readonly isLive: boolean;
-  readonly again: () => void;
-}) => {
-  const { merchants } = useWords();
-  const { opened, open, close } = useOpened(again);
-  return (
-    <div className="acts">
-      <ActButton permission="apiKeyIssue" isMain onPress={() => open(true)}>
-        {merchants.issue}
-      </ActButton>
-      {opened && <IssueDialog shop={shop} isLive={isLive} close={close} />}
-    </div>
-  );
-};
-
 export const KeysPart = ({
   shop,
   isLive,
@@ -131,7 +110,9 @@ export const KeysPart = ({
   );
   return (
     <>
-      <IssueAct shop={shop} isLive={isLive} again={again} />
+      <AddBar permission="apiKeyIssue" name={words.merchants.issue} again={again}>
+        {(close) => <IssueDialog shop={shop} isLive={isLive} close={close} />}
+      </AddBar>
       <div className="filter-row">
         <KeyFilters />
       </div>

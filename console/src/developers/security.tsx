@@ -1,7 +1,7 @@
 /** A shop's allow-list, and whether its requests must be signed. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { ActButton, ActForm, useOpened } from '../parts/act-form.tsx';
+import { ActButton, ActForm, DialogAct, useOpened } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useDeveloperWords } from '../words/developers.ts';
@@ -45,7 +45,6 @@ const AllowList = ({ shop, again }: OfShop) => {
   const own = useDeveloperWords();
   const { granted } = usePermission('shopAllowListSet');
   const [text, setText] = useState(() => shop.allowList.join('\n'));
-  const { opened, open, close } = useOpened(again);
   const entries = text.split(/[\s,]+/).filter(Boolean);
   return (
     <section className="card">
@@ -60,10 +59,9 @@ const AllowList = ({ shop, again }: OfShop) => {
           onChange={(event) => setText(event.target.value)}
         />
       </label>
-      <ActButton permission="shopAllowListSet" onPress={() => open(true)}>
-        {own.addressesSave}
-      </ActButton>
-      {opened && <AllowListDialog shop={shop} entries={entries} close={close} />}
+      <DialogAct permission="shopAllowListSet" name={own.addressesSave} again={again}>
+        {(close) => <AllowListDialog shop={shop} entries={entries} close={close} />}
+      </DialogAct>
     </section>
   );
 };

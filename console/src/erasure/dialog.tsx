@@ -7,7 +7,7 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { wholeNumber } from '../format.ts';
-import { ActButton, PolicyForm, useOpened } from '../parts/act-form.tsx';
+import { DialogAct, PolicyForm } from '../parts/act-form.tsx';
 import { refusalOf, refusedBy, type Outcome } from '../parts/outcome.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useErasureWords } from '../words/customers.ts';
@@ -79,13 +79,13 @@ export const EraseAct = ({
   ...of
 }: Omit<DialogProps, 'close'> & { readonly again?: () => void }) => {
   const words = useErasureWords();
-  const { opened, open, close } = useOpened(again);
   return (
-    <>
-      <ActButton permission="personalDataErase" onPress={() => open(true)}>
-        {of.subject === 'customer' ? words.customerTitle : words.title}
-      </ActButton>
-      {opened && <EraseDialog {...of} close={close} />}
-    </>
+    <DialogAct
+      permission="personalDataErase"
+      name={of.subject === 'customer' ? words.customerTitle : words.title}
+      again={again}
+    >
+      {(close) => <EraseDialog {...of} close={close} />}
+    </DialogAct>
   );
 };

@@ -11,7 +11,7 @@ import {
 import { kept, useAddress, type Search } from '../address.ts';
 import { money } from '../amounts.ts';
 import { countText } from '../format.ts';
-import { ActButton, useOpened } from '../parts/act-form.tsx';
+import { ActButton, DialogAct } from '../parts/act-form.tsx';
 import { Failure } from '../parts/states.tsx';
 import { Skeleton } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
@@ -82,11 +82,10 @@ interface Again extends Pick<LineProps, 'whose'> {
   readonly hold: (isHeld: boolean) => void;
 }
 
-const AlertActs = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
+const AlertActs = ({ alert, ...list }: Omit<Again, 'whose'> & { readonly alert: Alert }) => {
   const words = useWords();
   const own = useNeededWords();
   const { subject } = useViewer();
-  const { opened, open, close } = useOpened(list.again, list.hold);
   const [message, setMessage] = useState('');
   const assign = useAssign(alert);
   const take = async (): Promise<void> => {
@@ -100,23 +99,22 @@ const AlertActs = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
           {own.take}
         </ActButton>
       )}
-      <ActButton permission="alertResolve" onPress={() => open(true)}>
-        {words.alert.resolve}
-      </ActButton>
+      <DialogAct permission="alertResolve" name={words.alert.resolve} {...list}>
+        {(close) => <ResolveAlertDialog alert={alert} close={close} />}
+      </DialogAct>
       <span role="status">{message}</span>
-      {opened && <ResolveAlertDialog alert={alert} close={close} />}
     </>
   );
 };
 
-const AlertLine = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
+const AlertLine = ({ alert, whose, ...list }: Again & { readonly alert: Alert }) => {
   const words = useWords();
   const own = useNeededWords();
   const { sentences } = useAlertWords();
   const { kind, severity, assignee, raisedAt } = alert;
   return (
     <Line
-      whose={list.whose}
+      whose={whose}
       at={raisedAt}
       name={words.alert.kinds[kind]}
       to="/alerts"
@@ -130,14 +128,13 @@ const AlertLine = ({ alert, ...list }: Again & { readonly alert: Alert }) => {
   );
 };
 
-const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndpoint }) => {
+const WebhooksLine = ({ failed, whose, ...list }: Again & { readonly failed: FailedEndpoint }) => {
   const { locale } = useWords();
   const own = useNeededWords();
-  const { opened, open, close } = useOpened(list.again, list.hold);
   const { merchantId, endpointId, url, oldestAt, count } = failed;
   return (
     <Line
-      whose={list.whose}
+      whose={whose}
       at={oldestAt}
       name={own.webhooks(countText(count, locale))}
       to="/webhooks"
@@ -145,17 +142,9 @@ const WebhooksLine = ({ failed, ...list }: Again & { readonly failed: FailedEndp
       text={url}
     >
       {endpointId !== null && (
-        <ActButton permission="webhookDeliveriesResendFailed" onPress={() => open(true)}>
-          {own.replay}
-        </ActButton>
-      )}
-      {opened && (
-        <ReplayDialog
-          merchantId={merchantId}
-          endpointId={endpointId}
-          from={oldestAt}
-          close={close}
-        />
+        <DialogAct permission="webhookDeliveriesResendFailed" name={own.replay} {...list}>
+          {(close) => <ReplayDialog {...{ merchantId, endpointId, close }} from={oldestAt} />}
+        </DialogAct>
       )}
     </Line>
   );
@@ -187,24 +176,26 @@ const DraftLine = ({
   );
 };
 
-const DifferenceLine = ({ difference, ...list }: Again & { readonly difference: Difference }) => {
+const DifferenceLine = ({
+  difference,
+  whose,
+  ...list
+}: Again & { readonly difference: Difference }) => {
   const own = useNeededWords();
   const { kinds, resolve } = useReconciliationWords();
-  const { opened, open, close } = useOpened(list.again, list.hold);
   const { kind, foundAt, runId } = difference;
   return (
     <Line
-      whose={list.whose}
+      whose={whose}
       at={foundAt}
       name={own.difference(kinds[kind])}
       to="/reconciliation"
       search={{ code: runId }}
       detail={<DetailOf row={difference} />}
     >
-      <ActButton permission="reconciliationDifferenceResolve" onPress={() => open(true)}>
-        {resolve(1)}
-      </ActButton>
-      {opened && <ResolveDialog rows={[difference]} close={close} />}
+      <DialogAct permission="reconciliationDifferenceResolve" name={resolve(1)} {...list}>
+        {(close) => <ResolveDialog rows={[difference]} close={close} />}
+      </DialogAct>
     </Line>
   );
 };

@@ -28,7 +28,7 @@ import { useWords, type Words } from '../words/words.ts';
 import { fromZoneField, startOfDay } from '../format.ts';
 import { ActButton, ActForm, type MerchantDialog, useOpened } from '../parts/act-form.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
-import { ShopPick, TextField } from '../parts/fields.tsx';
+import { ShopPick, TextField, useTyped } from '../parts/fields.tsx';
 
 /* Settlements and adjustments, booked by platform operators. */
 
@@ -66,19 +66,16 @@ const RecordDialog = ({ act, merchantId, close }: MerchantDialog & { readonly ac
   const { mode } = useAddress();
   const { data } = useAsk(graph.PolicyShops, { merchantId });
   const shops = data?.merchant?.shops ?? [];
-  const [chosen, setShop] = useState('');
-  const [text, setText] = useState('');
-  const [reference, setReference] = useState('');
-  const [reason, setReason] = useState('');
+  const { typed, held } = useTyped({ shop: '', amount: '', reference: '', reason: '' });
   const record = useRecord(act);
-  const shopId = chosen === '' ? (shops[0]?.id ?? '') : chosen;
+  const shopId = typed.shop || (shops[0]?.id ?? '');
   const movement = {
     merchantId,
     shopId,
     mode,
-    amount: signedAmount(text) ?? 0,
-    reference: reference.trim(),
-    reason: reason.trim(),
+    amount: signedAmount(typed.amount) ?? 0,
+    reference: typed.reference.trim(),
+    reason: typed.reason.trim(),
   };
   return (
     <ActForm
@@ -88,21 +85,15 @@ const RecordDialog = ({ act, merchantId, close }: MerchantDialog & { readonly ac
       close={close}
       act={() => record(movement)}
     >
-      <ShopPick label={words.columns.shop} shops={shops} value={shopId} set={setShop} />
+      <ShopPick label={words.columns.shop} shops={shops} {...held('shop')} value={shopId} />
       <TextField
         label={own.amount}
-        value={text}
-        set={setText}
         hint={act === 'adjust' ? own.amountSigned : ''}
+        {...held('amount')}
         isNumber
       />
-      {act === 'adjust' && <TextField label={words.acts.reason} value={reason} set={setReason} />}
-      <TextField
-        label={own.reference}
-        value={reference}
-        set={setReference}
-        hint={own.referenceHint}
-      />
+      {act === 'adjust' && <TextField label={words.acts.reason} {...held('reason')} />}
+      <TextField label={own.reference} hint={own.referenceHint} {...held('reference')} />
     </ActForm>
   );
 };

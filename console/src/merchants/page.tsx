@@ -2,7 +2,14 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { ActButton, ActForm, PolicyForm, useDialogs, useOpened } from '../parts/act-form.tsx';
+import {
+  ActButton,
+  ActForm,
+  DialogAct,
+  PolicyForm,
+  useDialogs,
+  useOpened,
+} from '../parts/act-form.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, Id, Moment, PageHead, Facts } from '../parts/texts.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
@@ -299,7 +306,6 @@ const ShopCard = ({
   readonly again: () => void;
 }) => {
   const { merchants } = useWords();
-  const { opened, open, close } = useOpened<'issue' | 'endpoint'>(again);
   return (
     <section className="card">
       <h2>{shop.name}</h2>
@@ -311,9 +317,9 @@ const ShopCard = ({
         ))}
         {shop.apiKeys.nodes.length === 0 && <li className="quiet">{merchants.noKeys}</li>}
       </ul>
-      <ActButton permission="apiKeyIssue" onPress={() => open('issue')}>
-        {merchants.issue}
-      </ActButton>
+      <DialogAct permission="apiKeyIssue" name={merchants.issue} again={again}>
+        {(close) => <IssueDialog shop={shop} isLive={isLive} close={close} />}
+      </DialogAct>
       <h3>{merchants.endpoints}</h3>
       <ul className="lines">
         {shop.webhookEndpoints.map((endpoint) => (
@@ -326,12 +332,10 @@ const ShopCard = ({
         ))}
         {shop.webhookEndpoints.length === 0 && <li className="quiet">{merchants.noEndpoints}</li>}
       </ul>
-      <ActButton permission="webhookEndpointCreate" onPress={() => open('endpoint')}>
-        {merchants.addEndpoint}
-      </ActButton>
+      <DialogAct permission="webhookEndpointCreate" name={merchants.addEndpoint} again={again}>
+        {(close) => <AddEndpointDialog shops={[shop]} close={close} />}
+      </DialogAct>
       <ShopSettings shop={shop} again={again} />
-      {opened === 'issue' && <IssueDialog shop={shop} isLive={isLive} close={close} />}
-      {opened === 'endpoint' && <AddEndpointDialog shops={[shop]} close={close} />}
     </section>
   );
 };

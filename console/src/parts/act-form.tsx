@@ -245,6 +245,15 @@ export const useRowAct = <Row,>(
   return { column, dialog };
 };
 
+interface ActButtonProps {
+  readonly permission: PermissionName;
+  readonly onPress: () => void;
+  readonly isMain?: boolean;
+  /** Why this object's action is not allowed, whatever the role. */
+  readonly barred?: string | undefined;
+  readonly children: string;
+}
+
 /** The button. It stays focusable, so that its reason can be read. */
 export const ActButton = ({
   permission,
@@ -252,14 +261,7 @@ export const ActButton = ({
   isMain = false,
   barred,
   children,
-}: {
-  readonly permission: PermissionName;
-  readonly onPress: () => void;
-  readonly isMain?: boolean;
-  /** Why this object's action is not allowed, whatever the role. */
-  readonly barred?: string | undefined;
-  readonly children: string;
-}) => {
+}: ActButtonProps) => {
   const words = useWords();
   const { granted: isPermitted, needs } = usePermission(permission);
   const granted = isPermitted && barred === undefined;
@@ -281,19 +283,30 @@ export const ActButton = ({
   );
 };
 
-export const AddBar = ({
-  permission,
-  onPress,
-  children,
-}: {
-  readonly permission: PermissionName;
-  readonly onPress: () => void;
-  readonly children: string;
-}) => (
+interface DialogActProps extends Pick<ActButtonProps, 'permission' | 'isMain'> {
+  readonly name: string;
+  readonly again: () => void;
+  readonly hold?: (isHeld: boolean) => void;
+  readonly children: (close: () => void) => ReactNode;
+}
+
+/** A button and its dialog, which is gone with the button: as `useOpened`, where both stay. */
+export const DialogAct = ({ name, again, hold, children: dialog, ...button }: DialogActProps) => {
+  const { opened, open, close } = useOpened(again, hold);
+  return (
+    <>
+      <ActButton {...button} onPress={() => open(true)}>
+        {name}
+      </ActButton>
+      {opened && dialog(close)}
+    </>
+  );
+};
+
+/** What stands above a list and adds to it. */
+export const AddBar = (act: DialogActProps) => (
   <div className="acts">
-    <ActButton permission={permission} isMain onPress={onPress}>
-      {children}
-    </ActButton>
+    <DialogAct isMain {...act} />
   </div>
 );
 

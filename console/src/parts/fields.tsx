@@ -1,5 +1,5 @@
 /** Fields of a dialog's form. */
-import { useId } from 'react';
+import { useId, useState } from 'react';
 
 /** What a field holds, and what takes what is typed or chosen. */
 export interface Held<Value> {
@@ -11,6 +11,17 @@ export interface Labelled<Value> extends Held<Value> {
   readonly label: string;
 }
 
+/** What is typed into a form, and what each of its fields holds and takes. */
+export const useTyped = <Typed extends object>(initial: Typed) => {
+  const [typed, setTyped] = useState(initial);
+  const type = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
+  const held = <Name extends keyof Typed>(name: Name): Held<Typed[Name]> => ({
+    value: typed[name],
+    set: (value) => setTyped((before) => ({ ...before, [name]: value })),
+  });
+  return { typed, type, held };
+};
+
 export const TextField = ({
   label,
   value,
@@ -18,13 +29,17 @@ export const TextField = ({
   hint = '',
   isSecret = false,
   isNumber = false,
+  inputMode = isNumber ? 'decimal' : 'text',
   isWrong,
   maxLength,
   autoFocus = false,
+  onBlur,
 }: Labelled<string> & {
   readonly hint?: string;
   readonly isSecret?: boolean;
   readonly isNumber?: boolean;
+  readonly inputMode?: 'decimal' | 'numeric' | 'tel' | 'text';
+  readonly onBlur?: () => void;
   /** Whether the hint says what is wrong. */
   readonly isWrong?: boolean;
   readonly autoFocus?: boolean;
@@ -37,7 +52,7 @@ export const TextField = ({
       {label}
       <input
         type={isSecret ? 'password' : 'text'}
-        inputMode={isNumber ? 'decimal' : 'text'}
+        inputMode={inputMode}
         autoComplete="off"
         spellCheck={false}
         maxLength={maxLength}
@@ -46,6 +61,7 @@ export const TextField = ({
         aria-invalid={isWrong}
         aria-describedby={hint === '' ? undefined : id}
         onChange={(event) => set(event.target.value)}
+        onBlur={onBlur}
       />
       {hint !== '' && (
         <span id={id} className={isWrong ? 'bad' : 'quiet'}>
@@ -55,6 +71,27 @@ export const TextField = ({
     </label>
   );
 };
+
+export const CheckField = ({
+  label,
+  value,
+  set,
+  isFixed = false,
+}: Labelled<boolean> & {
+  readonly isFixed?: boolean;
+}) => (
+  <fieldset className="options">
+    <label>
+      <input
+        type="checkbox"
+        checked={value}
+        disabled={isFixed}
+        onChange={({ target }) => set(target.checked)}
+      />
+      {label}
+    </label>
+  </fieldset>
+);
 
 export const PickField = <Value extends string>({
   label,

@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { phoneOf } from '../format.ts';
 import { ActForm, PolicyForm } from '../parts/act-form.tsx';
-import { TextField } from '../parts/fields.tsx';
+import { CheckField, TextField } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { actOnce, useSend } from '../parts/outcome.tsx';
 import { Failure } from '../parts/states.tsx';
@@ -122,18 +122,7 @@ const RecipientField = ({
         </fieldset>
       )}
       {isOther && <TextField label={words.to} value={text} set={setText} hint={words.toNew} />}
-      {isOther && isAlike && (
-        <fieldset className="options">
-          <label>
-            <input
-              type="checkbox"
-              checked={isSure}
-              onChange={({ target }) => setSure(target.checked)}
-            />
-            {words.alike}
-          </label>
-        </fieldset>
-      )}
+      {isOther && isAlike && <CheckField label={words.alike} value={isSure} set={setSure} />}
     </>
   );
 };

@@ -13,6 +13,7 @@ import {
   type DecideProps,
   type DraftRefusal,
 } from '../parts/decide.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts, Money } from '../parts/texts.tsx';
 import { useDraftWords } from '../words/drafts.ts';
@@ -89,16 +90,13 @@ const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
         </div>
       )}
       {isCard && (
-        <label className="field">
-          {own.cardAgain(recipient.cardMask ?? '')}
-          <input
-            inputMode="numeric"
-            autoComplete="off"
-            value={card}
-            onChange={(event) => setCard(event.target.value)}
-          />
-          <span className="quiet">{own.cardAgainHint}</span>
-        </label>
+        <TextField
+          label={own.cardAgain(recipient.cardMask ?? '')}
+          hint={own.cardAgainHint}
+          value={card}
+          set={setCard}
+          inputMode="numeric"
+        />
       )}
     </ActForm>
   );

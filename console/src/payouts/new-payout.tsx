@@ -8,7 +8,7 @@ import { Chip } from '../parts/filters.tsx';
 import { ActForm, type MerchantDialog } from '../parts/act-form.tsx';
 import { actOnce, type Outcome, useSend } from '../parts/outcome.tsx';
 import { ChooseField, bankOptions } from './bank-field.tsx';
-import { ShopPick, TextField, type Held } from '../parts/fields.tsx';
+import { ShopPick, TextField, useTyped, type Held } from '../parts/fields.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { phoneText } from '../format.ts';
 import { useAsk } from '../parts/use-ask.ts';
@@ -24,13 +24,11 @@ import {
   methods,
   nothingTyped,
   type FieldName,
+  type Method,
   type Typed,
 } from './draft-fields.ts';
 
-interface FieldProps {
-  readonly typed: Typed;
-  readonly type: (change: Partial<Typed>) => void;
-}
+type FieldProps = ReturnType<typeof useTyped<Typed>>;
 
 type BankFieldProps = FieldProps & { readonly banks: graph.SbpBanksQuery['sbpBanks'] };
 
@@ -41,43 +39,29 @@ const TypedField = ({
   hint,
   typed,
   type,
-}: FieldProps & {
-  readonly field: FieldName;
-  readonly label: string;
-  readonly hint: string;
-}) => {
-  const isWrong = typed[field] !== nothingTyped[field] && !fits(typed, field);
-  return (
-    <label className="field">
-      {label}
-      <input
-        value={typed[field]}
-        inputMode={field === 'fullName' ? 'text' : field === 'amount' ? 'decimal' : 'tel'}
-        autoComplete="off"
-        maxLength={recipientName_max_chars}
-        aria-invalid={isWrong}
-        aria-describedby={`payout-${field}`}
-        onChange={(event) => type({ [field]: event.target.value })}
-        onBlur={() => {
-          if (field === 'phone') type({ phone: phoneText(typed.phone) });
-        }}
-      />
-      <span id={`payout-${field}`} className={isWrong ? 'bad' : 'quiet'}>
-        {hint}
-      </span>
-    </label>
-  );
-};
+  held,
+}: FieldProps & Readonly<Record<'label' | 'hint', string>> & { readonly field: FieldName }) => (
+  <TextField
+    label={label}
+    hint={hint}
+    {...held(field)}
+    inputMode={field === 'fullName' ? 'text' : field === 'amount' ? 'decimal' : 'tel'}
+    maxLength={recipientName_max_chars}
+    isWrong={typed[field] !== nothingTyped[field] && !fits(typed, field)}
+    onBlur={() => {
+      if (field === 'phone') type({ phone: phoneText(typed.phone) });
+    }}
+  />
+);
 
 /** The banks of SBP: the frequent ones first, found by any of their names. */
-const BankField = ({ typed, type, banks }: BankFieldProps) => {
+const BankField = ({ held, banks }: Pick<BankFieldProps, 'held' | 'banks'>) => {
   const own = useDraftWords();
   const { language, payment } = useWords();
   return (
     <ChooseField
       label={payment.bank}
-      value={typed.bankId}
-      set={(bankId) => type({ bankId })}
+      {...held('bankId')}
       options={bankOptions(banks, language)}
       hint={own.bankWrong}
     />
@@ -86,11 +70,12 @@ const BankField = ({ typed, type, banks }: BankFieldProps) => {
 
 /** Recipients of earlier payouts; the chosen one takes the place of what would be typed. */
 const AgainField = ({
-  typed,
-  type,
+  held,
   banks,
   paid,
-}: BankFieldProps & { readonly paid: graph.PayoutFormQuery['paidRecipients'] }) => {
+}: Pick<BankFieldProps, 'held' | 'banks'> & {
+  readonly paid: graph.PayoutFormQuery['paidRecipients'];
+}) => {
   const words = useWords();
   const own = useDraftWords();
   if (paid.length === 0) return null;
@@ -102,17 +87,11 @@ const AgainField = ({
     return { key: id, name, note: bankName ?? words.payout.methods[method] };
   });
   return (
-    <ChooseField
-      label={own.again}
-      value={typed.again}
-      set={(again) => type({ again })}
-      options={options}
-      hint={own.againHint}
-    />
+    <ChooseField label={own.again} {...held('again')} options={options} hint={own.againHint} />
   );
 };
 
-const Fields = ({ typed, type, banks }: BankFieldProps) => {
+const Fields = ({ banks, ...of }: BankFieldProps) => {
   const words = useWords();
   const own = useDraftWords();
   const texts: Readonly<Record<Exclude<FieldName, 'bankId'>, readonly [string, string]>> = {
@@ -124,19 +103,19 @@ const Fields = ({ typed, type, banks }: BankFieldProps) => {
     inn: [own.inn, own.innWrong],
     fullName: [own.fullName, own.fullNameHint],
   };
-  return fieldsIn(typed).map((field) => {
-    if (field === 'bankId') return <BankField key={field} {...{ typed, type, banks }} />;
+  return fieldsIn(of.typed).map((field) => {
+    if (field === 'bankId') return <BankField key={field} held={of.held} banks={banks} />;
     const [label, hint] = texts[field];
-    return <TypedField key={field} {...{ field, label, hint, typed, type }} />;
+    return <TypedField key={field} {...{ field, label, hint }} {...of} />;
   });
 };
 
-const MethodField = ({ typed, type }: FieldProps) => {
+const MethodField = ({ value, set }: Held<Method>) => {
   const words = useWords();
   return (
     <div className="chips" role="group" aria-label={words.columns.method}>
       {methods.map((method) => (
-        <Chip key={method} isOn={typed.method === method} press={() => type({ method })}>
+        <Chip key={method} isOn={value === method} press={() => set(method)}>
           {words.payout.methods[method]}
         </Chip>
       ))}
@@ -180,7 +159,8 @@ const ReasonField = (field: Held<string>) => {
 export const NewPayoutDialog = ({ merchantId, close }: MerchantDialog) => {
   const words = useWords();
   const own = useDraftWords();
-  const [typed, setTyped] = useState<Typed>(nothingTyped);
+  const of = useTyped<Typed>(nothingTyped);
+  const { typed, held } = of;
   const [chosen, choose] = useState('');
   const [reason, setReason] = useState('');
   const propose = useProposal(merchantId);
@@ -189,7 +169,6 @@ export const NewPayoutDialog = ({ merchantId, close }: MerchantDialog) => {
   const banks = useAsk(graph.SbpBanks, {}).data?.sbpBanks;
   const shops = data?.merchant?.shops ?? [];
   const shopId = chosen || (shops[0]?.id ?? '');
-  const type = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
   const amount = amountOf(typed);
   const paid = data?.paidRecipients ?? [];
   const method = paid.find(({ id }) => id === typed.again)?.method ?? typed.method;
@@ -212,9 +191,9 @@ export const NewPayoutDialog = ({ merchantId, close }: MerchantDialog) => {
             mode={mode}
             items={amount && shopId !== '' ? [{ shopId, method, amount }] : []}
           />
-          <AgainField {...{ typed, type, banks, paid }} />
-          {typed.again === '' && <MethodField typed={typed} type={type} />}
-          <Fields {...{ typed, type, banks }} />
+          <AgainField held={held} banks={banks} paid={paid} />
+          {typed.again === '' && <MethodField {...held('method')} />}
+          <Fields {...of} banks={banks} />
           <ReasonField value={reason} set={setReason} />
         </>
       )}

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { ActButton, ActForm, PolicyForm, useOpened, useRowAct } from '../parts/act-form.tsx';
+import { ActForm, AddBar, PolicyForm, useRowAct } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -88,7 +88,6 @@ const InvitationsPart = () => {
   const whose = useWhose();
   const mayInvite = usePermission('personInvite').granted;
   const { data, again } = useAsk(graph.Invitations, {}, !mayInvite || issuer !== null);
-  const { opened, open, close } = useOpened(again);
   const withdraw = useSend(graph.WithdrawInvitation);
   const { column, dialog } = useRowAct<Invitation>(again, {
     permission: 'personInvitationWithdraw',
@@ -110,18 +109,15 @@ const InvitationsPart = () => {
   ];
   return (
     <>
-      <div className="acts">
-        <ActButton permission="personInvite" isMain onPress={() => open(true)}>
-          {own.invite}
-        </ActButton>
-      </div>
+      <AddBar permission="personInvite" name={own.invite} again={again}>
+        {(close) => <InviteDialog close={close} />}
+      </AddBar>
       {rows.length > 0 && (
         <section>
           <h2 className="part-title">{own.waiting}</h2>
           <Table label={own.waiting} columns={columns} rows={rows} keyOf={({ id }) => id} />
         </section>
       )}
-      {opened && <InviteDialog close={close} />}
       {dialog}
     </>
   );

@@ -1,15 +1,8 @@
 /** A merchant's own accounts at acquirers; their secrets are never shown. */
-import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import {
-  AddBar,
-  type MerchantDialog,
-  PolicyForm,
-  useOpened,
-  useRowAct,
-} from '../parts/act-form.tsx';
+import { AddBar, type MerchantDialog, PolicyForm, useRowAct } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status, Moment } from '../parts/texts.tsx';
@@ -34,36 +27,34 @@ const columnsOf = (words: Words, own: PolicyWords): readonly Column<Row>[] => [
   { name: own.since, isWide: true, cell: ({ changedAt }) => <Moment at={changedAt} /> },
 ];
 
+const nothingTyped = {
+  purpose: 'payments' as graph.BankAccountPurpose,
+  connector: '',
+  account: '',
+  secret: '',
+};
+
 const SetDialog = ({ merchantId, close }: MerchantDialog) => {
   const own = usePolicyWords();
   const set = useSend(graph.SetAccount);
-  const [purpose, setPurpose] = useState<graph.BankAccountPurpose>('payments');
-  const [connector, setConnector] = useState('');
-  const [account, setAccount] = useState('');
-  const [secret, setSecret] = useState('');
-  const asked = { merchantId, purpose, connector: connector.trim(), account: account.trim() };
+  const { typed, held } = useTyped(nothingTyped);
+  const [connector, account] = [typed.connector.trim(), typed.account.trim()];
   return (
     <PolicyForm
       title={own.accountAdd}
       consequence={own.accountText}
-      isReady={asked.connector !== '' && asked.account !== '' && secret !== ''}
+      isReady={connector !== '' && account !== '' && typed.secret !== ''}
       close={close}
-      act={() => set({ ...asked, secret }, own.done)}
+      act={() => set({ merchantId, ...typed, connector, account }, own.done)}
     >
       <PickField
         label={own.purpose}
-        value={purpose}
-        set={setPurpose}
+        {...held('purpose')}
         options={Object.entries(own.purposes) as [graph.BankAccountPurpose, string][]}
       />
-      <TextField
-        label={own.connector}
-        value={connector}
-        set={setConnector}
-        hint={own.connectorHint}
-      />
-      <TextField label={own.account} value={account} set={setAccount} />
-      <TextField label={own.secret} value={secret} set={setSecret} hint={own.secretHint} isSecret />
+      <TextField label={own.connector} hint={own.connectorHint} {...held('connector')} />
+      <TextField label={own.account} {...held('account')} />
+      <TextField label={own.secret} hint={own.secretHint} {...held('secret')} isSecret />
     </PolicyForm>
   );
 };
@@ -73,7 +64,6 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
   const own = usePolicyWords();
   const { remove: name } = useSharedWords();
   const { data, error, again } = useAsk(graph.Accounts, { merchantId });
-  const { opened, open, close } = useOpened(again);
   const remove = useSend(graph.RemoveAccount);
   const { column, dialog } = useRowAct<Row>(again, {
     permission: 'bankAccountRemove',
@@ -90,8 +80,8 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
   }));
   return (
     <>
-      <AddBar permission="bankAccountSet" onPress={() => open(true)}>
-        {own.accountAdd}
+      <AddBar permission="bankAccountSet" name={own.accountAdd} again={again}>
+        {(close) => <SetDialog merchantId={merchantId} close={close} />}
       </AddBar>
       <Listing
         name="accounts"
@@ -100,7 +90,6 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
         columns={[...columnsOf(words, own), column]}
         empty={<Empty title={own.accountsEmpty} />}
       />
-      {opened && <SetDialog merchantId={merchantId} close={close} />}
       {dialog}
     </>
   );

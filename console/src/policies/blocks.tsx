@@ -1,13 +1,7 @@
 /** What is blocked: block lists for all merchants or for one, and words in descriptions. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import {
-  AddBar,
-  type MerchantDialog,
-  PolicyForm,
-  useOpened,
-  useRowAct,
-} from '../parts/act-form.tsx';
+import { AddBar, type MerchantDialog, PolicyForm, useRowAct } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -61,7 +55,6 @@ export const BlocksPart = () => {
   const merchantId = useWhose();
   const asked = usePage(graph.Blocks, { merchantId });
   const { again } = asked;
-  const { opened, open, close } = useOpened(again);
   const remove = useSend(graph.RemoveBlock);
   const { column, dialog } = useRowAct<Row>(again, {
     permission: 'blockEntryRemove',
@@ -74,8 +67,8 @@ export const BlocksPart = () => {
   return (
     <>
       {merchantId === null && <p className="quiet">{own.ofAll}</p>}
-      <AddBar permission="blockEntryAdd" onPress={() => open(true)}>
-        {own.blockAdd}
+      <AddBar permission="blockEntryAdd" name={own.blockAdd} again={again}>
+        {(close) => <AddDialog merchantId={merchantId} close={close} />}
       </AddBar>
       <Listing
         name="blocks"
@@ -84,7 +77,6 @@ export const BlocksPart = () => {
         columns={[...columnsOf(words, own), column]}
         empty={<Empty title={own.blocksEmpty} />}
       />
-      {opened && <AddDialog merchantId={merchantId} close={close} />}
       {dialog}
     </>
   );
@@ -120,7 +112,6 @@ export const ForbiddenPart = () => {
   const own = usePolicyWords();
   const asked = usePage(graph.ForbiddenWords, {});
   const { again } = asked;
-  const { opened, open, close } = useOpened(again);
   const remove = useSend(graph.AllowWord);
   const { column, dialog } = useRowAct<ForbiddenWord>(again, {
     permission: 'forbiddenPurposeRemove',
@@ -139,8 +130,8 @@ export const ForbiddenPart = () => {
   return (
     <>
       <p className="quiet">{own.wordsText}</p>
-      <AddBar permission="forbiddenPurposeAdd" onPress={() => open(true)}>
-        {own.wordAdd}
+      <AddBar permission="forbiddenPurposeAdd" name={own.wordAdd} again={again}>
+        {(close) => <AddWordDialog close={close} />}
       </AddBar>
       <Listing
         name="forbidden"
@@ -149,7 +140,6 @@ export const ForbiddenPart = () => {
         columns={columns}
         empty={<Empty title={own.wordsEmpty} />}
       />
-      {opened && <AddWordDialog close={close} />}
       {dialog}
     </>
   );

@@ -16,7 +16,7 @@ import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment, PageHead } from '../parts/texts.tsx';
-import { AddBar, PolicyForm, useOpened } from '../parts/act-form.tsx';
+import { AddBar, PolicyForm } from '../parts/act-form.tsx';
 
 type Row = graph.ExchangeRatesQuery['exchangeRates']['nodes'][number];
 
@@ -52,11 +52,10 @@ const SetDialog = ({ close }: { readonly close: () => void }) => {
 const ExchangePart = () => {
   const own = usePolicyWords();
   const asked = usePage(graph.ExchangeRates, {});
-  const { opened, open, close } = useOpened(asked.again);
   return (
     <>
-      <AddBar permission="exchangeRateSet" onPress={() => open(true)}>
-        {own.exchangeAdd}
+      <AddBar permission="exchangeRateSet" name={own.exchangeAdd} again={asked.again}>
+        {(close) => <SetDialog close={close} />}
       </AddBar>
       <Listing
         name="exchange"
@@ -65,7 +64,6 @@ const ExchangePart = () => {
         columns={columnsOf(own)}
         empty={<Empty title={own.exchangeEmpty} />}
       />
-      {opened && <SetDialog close={close} />}
     </>
   );
 };

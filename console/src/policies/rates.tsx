@@ -13,7 +13,7 @@ import { useWhose } from '../parts/whose.tsx';
 import { useShops } from '../parts/filters.tsx';
 import { usePolicyWords, type PolicyWords } from '../words/policies.ts';
 import { useWords, type Words } from '../words/words.ts';
-import { AddBar, type MerchantDialog, PolicyForm, useOpened } from '../parts/act-form.tsx';
+import { AddBar, type MerchantDialog, PolicyForm } from '../parts/act-form.tsx';
 
 type Shops = ReturnType<typeof useShops>;
 type Row = graph.RatesQuery['rateHistory']['nodes'][number];
@@ -121,12 +121,11 @@ export const RatesPart = () => {
   const merchantId = useWhose();
   const shops = useShops();
   const asked = usePage(graph.Rates, { merchantId });
-  const { opened, open, close } = useOpened(asked.again);
   return (
     <>
       {merchantId === null && <p className="quiet">{own.ofAll}</p>}
-      <AddBar permission="rateSet" onPress={() => open(true)}>
-        {own.rateAdd}
+      <AddBar permission="rateSet" name={own.rateAdd} again={asked.again}>
+        {(close) => <SetDialog merchantId={merchantId} close={close} />}
       </AddBar>
       <Listing
         name="rates"
@@ -135,7 +134,6 @@ export const RatesPart = () => {
         columns={columnsOf(words, own, shops)}
         empty={<Empty title={merchantId === null ? own.ratesEmptyAll : own.ratesEmpty} />}
       />
-      {opened && <SetDialog merchantId={merchantId} close={close} />}
     </>
   );
 };

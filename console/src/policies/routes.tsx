@@ -1,15 +1,8 @@
 /** Which acquirer serves which operation of a merchant's shops in live mode. */
-import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import {
-  AddBar,
-  type MerchantDialog,
-  PolicyForm,
-  useOpened,
-  useRowAct,
-} from '../parts/act-form.tsx';
+import { AddBar, type MerchantDialog, PolicyForm, useRowAct } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { PickField, ShopPick, TextField } from '../parts/fields.tsx';
+import { PickField, ShopPick, TextField, useTyped } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/texts.tsx';
@@ -40,70 +33,41 @@ const columnsOf = (words: Words, own: PolicyWords, shops: Shops): readonly Colum
   },
 ];
 
-const OperationFields = ({
-  operation,
-  setOperation,
-  method,
-  setMethod,
-}: {
-  readonly operation: graph.BankOperation;
-  readonly setOperation: (operation: graph.BankOperation) => void;
-  readonly method: graph.RouteMethod;
-  readonly setMethod: (method: graph.RouteMethod) => void;
-}) => {
-  const words = useWords();
-  const own = usePolicyWords();
-  return (
-    <>
-      <PickField
-        label={own.operation}
-        value={operation}
-        set={setOperation}
-        options={Object.entries(own.operations) as [graph.BankOperation, string][]}
-      />
-      <PickField
-        label={words.columns.method}
-        value={method}
-        set={setMethod}
-        options={Object.entries(own.methods) as [graph.RouteMethod, string][]}
-      />
-    </>
-  );
+const nothingTyped = {
+  operation: 'payment' as graph.BankOperation,
+  method: 'sbp' as graph.RouteMethod,
+  connector: '',
+  priority: '0',
 };
 
 const SetDialog = ({ merchantId, shops, close }: MerchantDialog & { readonly shops: Shops }) => {
   const words = useWords();
   const own = usePolicyWords();
   const set = useSend(graph.SetRoute);
-  const [shopId, setShop] = useState(shops[0]?.id ?? '');
-  const [operation, setOperation] = useState<graph.BankOperation>('payment');
-  const [method, setMethod] = useState<graph.RouteMethod>('sbp');
-  const [connector, setConnector] = useState('');
-  const [priority, setPriority] = useState('0');
-  const route = { operation, method, connector: connector.trim(), priority: Number(priority) };
+  const { typed, held } = useTyped({ ...nothingTyped, shopId: shops[0]?.id ?? '' });
+  const connector = typed.connector.trim();
+  const priority = Number(typed.priority);
   return (
     <PolicyForm
       title={own.routeAdd}
       consequence={own.routeText}
-      isReady={route.connector !== '' && Number.isInteger(route.priority)}
+      isReady={connector !== '' && Number.isInteger(priority)}
       close={close}
-      act={() => set({ merchantId, shopId, active: true, ...route }, own.done)}
+      act={() => set({ merchantId, active: true, ...typed, connector, priority }, own.done)}
     >
-      <ShopPick label={words.columns.shop} shops={shops} value={shopId} set={setShop} />
-      <OperationFields {...{ operation, setOperation, method, setMethod }} />
-      <TextField
-        label={own.connector}
-        value={connector}
-        set={setConnector}
-        hint={own.connectorHint}
+      <ShopPick label={words.columns.shop} shops={shops} {...held('shopId')} />
+      <PickField
+        label={own.operation}
+        options={Object.entries(own.operations) as [graph.BankOperation, string][]}
+        {...held('operation')}
       />
-      <TextField
-        label={own.priority}
-        value={priority}
-        set={setPriority}
-        hint={own.priorityHint}
-        isNumber
+      <PickField
+        label={words.columns.method}
+        options={Object.entries(own.methods) as [graph.RouteMethod, string][]}
+        {...held('method')}
       />
+      <TextField label={own.connector} hint={own.connectorHint} {...held('connector')} />
+      <TextField label={own.priority} hint={own.priorityHint} {...held('priority')} isNumber />
     </PolicyForm>
   );
 };
@@ -115,7 +79,6 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
   const { data: owner } = useAsk(graph.PolicyShops, { merchantId });
   const asked = usePage(graph.Routes, { merchantId });
   const { again } = asked;
-  const { opened, open, close } = useOpened(again);
   const remove = useSend(graph.RemoveRoute);
   const { column, dialog } = useRowAct<Row>(again, {
     permission: 'bankRouteRemove',
@@ -128,8 +91,8 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
   const shops = owner?.merchant?.shops ?? [];
   return (
     <>
-      <AddBar permission="bankRouteSet" onPress={() => open(true)}>
-        {own.routeAdd}
+      <AddBar permission="bankRouteSet" name={own.routeAdd} again={again}>
+        {(close) => <SetDialog merchantId={merchantId} shops={shops} close={close} />}
       </AddBar>
       <Listing
         name="routes"
@@ -138,7 +101,6 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
         columns={[...columnsOf(words, own, shops), column]}
         empty={<Empty title={own.routesEmpty} text={own.routesEmptyText} />}
       />
-      {opened && <SetDialog merchantId={merchantId} shops={shops} close={close} />}
       {dialog}
     </>
   );

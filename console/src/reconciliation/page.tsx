@@ -8,7 +8,7 @@ import { DifferencesPart } from './differences.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { plainMoment, wholeNumber } from '../format.ts';
-import { ActButton, useOpened } from '../parts/act-form.tsx';
+import { AddBar } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Status, type Tone, Moment, PageHead } from '../parts/texts.tsx';
 import { figure, type Column } from '../parts/table.tsx';
@@ -93,15 +93,12 @@ const RunsPart = () => {
   const own = useReconciliationWords();
   const { set, mode } = useAddress();
   const asked = usePage(graph.Runs, { mode });
-  const { opened, open, close } = useOpened(asked.again);
   useFollow(asked.again, { lists: ['reconciliation_differences'] });
   return (
     <>
-      <div className="acts">
-        <ActButton permission="reconciliationOpen" isMain onPress={() => open(true)}>
-          {own.upload}
-        </ActButton>
-      </div>
+      <AddBar permission="reconciliationOpen" name={own.upload} again={asked.again}>
+        {(close) => <UploadDialog close={close} />}
+      </AddBar>
       <Young rows={asked.rows ?? []} />
       <Listing
         name="runs"
@@ -111,7 +108,6 @@ const RunsPart = () => {
         onOpen={({ id }) => set({ tab: undefined, code: id, after: undefined, before: undefined })}
         empty={<Empty title={own.runsEmpty} text={own.runsEmptyText} />}
       />
-      {opened && <UploadDialog close={close} />}
     </>
   );
 };

@@ -1,11 +1,10 @@
 /** What the forms of a test payment and of a payment link share. */
 import { useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { ActButton } from '../parts/act-form.tsx';
-import { PickField, ShopPick, TextField, type Held, type Labelled } from '../parts/fields.tsx';
+import { DialogAct } from '../parts/act-form.tsx';
+import { CheckField, PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
 import { useAsk } from '../parts/use-ask.ts';
 import { useWhose } from '../parts/whose.tsx';
-import type { PermissionName } from '../viewer.tsx';
 import { useSellingWords } from '../words/selling.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
@@ -24,16 +23,12 @@ export const useKey = (): string => useState(() => `console-${crypto.randomUUID(
 
 /** The button of a dialog that needs the merchant's shops; nothing until a merchant is chosen. */
 export const ShopsButton = ({
-  name,
-  permission,
   dialog,
-}: {
-  readonly name: string;
-  readonly permission: PermissionName;
+  ...act
+}: Pick<Parameters<typeof DialogAct>[0], 'name' | 'permission' | 'again'> & {
   readonly dialog: (shops: Shops, close: () => void) => ReactNode;
 }) => {
   const merchantId = useWhose();
-  const [isOpen, setOpen] = useState(false);
   const { data } = useAsk(
     graph.SellingShops,
     { merchantId: merchantId ?? '' },
@@ -41,14 +36,7 @@ export const ShopsButton = ({
   );
   const [first, ...others] = data?.merchant?.shops ?? [];
   if (merchantId === null || !first) return null;
-  return (
-    <>
-      <ActButton permission={permission} onPress={() => setOpen(true)}>
-        {name}
-      </ActButton>
-      {isOpen && dialog([first, ...others], () => setOpen(false))}
-    </>
-  );
+  return <DialogAct {...act}>{(close) => dialog([first, ...others], close)}</DialogAct>;
 };
 
 /** The shop, where there are several. */
@@ -86,27 +74,6 @@ export const MethodField = ({ value, set }: Held<Method>) => {
     />
   );
 };
-
-export const CheckField = ({
-  label,
-  value,
-  set,
-  isFixed = false,
-}: Labelled<boolean> & {
-  readonly isFixed?: boolean;
-}) => (
-  <fieldset className="options">
-    <label>
-      <input
-        type="checkbox"
-        checked={value}
-        disabled={isFixed}
-        onChange={({ target }) => set(target.checked)}
-      />
-      {label}
-    </label>
-  </fieldset>
-);
 
 interface TypedReceipt {
   readonly isWanted: boolean;

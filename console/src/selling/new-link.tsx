@@ -4,13 +4,12 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { CheckField, PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { PolicyForm } from '../parts/act-form.tsx';
 import { useSellingWords } from '../words/selling.ts';
 import { useWords } from '../words/words.ts';
 import {
-  CheckField,
   currency,
   MethodField,
   noReceipt,
@@ -86,91 +85,51 @@ const inputOf = (
   };
 };
 
-interface FieldsProps {
-  readonly typed: Typed;
-  readonly type: (change: Partial<Typed>) => void;
-}
+type FieldsProps = Pick<ReturnType<typeof useTyped<Typed>>, 'typed' | 'held'>;
 
-const SumFields = ({ typed, type }: FieldsProps) => {
+const SumFields = ({ typed, held }: FieldsProps) => {
   const { acts } = useWords();
   const own = useSellingWords();
   return (
     <>
       <PickField
         label={own.sum}
-        value={typed.sum}
-        set={(sum) => type({ sum })}
+        {...held('sum')}
         options={[
           ['fixed', own.sums.fixed],
           ['open', own.sums.open],
         ]}
       />
       {typed.sum === 'fixed' ? (
-        <TextField
-          label={acts.amount(currency)}
-          value={typed.amount}
-          set={(amount) => type({ amount })}
-          isNumber
-        />
+        <TextField label={acts.amount(currency)} {...held('amount')} isNumber />
       ) : (
         <>
-          <TextField
-            label={own.least(currency)}
-            value={typed.least}
-            set={(least) => type({ least })}
-            isNumber
-          />
-          <TextField
-            label={own.most(currency)}
-            value={typed.most}
-            set={(most) => type({ most })}
-            isNumber
-          />
+          <TextField label={own.least(currency)} {...held('least')} isNumber />
+          <TextField label={own.most(currency)} {...held('most')} isNumber />
         </>
       )}
     </>
   );
 };
 
-const TermFields = ({ typed, type }: FieldsProps) => {
+const TermFields = ({ held }: Pick<FieldsProps, 'held'>) => {
   const { columns } = useWords();
   const own = useSellingWords();
   return (
     <>
-      <TextField
-        label={columns.description}
-        value={typed.description}
-        set={(description) => type({ description })}
-        hint={own.descriptionHint}
-      />
-      <TextField
-        label={own.order}
-        value={typed.order}
-        set={(order) => type({ order })}
-        hint={own.orderHint}
-      />
-      <MethodField value={typed.method} set={(method) => type({ method })} />
+      <TextField label={columns.description} hint={own.descriptionHint} {...held('description')} />
+      <TextField label={own.order} hint={own.orderHint} {...held('order')} />
+      <MethodField {...held('method')} />
       <PickField
         label={own.uses}
-        value={typed.uses}
-        set={(uses) => type({ uses })}
+        {...held('uses')}
         options={[
           ['once', own.usesOnce],
           ['endless', own.usesEndless],
         ]}
       />
-      <TextField
-        label={own.days}
-        value={typed.days}
-        set={(days) => type({ days })}
-        hint={own.daysHint}
-        isNumber
-      />
-      <CheckField
-        label={own.manual}
-        value={typed.isManual}
-        set={(isManual) => type({ isManual })}
-      />
+      <TextField label={own.days} hint={own.daysHint} {...held('days')} isNumber />
+      <CheckField label={own.manual} {...held('isManual')} />
     </>
   );
 };
@@ -180,9 +139,8 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
   const { mode } = useAddress();
   const key = useKey();
   const [shop, setShop] = useState(shops[0]);
-  const [typed, setTyped] = useState(nothingTyped);
+  const { typed, held } = useTyped(nothingTyped);
   const make = useSend(graph.MakeLink);
-  const type = (change: Partial<Typed>): void => setTyped((before) => ({ ...before, ...change }));
   const input = inputOf(typed, shop.receiptsRequired, own.item);
   // Fixed when the dialog opens: a repeated call is the same one.
   const [opened_ms] = useState(() => Date.now());
@@ -208,14 +166,10 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
       }
     >
       <ShopField shops={shops} value={shop} set={setShop} />
-      <SumFields typed={typed} type={type} />
-      <TermFields typed={typed} type={type} />
+      <SumFields typed={typed} held={held} />
+      <TermFields held={held} />
       {typed.sum === 'fixed' && (
-        <ReceiptFields
-          value={typed.receipt}
-          set={(receipt) => type({ receipt })}
-          isRequired={shop.receiptsRequired}
-        />
+        <ReceiptFields {...held('receipt')} isRequired={shop.receiptsRequired} />
       )}
     </PolicyForm>
   );
@@ -227,15 +181,8 @@ export const NewLinkButton = ({ again }: { readonly again: () => void }) => {
     <ShopsButton
       name={own.link}
       permission="linkCreate"
-      dialog={(shops, close) => (
-        <Dialog
-          shops={shops}
-          close={() => {
-            close();
-            again();
-          }}
-        />
-      )}
+      again={again}
+      dialog={(shops, close) => <Dialog shops={shops} close={close} />}
     />
   );
 };

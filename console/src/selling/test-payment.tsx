@@ -4,13 +4,12 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { ActForm } from '../parts/act-form.tsx';
-import { PickField, TextField } from '../parts/fields.tsx';
+import { CheckField, PickField, TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { ObjectLink } from '../parts/texts.tsx';
 import { useSellingWords } from '../words/selling.ts';
 import { useWords } from '../words/words.ts';
 import {
-  CheckField,
   currency,
   MethodField,
   noReceipt,
@@ -129,6 +128,7 @@ export const TestPaymentButton = () => {
     <ShopsButton
       name={own.test}
       permission="paymentCreate"
+      again={() => {}}
       dialog={(shops, close) => <Dialog shops={shops} close={close} />}
     />
   );

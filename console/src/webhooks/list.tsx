@@ -15,7 +15,7 @@ import { useWhose } from '../parts/whose.tsx';
 import { useWords, type Words } from '../words/words.ts';
 import { useRefusalText } from '../parts/outcome.tsx';
 import { countText, duration, shortPercent, wholeNumber } from '../format.ts';
-import { ActButton, useOpened } from '../parts/act-form.tsx';
+import { ActButton, AddBar, useOpened } from '../parts/act-form.tsx';
 import { useWebhookWords } from '../words/webhooks.ts';
 import { AddEndpointDialog, EndpointActs, EndpointTerms } from './endpoint-acts.tsx';
 import { failedSince, ReplayDialog } from './replay.tsx';
@@ -164,28 +164,8 @@ const EndpointCard = ({ shopName, ...of }: CardProps) => {
   );
 };
 
-const AddEndpoint = ({
-  shops,
-  again,
-}: {
-  readonly shops: Merchant['shops'];
-  readonly again: () => void;
-}) => {
-  const { merchants } = useWords();
-  const { opened, open, close } = useOpened(again);
-  const [first, ...others] = shops;
-  if (!first) return null;
-  return (
-    <div className="acts">
-      <ActButton permission="webhookEndpointCreate" isMain onPress={() => open(true)}>
-        {merchants.addEndpoint}
-      </ActButton>
-      {opened && <AddEndpointDialog shops={[first, ...others]} close={close} />}
-    </div>
-  );
-};
-
 const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
+  const { merchants } = useWords();
   const words = useWebhookWords();
   const { mode } = useAddress();
   const { data, error, again } = useAsk(graph.Endpoints, {
@@ -196,12 +176,17 @@ const EndpointCards = ({ merchantId }: { readonly merchantId: string }) => {
   useFollow(again, { lists: ['webhook_deliveries', 'webhook_failures'], events: true });
   if (!data) return error ? <Failure error={error} again={again} /> : <Skeleton />;
   const shops = data.merchant?.shops ?? [];
+  const [first, ...others] = shops;
   const all = shops.flatMap(({ name, webhookEndpoints }) =>
     webhookEndpoints.map((endpoint) => ({ name, endpoint })),
   );
   return (
     <>
-      <AddEndpoint shops={shops} again={again} />
+      {first && (
+        <AddBar permission="webhookEndpointCreate" name={merchants.addEndpoint} again={again}>
+          {(close) => <AddEndpointDialog shops={[first, ...others]} close={close} />}
+        </AddBar>
+      )}
       {all.length === 0 && <p className="quiet">{words.noEndpoints}</p>}
       <ul className="cards" aria-label={words.endpoints}>
         {all.map(({ name, endpoint }) => (
