@@ -7,7 +7,7 @@ import { policyReason_max_chars } from '../../../schema/limits.ts';
 import { kept, readSearch, useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
-import { ActForm } from '../parts/act-form.tsx';
+import { ActForm, type Closable } from '../parts/act-form.tsx';
 import { useRefusalText, useSend } from '../parts/outcome.tsx';
 import { Facts, type Fact, Id, Moment, ObjectLink } from '../parts/texts.tsx';
 import { useAlertWords, useAlertFactWords } from '../words/alerts.ts';
@@ -104,10 +104,7 @@ export const SubjectLink = ({
 export const ResolveDialog = ({
   alert,
   close,
-}: {
-  readonly alert: Pick<Alert, 'id' | 'merchantId' | 'kind'>;
-  readonly close: () => void;
-}) => {
+}: Closable & { readonly alert: Pick<Alert, 'id' | 'merchantId' | 'kind'> }) => {
   const words = useWords();
   const { sentences } = useAlertWords();
   const [note, setNote] = useState('');

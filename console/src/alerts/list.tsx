@@ -4,7 +4,14 @@ import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { shortMoment } from '../format.ts';
 import { ResolvedChips, ToggleChips } from '../parts/filters.tsx';
-import { ActButton, ActForm, DialogAct, useOpened } from '../parts/act-form.tsx';
+import {
+  ActButton,
+  ActForm,
+  DialogAct,
+  useOpened,
+  type Again,
+  type Closable,
+} from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -91,13 +98,7 @@ const AlertFilters = () => {
 const isRefusedReturn = ({ kind, payment, subjectId }: Alert): boolean =>
   kind === 'late_success' && payment !== null && payment.id !== subjectId;
 
-const RetryRefundAct = ({
-  alert,
-  again,
-}: {
-  readonly alert: Alert;
-  readonly again: () => void;
-}) => {
+const RetryRefundAct = ({ alert, again }: Again & { readonly alert: Alert }) => {
   const { refund } = useWords();
   const words = useAlertWords();
   const retry = useSend(graph.RetryRefund);
@@ -184,15 +185,7 @@ const columnsOf = (words: Words, own: AlertWords, again: () => void): readonly C
   },
 ];
 
-const AlertDrawer = ({
-  alert,
-  again,
-  close,
-}: {
-  readonly alert: Alert;
-  readonly again: () => void;
-  readonly close: () => void;
-}) => {
+const AlertDrawer = ({ alert, again, close }: Again & Closable & { readonly alert: Alert }) => {
   const words = useWords();
   return (
     <Modal side title={words.alert.kinds[alert.kind]} isOpen onClose={close}>

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { ActForm, ActButton, useOpened } from '../parts/act-form.tsx';
+import { ActForm, ActButton, useOpened, type Again, type Closable } from '../parts/act-form.tsx';
 import { PickField, TextField, type Held } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts, Moment, Status } from '../parts/texts.tsx';
@@ -98,10 +98,9 @@ export const IssueDialog = ({
   shop,
   isLive,
   close,
-}: {
+}: Closable & {
   readonly shop: { readonly id: string; readonly merchantId: string };
   readonly isLive: boolean;
-  readonly close: () => void;
 }) => {
   const words = useWords();
   const own = useDeveloperWords();
@@ -241,13 +240,7 @@ const DecideDialog = ({ apiKey, act, close }: OfKey & { readonly act: 'approve' 
   );
 };
 
-export const KeyActs = ({
-  apiKey,
-  again,
-}: {
-  readonly apiKey: KeyOf;
-  readonly again: () => void;
-}) => {
+export const KeyActs = ({ apiKey, again }: Again & { readonly apiKey: KeyOf }) => {
   const { merchants } = useWords();
   const { opened, open, close } = useOpened<'approve' | 'rotate' | 'revoke'>(again);
   const { status } = apiKey;

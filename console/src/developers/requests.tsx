@@ -1,6 +1,7 @@
 /** The request log of a shop: what was refused, what failed, and what created something. */
 import { useMemo } from 'react';
 import { Link } from '@tanstack/react-router';
+import type { Closable } from '../parts/act-form.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress, kept } from '../address.ts';
 import { duration, prettyJson } from '../format.ts';
@@ -237,11 +238,7 @@ const RequestDrawer = ({
   of,
   name,
   close,
-}: {
-  readonly of: OfShop;
-  readonly name: string;
-  readonly close: () => void;
-}) => {
+}: Closable & { readonly of: OfShop; readonly name: string }) => {
   const { auditLog } = useWords();
   const own = useRequestWords();
   const slash = name.indexOf('/');

@@ -26,7 +26,13 @@ import {
 } from '../words/reconciliation.ts';
 import { useWords, type Words } from '../words/words.ts';
 import { fromZoneField, startOfDay } from '../format.ts';
-import { ActButton, ActForm, type MerchantDialog, useOpened } from '../parts/act-form.tsx';
+import {
+  ActButton,
+  ActForm,
+  type MerchantDialog,
+  useOpened,
+  type Again,
+} from '../parts/act-form.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { ShopPick, TextField, useTyped } from '../parts/fields.tsx';
 
@@ -98,13 +104,7 @@ const RecordDialog = ({ act, merchantId, close }: MerchantDialog & { readonly ac
   );
 };
 
-const RecordActs = ({
-  merchantId,
-  again,
-}: {
-  readonly merchantId: string;
-  readonly again: () => void;
-}) => {
+const RecordActs = ({ merchantId, again }: Again & { readonly merchantId: string }) => {
   const own = useReconciliationWords();
   const { opened, open, close } = useOpened<Act>(again);
   return (

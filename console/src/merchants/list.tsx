@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
-import { ActButton } from '../parts/act-form.tsx';
+import { ActButton, type Closable } from '../parts/act-form.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { FindField } from '../parts/filters.tsx';
@@ -66,13 +66,7 @@ const Result = ({ made, close }: { readonly made: Made; readonly close: () => vo
   );
 };
 
-const OnboardForm = ({
-  done,
-  close,
-}: {
-  readonly done: (made: Made) => void;
-  readonly close: () => void;
-}) => {
+const OnboardForm = ({ done, close }: Closable & { readonly done: (made: Made) => void }) => {
   const { merchants, acts, cancel } = useWords();
   const details = useProfileWords();
   const onboard = useOnboarding();
@@ -126,7 +120,7 @@ const OnboardForm = ({
   );
 };
 
-const OnboardDialog = ({ close }: { readonly close: () => void }) => {
+const OnboardDialog = ({ close }: Closable) => {
   const { merchants } = useWords();
   const [made, setMade] = useState<Made | null>(null);
   return (

@@ -4,7 +4,13 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { wholeNumber } from '../format.ts';
-import { ActButton, PolicyForm, useDialogs } from '../parts/act-form.tsx';
+import {
+  ActButton,
+  PolicyForm,
+  useDialogs,
+  type Again,
+  type Closable,
+} from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
@@ -14,7 +20,7 @@ import { useWords } from '../words/words.ts';
 interface OfMerchant {
   readonly merchant: NonNullable<graph.MerchantQuery['merchant']>;
 }
-type DialogProps = OfMerchant & { readonly close: () => void };
+type DialogProps = OfMerchant & Closable;
 
 /** An empty field is null; a number out of bounds is undefined. */
 const readCount = (text: string, max: number): number | null | undefined => {
@@ -111,10 +117,7 @@ const dialogs = {
   shop: ShopDialog,
 } as const;
 
-export const MerchantSettings = ({
-  merchant,
-  again,
-}: OfMerchant & { readonly again: () => void }) => {
+export const MerchantSettings = ({ merchant, again }: OfMerchant & Again) => {
   const { locale } = useWords();
   const own = useSettingsWords();
   const { press, dialog } = useDialogs(dialogs, { merchant }, again);

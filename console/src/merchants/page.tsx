@@ -9,6 +9,8 @@ import {
   PolicyForm,
   useDialogs,
   useOpened,
+  type Again,
+  type Closable,
 } from '../parts/act-form.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Status, Id, Moment, PageHead, Facts } from '../parts/texts.tsx';
@@ -152,7 +154,7 @@ const FeesTable = ({ shop }: { readonly shop: Shop }) => {
 interface OfShop {
   readonly shop: Shop;
 }
-type DialogProps = OfShop & { readonly close: () => void };
+type DialogProps = OfShop & Closable;
 
 const RenameDialog = ({ shop: { id: shopId, merchantId, name }, close }: DialogProps) => {
   const { columns } = useWords();
@@ -200,7 +202,7 @@ const SecretDialog = ({ shop: { id: shopId, merchantId }, close }: DialogProps) 
 
 const dialogs = { rename: RenameDialog, receipts: ReceiptsDialog, secret: SecretDialog } as const;
 
-const ShopSettings = ({ shop, again }: OfShop & { readonly again: () => void }) => {
+const ShopSettings = ({ shop, again }: OfShop & Again) => {
   const { sections } = useWords();
   const own = useSettingsWords();
   const { press, dialog } = useDialogs(dialogs, { shop }, again);
@@ -232,7 +234,7 @@ interface OfMerchant {
   readonly merchant: OneMerchant;
 }
 
-const LiveSwitch = ({ merchant, again }: OfMerchant & { readonly again: () => void }) => {
+const LiveSwitch = ({ merchant, again }: OfMerchant & Again) => {
   const own = usePolicyWords();
   const { liveEnabled } = merchant;
   // The dialog keeps the state from when it was opened.
@@ -268,11 +270,7 @@ const KeyRow = ({
   apiKey,
   merchantId,
   again,
-}: {
-  readonly apiKey: ApiKey;
-  readonly merchantId: string;
-  readonly again: () => void;
-}) => {
+}: Again & { readonly apiKey: ApiKey; readonly merchantId: string }) => {
   const { merchants, mode } = useWords();
   const { prefix, name, lastUsedAt, status } = apiKey;
   return (
@@ -300,11 +298,7 @@ const ShopCard = ({
   shop,
   isLive,
   again,
-}: {
-  readonly shop: Shop;
-  readonly isLive: boolean;
-  readonly again: () => void;
-}) => {
+}: Again & { readonly shop: Shop; readonly isLive: boolean }) => {
   const { merchants } = useWords();
   return (
     <section className="card">

@@ -1,7 +1,7 @@
 /** Who a merchant is: what buyers see of it, and the form that changes it. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { ActButton, PolicyForm, useOpened } from '../parts/act-form.tsx';
+import { ActButton, PolicyForm, useOpened, type Again, type Closable } from '../parts/act-form.tsx';
 import { Facts } from '../parts/texts.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -65,10 +65,7 @@ interface OfMerchant {
   readonly merchant: { readonly id: string; readonly profile: Profile };
 }
 
-const ProfileDialog = ({
-  merchant: { id: merchantId, profile },
-  close,
-}: OfMerchant & { readonly close: () => void }) => {
+const ProfileDialog = ({ merchant: { id: merchantId, profile }, close }: OfMerchant & Closable) => {
   const own = useProfileWords();
   const [texts, setTexts] = useState(() => textsOf(profile));
   const save = useSend(graph.SetProfile);
@@ -84,7 +81,7 @@ const ProfileDialog = ({
   );
 };
 
-export const ProfileCard = ({ merchant, again }: OfMerchant & { readonly again: () => void }) => {
+export const ProfileCard = ({ merchant, again }: OfMerchant & Again) => {
   const own = useProfileWords();
   // The dialog keeps the state from when it was opened.
   const { opened, open, close } = useOpened<typeof merchant>(again);

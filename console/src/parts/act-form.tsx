@@ -13,10 +13,19 @@ import { Modal } from './modal.tsx';
 import { type Outcome, RefusalText } from './outcome.tsx';
 import { CopyBlock } from './texts.tsx';
 
-/** A dialog of a merchant's; null, where it may be that of all. */
-export interface MerchantDialog<Id = string> {
-  readonly merchantId: Id;
+/** What has a way to load its subject anew. */
+export interface Again {
+  readonly again: () => void;
+}
+
+/** A dialog, which its opener closes. */
+export interface Closable {
   readonly close: () => void;
+}
+
+/** A dialog of a merchant's; null, where it may be that of all. */
+export interface MerchantDialog<Id = string> extends Closable {
+  readonly merchantId: Id;
 }
 
 interface ActFormProps {

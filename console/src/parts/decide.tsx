@@ -2,7 +2,7 @@
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { useState, type ReactNode } from 'react';
 import type { PermissionName } from '../viewer.tsx';
-import { ActButton, ActForm, useOpened } from './act-form.tsx';
+import { ActButton, ActForm, useOpened, type Closable } from './act-form.tsx';
 import { TextField } from './fields.tsx';
 import { isAbout, refusedBy, type Outcome, type Refusal, useRefusalText } from './outcome.tsx';
 import { Status, Moment } from './texts.tsx';
@@ -169,10 +169,9 @@ const RejectForm = ({
   own,
   reject,
   close,
-}: {
+}: Closable & {
   readonly own: DecisionWords;
   readonly reject: (reason: string) => Promise<Outcome>;
-  readonly close: () => void;
 }) => (
   <ReasonForm
     title={own.reject}

@@ -1,5 +1,6 @@
 /** The filters of a list: chips for statuses, small forms for the rest, its shop, a text. */
 import { useState, type ReactNode } from 'react';
+import type { Closable } from './act-form.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, readSearch, useAddress, without, type Search } from '../address.ts';
 import { amountFieldText, money, readAmount } from '../amounts.ts';
@@ -201,11 +202,7 @@ const FilterForm = ({
   close,
   hasAmounts,
   more,
-}: {
-  readonly close: () => void;
-  readonly hasAmounts: boolean;
-  readonly more: MoreFilters | undefined;
-}) => {
+}: Closable & { readonly hasAmounts: boolean; readonly more: MoreFilters | undefined }) => {
   const { filters } = useWords();
   const { set } = useAddress();
   const [wrong, setWrong] = useState<'from' | 'to' | null>(null);

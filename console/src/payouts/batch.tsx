@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
-import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
 import { actOnce, type Outcome, useRefusalText, useSend } from '../parts/outcome.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
 import { offer } from '../parts/export-button.tsx';
@@ -204,13 +204,12 @@ const SendDialog = ({
   wrong,
   end,
   close,
-}: {
+}: Closable & {
   readonly merchantId: string;
   readonly batchId: string;
   readonly lines: readonly Line[];
   readonly wrong: number;
   readonly end: Parameters<typeof useSending>[2];
-  readonly close: () => void;
 }) => {
   const own = useBatchWords();
   const drafts = useDraftWords();

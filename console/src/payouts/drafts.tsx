@@ -16,7 +16,7 @@ import { useState, type ReactNode } from 'react';
 import { useClient, type OperationResult } from 'urql';
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { money } from '../amounts.ts';
-import { ActForm, ActButton } from '../parts/act-form.tsx';
+import { ActForm, ActButton, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { refusalOf, refusedBy, type Outcome, useRefusalText } from '../parts/outcome.tsx';
 import { Available } from './available.tsx';
@@ -124,11 +124,7 @@ const DecideDraftsDialog = ({
   decision,
   chosen,
   close,
-}: {
-  readonly decision: Decision;
-  readonly chosen: readonly Row[];
-  readonly close: () => void;
-}) => {
+}: Closable & { readonly decision: Decision; readonly chosen: readonly Row[] }) => {
   const { locale } = useWords();
   const own = useManyDraftsWords();
   const drafts = useDraftWords();

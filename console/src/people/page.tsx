@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
-import { ActForm, AddBar, PolicyForm, useRowAct } from '../parts/act-form.tsx';
+import { ActForm, AddBar, PolicyForm, useRowAct, type Closable } from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -33,7 +33,7 @@ const look_ms = 10_000;
 const roles = ['viewer', 'support', 'finance', 'admin'] as const;
 type Role = (typeof roles)[number];
 
-const InviteDialog = ({ close }: { readonly close: () => void }) => {
+const InviteDialog = ({ close }: Closable) => {
   const words = useWords();
   const own = usePeopleWords();
   const { merchantId: mine } = useViewer();

@@ -1,7 +1,13 @@
 /** What is blocked: block lists for all merchants or for one, and words in descriptions. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { AddBar, type MerchantDialog, PolicyForm, useRowAct } from '../parts/act-form.tsx';
+import {
+  AddBar,
+  type MerchantDialog,
+  PolicyForm,
+  useRowAct,
+  type Closable,
+} from '../parts/act-form.tsx';
 import { PickField, TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
@@ -86,7 +92,7 @@ export const BlocksPart = () => {
 
 type ForbiddenWord = graph.ForbiddenWordsQuery['forbiddenPurposes']['nodes'][number];
 
-const AddWordDialog = ({ close }: { readonly close: () => void }) => {
+const AddWordDialog = ({ close }: Closable) => {
   const words = useWords();
   const own = usePolicyWords();
   const add = useSend(graph.ForbidWord);

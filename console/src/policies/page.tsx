@@ -16,7 +16,7 @@ import { Listing, usePage } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment, PageHead } from '../parts/texts.tsx';
-import { AddBar, PolicyForm } from '../parts/act-form.tsx';
+import { AddBar, PolicyForm, type Closable } from '../parts/act-form.tsx';
 
 type Row = graph.ExchangeRatesQuery['exchangeRates']['nodes'][number];
 
@@ -26,7 +26,7 @@ const columnsOf = (own: PolicyWords): readonly Column<Row>[] => [
   { name: own.since, cell: ({ since }) => <Moment at={since} /> },
 ];
 
-const SetDialog = ({ close }: { readonly close: () => void }) => {
+const SetDialog = ({ close }: Closable) => {
   const own = usePolicyWords();
   const set = useSend(graph.SetExchangeRate);
   const [currency, setCurrency] = useState('RUB');

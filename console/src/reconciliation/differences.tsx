@@ -5,7 +5,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { ChosenChip, ResolvedChips } from '../parts/filters.tsx';
-import { ActButton, ActForm } from '../parts/act-form.tsx';
+import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { type Outcome, useRefusalText } from '../parts/outcome.tsx';
@@ -144,10 +144,7 @@ interface Difference {
 export const ResolveDialog = ({
   rows,
   close,
-}: {
-  readonly rows: readonly Difference[];
-  readonly close: () => void;
-}) => {
+}: Closable & { readonly rows: readonly Difference[] }) => {
   const { alert } = useWords();
   const own = useReconciliationWords();
   const [note, setNote] = useState('');

@@ -5,7 +5,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { wholeNumber, fromZoneField, startOfDay, toZoneField } from '../format.ts';
-import { ActForm } from '../parts/act-form.tsx';
+import { ActForm, type Closable } from '../parts/act-form.tsx';
 import { DateField, FileField, PickField } from '../parts/fields.tsx';
 import { type Outcome, type Refusal, useRefusalText } from '../parts/outcome.tsx';
 import { NoTable, readTable, type Rows, type Row } from '../parts/table-file.ts';
@@ -256,7 +256,7 @@ const ColumnChoice = ({
   );
 };
 
-export const UploadDialog = ({ close }: { readonly close: () => void }) => {
+export const UploadDialog = ({ close }: Closable) => {
   const own = useReconciliationWords();
   const { mode } = useAddress();
   const { done, send } = useUpload();

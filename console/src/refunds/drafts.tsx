@@ -1,4 +1,5 @@
 /** Proposed refunds, and the decisions of a second person. */
+import type { Again } from '../parts/act-form.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { DraftState } from '../parts/decide.tsx';
@@ -75,10 +76,7 @@ export const RefundDraftsList = () => {
 export const WaitingRefunds = ({
   payment: { merchantId, id: paymentId, mode },
   again,
-}: {
-  readonly payment: PaymentDetails;
-  readonly again: () => void;
-}) => {
+}: Again & { readonly payment: PaymentDetails }) => {
   const own = useRefundDraftWords();
   const { data, again: reload } = useAsk(graph.RefundDrafts, {
     merchantId,

@@ -6,7 +6,7 @@ import { useAddress } from '../address.ts';
 import { readAmount } from '../amounts.ts';
 import { CheckField, PickField, TextField, useTyped } from '../parts/fields.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { PolicyForm } from '../parts/act-form.tsx';
+import { PolicyForm, type Again } from '../parts/act-form.tsx';
 import { useSellingWords } from '../words/selling.ts';
 import { useWords } from '../words/words.ts';
 import {
@@ -175,7 +175,7 @@ const Dialog = ({ shops, close }: { readonly shops: Shops; readonly close: () =>
   );
 };
 
-export const NewLinkButton = ({ again }: { readonly again: () => void }) => {
+export const NewLinkButton = ({ again }: Again) => {
   const own = useSellingWords();
   return (
     <ShopsButton

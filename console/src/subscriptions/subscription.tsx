@@ -20,7 +20,7 @@ import { useSubscriptionWords } from '../words/subscriptions.ts';
 import { FailureName } from '../words/failures.tsx';
 import { useWords } from '../words/words.ts';
 import { reason_max_chars } from '../../../schema/limits.ts';
-import { ActButton, ActForm, useDialogs } from '../parts/act-form.tsx';
+import { ActButton, ActForm, useDialogs, type Again, type Closable } from '../parts/act-form.tsx';
 import { ReasonForm } from '../parts/decide.tsx';
 import { useSend } from '../parts/outcome.tsx';
 
@@ -29,7 +29,7 @@ type SubscriptionDetails = NonNullable<graph.SubscriptionQuery['billingSubscript
 interface ActProps {
   readonly subscription: Pick<SubscriptionDetails, 'merchantId' | 'id' | 'status'>;
 }
-type DialogProps = ActProps & { readonly close: () => void };
+type DialogProps = ActProps & Closable;
 
 const PauseDialog = ({ subscription: { merchantId, id }, close }: DialogProps) => {
   const own = useSubscriptionWords();
@@ -78,7 +78,7 @@ const CancelDialog = ({ subscription: { merchantId, id }, close }: DialogProps) 
 
 const dialogs = { pause: PauseDialog, resume: ResumeDialog, cancel: CancelDialog } as const;
 
-const SubscriptionActs = ({ subscription, again }: ActProps & { readonly again: () => void }) => {
+const SubscriptionActs = ({ subscription, again }: ActProps & Again) => {
   const own = useSubscriptionWords();
   const { press, dialog } = useDialogs(dialogs, { subscription }, again);
   const { status } = subscription;
@@ -244,7 +244,7 @@ const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => 
   );
 };
 
-export const SubscriptionDrawer = ({ again }: { readonly again: () => void }) => (
+export const SubscriptionDrawer = ({ again }: Again) => (
   <ObjectDrawer name={useSubscriptionWords().one}>
     {(merchantId, id) => <View merchantId={merchantId} id={id} changed={again} />}
   </ObjectDrawer>

@@ -4,7 +4,7 @@ import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { duration, prettyJson } from '../format.ts';
 import { Chip } from '../parts/filters.tsx';
-import { ActButton } from '../parts/act-form.tsx';
+import { ActButton, type Closable } from '../parts/act-form.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useRefusalText } from '../parts/outcome.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
@@ -217,13 +217,7 @@ const Found = ({ delivery, again }: { readonly delivery: Row; readonly again: ()
 };
 
 /** The drawer of a webhook; `name` is `<merchant>/<delivery>`. */
-export const DeliveryDrawer = ({
-  name,
-  close,
-}: {
-  readonly name: string;
-  readonly close: () => void;
-}) => {
+export const DeliveryDrawer = ({ name, close }: Closable & { readonly name: string }) => {
   const { none } = useWords().delivery;
   const { notFound } = useSharedWords();
   const [merchantId = '', id = ''] = name.split('/');

@@ -2,7 +2,13 @@
 import { useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { secretOverlap_max_h } from '../../../schema/limits.ts';
-import { ActButton, PolicyForm, useDialogs } from '../parts/act-form.tsx';
+import {
+  ActButton,
+  PolicyForm,
+  useDialogs,
+  type Again,
+  type Closable,
+} from '../parts/act-form.tsx';
 import { PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
 import { useSettingsWords } from '../words/merchant-settings.ts';
@@ -81,10 +87,7 @@ interface Shop {
 export const AddEndpointDialog = ({
   shops,
   close,
-}: {
-  readonly shops: readonly [Shop, ...Shop[]];
-  readonly close: () => void;
-}) => {
+}: Closable & { readonly shops: readonly [Shop, ...Shop[]] }) => {
   const { merchants, columns } = useWords();
   const { chooseShop } = useSharedWords();
   const [shopId, setShopId] = useState(shops[0].id);
@@ -252,10 +255,7 @@ export const EndpointActs = ({
   endpoint,
   again,
   children,
-}: Omit<DialogProps, 'close'> & {
-  readonly again: () => void;
-  readonly children?: ReactNode;
-}) => {
+}: Omit<DialogProps, 'close'> & Again & { readonly children?: ReactNode }) => {
   const own = useSettingsWords();
   const { press, dialog } = useDialogs(dialogs, { merchantId, endpoint }, again);
   return (
@@ -285,7 +285,7 @@ export const EndpointLine = ({
   merchantId,
   endpoint,
   again,
-}: Omit<DialogProps, 'close'> & { readonly again: () => void }) => {
+}: Omit<DialogProps, 'close'> & Again) => {
   const own = useSettingsWords();
   const { url, active } = endpoint;
   return (
