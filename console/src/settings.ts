@@ -1,6 +1,10 @@
 /** The person's settings in this browser: language, zone, theme, rows, last place. */
 import { openStore } from './store.ts';
 
+export const languages = [
+  ['en', 'English'],
+  ['ru', 'Русский'],
+] as const;
 export const themes = ['system', 'light', 'dark'] as const;
 export const densities = ['usual', 'compact'] as const;
 

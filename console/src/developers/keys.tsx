@@ -3,15 +3,13 @@ import { useMemo, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { KeyActs, IssueDialog, scopeText } from './key-dialogs.tsx';
-import { ToggleChips } from '../parts/filters.tsx';
+import { NoRows, ToggleChips } from '../parts/filters.tsx';
 import { AddBar } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
-import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
-import { useSharedWords } from '../words/shared.ts';
 import { useWords, type Words } from '../words/words.ts';
 
 type Key = graph.ApiKeysQuery['apiKeys']['nodes'][number];
@@ -96,7 +94,6 @@ export const KeysPart = ({
 }) => {
   const words = useWords();
   const own = useDeveloperWords();
-  const { none } = useSharedWords();
   const { search } = useAddress();
   const [status = null] = listOf(search.status, statuses);
   const [mode = null] = listOf(search.type, modes);
@@ -122,11 +119,11 @@ export const KeysPart = ({
         asked={asked}
         columns={columns}
         empty={
-          status === null && mode === null ? (
-            <Empty title={own.noKeys} text={own.noKeysText} />
-          ) : (
-            <Empty title={none} />
-          )
+          <NoRows
+            title={own.noKeys}
+            text={own.noKeysText}
+            isNarrow={status !== null || mode !== null}
+          />
         }
       />
     </>

@@ -5,7 +5,7 @@ import type { Closable } from '../parts/act-form.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress, kept } from '../address.ts';
 import { duration, prettyJson } from '../format.ts';
-import { FindField, isNarrowed, Chip } from '../parts/filters.tsx';
+import { FindField, isNarrowed, Chip, NoRows } from '../parts/filters.tsx';
 import { DateField } from '../parts/fields.tsx';
 import { Listing } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
@@ -15,7 +15,6 @@ import { Status, Moment, Facts, CopyBlock, Id, ObjectLink, type Tone } from '../
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 import { useRequestWords, type RequestWords } from '../words/developers.ts';
-import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import type { DeveloperShop } from './keys.tsx';
 
@@ -263,7 +262,6 @@ const RequestDrawer = ({
 export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
   const words = useWords();
   const own = useRequestWords();
-  const shared = useSharedWords();
   const { search, mode, set } = useAddress();
   const { shop: _, ...narrowing } = search;
   const of = { merchantId: shop.merchantId, shopId: shop.id, mode };
@@ -297,13 +295,7 @@ export const RequestsPart = ({ shop }: { readonly shop: DeveloperShop }) => {
         columns={columns}
         keyOf={keyOf}
         opens
-        empty={
-          isNarrowed(narrowing) ? (
-            <Empty title={shared.none} />
-          ) : (
-            <Empty title={own.empty} text={own.emptyText} />
-          )
-        }
+        empty={<NoRows title={own.empty} text={own.emptyText} isNarrow={isNarrowed(narrowing)} />}
       />
       {search.open !== undefined && (
         <RequestDrawer of={of} name={search.open} close={() => set({ open: undefined })} />

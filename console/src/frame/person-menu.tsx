@@ -2,7 +2,7 @@
 import { Header, Menu, MenuItem, MenuSection, Separator } from 'react-aria-components';
 import { useNavigate } from '@tanstack/react-router';
 import { logOut, usePermission, useViewer } from '../viewer.tsx';
-import { changeSettings, densities, themes, useSettings } from '../settings.ts';
+import { changeSettings, densities, languages, themes, useSettings } from '../settings.ts';
 import { usePeopleWords } from '../words/people.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
@@ -36,11 +36,6 @@ const Choice = <Value extends string>({
     ))}
   </MenuSection>
 );
-
-const languages = [
-  ['en', 'English'],
-  ['ru', 'Русский'],
-] as const;
 
 const useAct = () => {
   const navigate = useNavigate();

@@ -48,12 +48,12 @@ const usesText = ({ uses, usesLeft }: graph.LinkRowFragment, words: LinkWords): 
   uses === null ? words.endless : words.usesOf(usesLeft ?? 0, uses);
 
 const LinkActs = ({
-  url,
-  isOpen,
+  link: { merchantId, id, url, status },
   changed,
-  merchantId,
-  id,
-}: ObjectId & { readonly url: string; readonly isOpen: boolean; readonly changed: () => void }) => {
+}: {
+  readonly link: graph.LinkRowFragment;
+  readonly changed: () => void;
+}) => {
   const own = useLinkWords();
   const { opened, open, close } = useOpened(changed);
   const end = useSend(graph.EndLink);
@@ -62,7 +62,7 @@ const LinkActs = ({
       <a className="button" href={url} target="_blank" rel="noreferrer">
         {own.open}
       </a>
-      {isOpen && (
+      {status === 'active' && (
         <ActButton permission="linkDeactivate" onPress={() => open(true)}>
           {own.end}
         </ActButton>
@@ -89,7 +89,6 @@ const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => 
   if (!link) return <Empty title={shared.notFound} />;
   const { status, url, currency } = link;
   const isOpen = status === 'active';
-  const act = { merchantId, id, url, isOpen };
   return (
     <article className="payment">
       <header className="payment-head">
@@ -98,7 +97,7 @@ const View = ({ merchantId, id, changed }: ObjectId & { readonly changed: () => 
         <p className="quiet line">{link.description}</p>
       </header>
       <LinkActs
-        {...act}
+        link={link}
         changed={() => {
           again();
           changed();

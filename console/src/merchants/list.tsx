@@ -7,8 +7,7 @@ import { kept, useAddress } from '../address.ts';
 import { ActButton, type Closable } from '../parts/act-form.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { TextField } from '../parts/fields.tsx';
-import { FindField } from '../parts/filters.tsx';
-import { Empty } from '../parts/states.tsx';
+import { FindField, NoRows } from '../parts/filters.tsx';
 import { Status, Id, Moment, CopyBlock, PageHead } from '../parts/texts.tsx';
 import type { Column } from '../parts/table.tsx';
 import { usePermission } from '../viewer.tsx';
@@ -181,11 +180,12 @@ export const MerchantsPage = () => {
           void navigate({ to: '/merchants/$id', params: { id }, search: kept(search) })
         }
         empty={
-          search.of === undefined ? (
-            <Empty title={words.merchants.empty} text={words.merchants.emptyText} />
-          ) : (
-            <Empty title={shared.noMerchant} />
-          )
+          <NoRows
+            title={words.merchants.empty}
+            text={words.merchants.emptyText}
+            none={shared.noMerchant}
+            isNarrow={search.of !== undefined}
+          />
         }
       />
       {isAdding && (

@@ -10,7 +10,7 @@ import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 import type { Column } from './columns.tsx';
 import { Modal } from './modal.tsx';
-import { type Outcome, RefusalText } from './outcome.tsx';
+import type { Outcome } from './outcome.tsx';
 import { CopyBlock } from './texts.tsx';
 
 /** What has a way to load its subject anew. */
@@ -63,13 +63,9 @@ export const OutcomeText = ({
     );
   return (
     <div className="bad">
-      {'refused' in outcome ? (
-        <p>
-          {acts.refused}: {outcome.refused}
-        </p>
-      ) : (
-        <RefusalText refusal={outcome.refusal} before={`${acts.refused}: `} />
-      )}
+      <p>
+        {acts.refused}: {'refused' in outcome ? outcome.refused : words.refusal(outcome.refusal)}
+      </p>
     </div>
   );
 };

@@ -1,35 +1,16 @@
 /** What deciding a draft of any kind looks like: its state, its buttons, its rejection. */
 import { reason_max_chars } from '../../../schema/limits.ts';
 import { useState, type ReactNode } from 'react';
+import type * as graph from '../../../schema/generated/console.ts';
 import type { PermissionName } from '../viewer.tsx';
-import { ActButton, ActForm, useOpened, type Closable } from './act-form.tsx';
+import type { DraftWords, RefundDraftWords } from '../words/drafts.ts';
+import { ActButton, ActForm, useOpened } from './act-form.tsx';
 import { TextField } from './fields.tsx';
 import { isAbout, refusedBy, type Outcome, type Refusal, useRefusalText } from './outcome.tsx';
 import { Status, Moment } from './texts.tsx';
 
-type DraftStatus = 'pending' | 'approved' | 'rejected' | 'expired';
-
-interface Decided {
-  readonly status: DraftStatus;
-  readonly lastRefusal: Refusal | null;
-  readonly rejectReason: string | null;
-  readonly decidedBy: string | null;
-  readonly expiresAt: string;
-}
-
-interface DecisionWords {
-  readonly statuses: Readonly<Record<DraftStatus, string>>;
-  readonly until: string;
-  readonly by: (who: string) => string;
-  readonly now: (status: string) => string;
-  readonly approve: string;
-  readonly reject: string;
-  readonly rejectText: string;
-  readonly rejectReason: string;
-  readonly rejectReasonHint: string;
-  /** Known refusals of an approval, by their codes. */
-  readonly refusals: Readonly<Record<string, string>>;
-}
+type AnyDraft = graph.DraftRowFragment | graph.RefundDraftRowFragment;
+type DecisionWords = DraftWords | RefundDraftWords;
 
 const tones = {
   pending: 'waiting',
@@ -39,7 +20,8 @@ const tones = {
 } as const;
 
 /** Why an approval was refused; known cases of drafts have their own texts. */
-export const refusalOutcome = ({ refusals }: DecisionWords, refusal: Refusal): Outcome => {
+export const refusalOutcome = (own: DecisionWords, refusal: Refusal): Outcome => {
+  const refusals: Readonly<Record<string, string>> = own.refusals;
   const text = refusals[isAbout(refusal, 'card_pan') ? 'card' : refusal.code];
   return text === undefined ? refusedBy(refusal) : { refused: text };
 };
@@ -48,49 +30,41 @@ export type DraftRefusal = (refusal: Refusal) => Promise<Outcome>;
 
 /** The same; with the draft's state when another person has decided it meanwhile. */
 export const refusalOfDraft =
-  (own: DecisionWords, statusNow: () => Promise<DraftStatus | undefined>): DraftRefusal =>
+  (own: DecisionWords, statusNow: () => Promise<AnyDraft['status'] | undefined>): DraftRefusal =>
   async (refusal) => {
     if (refusal.code !== 'not_pending') return refusalOutcome(own, refusal);
     const status = await statusNow();
     return status ? { refused: own.now(own.statuses[status]) } : refusedBy(refusal);
   };
 
-const LastRefusal = ({
-  refusal,
-  own,
-}: {
-  readonly refusal: Refusal;
-  readonly own: DecisionWords;
-}) => {
-  const textOf = useRefusalText();
-  const outcome = refusalOutcome(own, refusal);
-  return 'refused' in outcome ? outcome.refused : textOf(refusal, undefined);
-};
-
 /** The state of a draft, with who decided it and what stands against it. */
 export const DraftState = ({
   draft: { status, lastRefusal, rejectReason, decidedBy, expiresAt },
   own,
 }: {
-  readonly draft: Decided;
+  readonly draft: AnyDraft;
   readonly own: DecisionWords;
-}) => (
-  <span className="stack">
-    <Status tone={tones[status]}>{own.statuses[status]}</Status>
-    {status === 'pending' && lastRefusal && (
-      <span className="quiet wrap">
-        <LastRefusal refusal={lastRefusal} own={own} />
-      </span>
-    )}
-    {status === 'pending' && (
-      <span className="quiet">
-        {own.until} <Moment at={expiresAt} />
-      </span>
-    )}
-    {decidedBy && <span className="quiet">{own.by(decidedBy)}</span>}
-    {rejectReason && <span className="quiet wrap">{rejectReason}</span>}
-  </span>
-);
+}) => {
+  const textOf = useRefusalText();
+  const outcome = lastRefusal && refusalOutcome(own, lastRefusal);
+  return (
+    <span className="stack">
+      <Status tone={tones[status]}>{own.statuses[status]}</Status>
+      {status === 'pending' && outcome && (
+        <span className="quiet wrap">
+          {'refused' in outcome ? outcome.refused : textOf(lastRefusal, undefined)}
+        </span>
+      )}
+      {status === 'pending' && (
+        <span className="quiet">
+          {own.until} <Moment at={expiresAt} />
+        </span>
+      )}
+      {decidedBy && <span className="quiet">{own.by(decidedBy)}</span>}
+      {rejectReason && <span className="quiet wrap">{rejectReason}</span>}
+    </span>
+  );
+};
 
 interface Decision {
   readonly permission: PermissionName;
@@ -112,7 +86,7 @@ export const DecideActs = ({
   reject,
   again,
   hold,
-}: DecideProps<{ readonly status: DraftStatus }> & {
+}: DecideProps<Pick<AnyDraft, 'status'>> & {
   readonly own: DecisionWords;
   readonly approve: Decision & { readonly dialog: (close: () => void) => ReactNode };
   readonly reject: Decision & { readonly act: (reason: string) => Promise<Outcome> };
@@ -138,7 +112,17 @@ export const DecideActs = ({
         {own.reject}
       </ActButton>
       {opened === 'approve' && approve.dialog(close)}
-      {opened === 'reject' && <RejectForm own={own} close={close} reject={reject.act} />}
+      {opened === 'reject' && (
+        <ReasonForm
+          title={own.reject}
+          consequence={own.rejectText}
+          label={own.rejectReason}
+          hint={own.rejectReasonHint}
+          maxLength={reason_max_chars}
+          close={close}
+          act={reject.act}
+        />
+      )}
     </div>
   );
 };
@@ -164,22 +148,3 @@ export const ReasonForm = ({
     </ActForm>
   );
 };
-
-const RejectForm = ({
-  own,
-  reject,
-  close,
-}: Closable & {
-  readonly own: DecisionWords;
-  readonly reject: (reason: string) => Promise<Outcome>;
-}) => (
-  <ReasonForm
-    title={own.reject}
-    consequence={own.rejectText}
-    label={own.rejectReason}
-    hint={own.rejectReasonHint}
-    maxLength={reason_max_chars}
-    close={close}
-    act={reject}
-  />
-);

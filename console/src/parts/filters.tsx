@@ -347,15 +347,18 @@ export const NoRows = ({
   title,
   text,
   none,
+  isNarrow,
 }: {
   readonly title: string;
   readonly text: string;
   /** Where filters leave none. */
   readonly none?: string;
+  /** Without it the address tells. */
+  readonly isNarrow?: boolean;
 }) => {
   const shared = useSharedWords();
   const { search } = useAddress();
-  return isNarrowed(search) ? (
+  return (isNarrow ?? isNarrowed(search)) ? (
     <Empty title={none ?? shared.none} />
   ) : (
     <Empty title={title} text={text} />

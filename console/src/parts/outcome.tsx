@@ -91,22 +91,6 @@ export const useRefusalText = (): ((
   };
 };
 
-export const RefusalText = ({
-  refusal,
-  before = '',
-}: {
-  readonly refusal: Refusal;
-  readonly before?: string;
-}) => {
-  const words = useOutcomeWords();
-  return (
-    <p>
-      {before}
-      {words.refusal(refusal)}
-    </p>
-  );
-};
-
 // Runs actions under an idempotency key, stored by subject, action and amount until an answer
 // arrives. A second press, a reopened dialog and a reloaded page do not repeat the action.
 

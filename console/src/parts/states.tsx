@@ -1,7 +1,8 @@
 /** Empty and error states of a screen: the reason, and one next step. */
 import { type ReactNode, useEffect } from 'react';
+import { useOutcomeWords } from '../words/outcome.ts';
 import { useWords } from '../words/words.ts';
-import { refusalOf, RefusalText } from './outcome.tsx';
+import { refusalOf } from './outcome.tsx';
 
 // What a person came for is loaded first: what is loaded ahead of its use waits for the first rows,
 // or for why there are none. A screen without either loads nothing ahead.
@@ -24,11 +25,12 @@ export const Failure = ({
 }) => {
   useFirstScreen();
   const words = useWords();
+  const outcome = useOutcomeWords();
   const refusal = refusalOf(error);
   return (
     <div className="state" role="alert">
       <h2>{words.failure.title}</h2>
-      {refusal ? <RefusalText refusal={refusal} /> : <p>{words.failure.offline}</p>}
+      <p>{refusal ? outcome.refusal(refusal) : words.failure.offline}</p>
       {refusal && <p className="quiet">{words.failure.code(refusal.code)}</p>}
       <button type="button" className="button" onClick={again}>
         {words.retry}

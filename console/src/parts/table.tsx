@@ -6,7 +6,7 @@ import { memo, useCallback, useEffect, useRef, type KeyboardEvent, useState } fr
 import { useWords } from '../words/words.ts';
 import { type Column, useFit } from './columns.tsx';
 import { useFirstScreen } from './states.tsx';
-import { Money, Moment } from './texts.tsx';
+import { Money, Moment, Status, tones } from './texts.tsx';
 import { useWhoseColumn } from './whose.tsx';
 
 export { figure, type Column } from './columns.tsx';
@@ -17,6 +17,15 @@ export const amountColumn = (
   name,
   isNumber: true,
   cell: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+});
+
+export const statusColumn = <Of extends keyof typeof tones>(
+  name: string,
+  names: Readonly<Record<Of, string>>,
+): Column<{ readonly status: Of }> => ({
+  id: 'status',
+  name,
+  cell: ({ status }) => <Status tone={tones[status]}>{names[status]}</Status>,
 });
 
 export const createdColumn = (name: string): Column<{ readonly createdAt: string }> => ({

@@ -2,7 +2,7 @@
 import { exactMoment } from '../format.ts';
 import { PageHead } from '../parts/texts.tsx';
 import { PickField } from '../parts/fields.tsx';
-import { changeSettings, densities, themes, useSettings } from '../settings.ts';
+import { changeSettings, densities, languages, themes, useSettings } from '../settings.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
 
@@ -24,10 +24,7 @@ export const SettingsPage = () => {
           label={person.language}
           value={language}
           set={(chosen) => changeSettings({ language: chosen })}
-          options={[
-            ['en', 'English'],
-            ['ru', 'Русский'],
-          ]}
+          options={languages}
         />
         <PickField
           label={own.zone}

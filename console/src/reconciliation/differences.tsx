@@ -4,17 +4,15 @@ import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
-import { ChosenChip, ResolvedChips } from '../parts/filters.tsx';
+import { ChosenChip, NoRows, ResolvedChips } from '../parts/filters.tsx';
 import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { type Outcome, useRefusalText } from '../parts/outcome.tsx';
-import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Id, Moment, ObjectLink } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
-import { useSharedWords } from '../words/shared.ts';
 import { useWords, type Words } from '../words/words.ts';
 
 type Row = graph.DifferencesQuery['reconciliationDifferences']['nodes'][number];
@@ -180,7 +178,6 @@ export const ResolveDialog = ({
 export const DifferencesPart = () => {
   const words = useWords();
   const own = useReconciliationWords();
-  const shared = useSharedWords();
   const { search, mode, merchantId } = useAddress();
   const isResolved = search.status === 'resolved';
   const runId = search.code ?? null;
@@ -208,11 +205,7 @@ export const DifferencesPart = () => {
         asked={asked}
         columns={columnsOf(words, own, choose)}
         empty={
-          runId === null && !isResolved ? (
-            <Empty title={own.empty} text={own.emptyText} />
-          ) : (
-            <Empty title={shared.none} />
-          )
+          <NoRows title={own.empty} text={own.emptyText} isNarrow={runId !== null || isResolved} />
         }
       />
       {open && (

@@ -4,9 +4,15 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
-import { Status, tones, Money, Moment, PageHead } from '../parts/texts.tsx';
+import { Money, Moment, PageHead } from '../parts/texts.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { type Column, createdColumn, objectKey, paymentColumn } from '../parts/table.tsx';
+import {
+  type Column,
+  createdColumn,
+  objectKey,
+  paymentColumn,
+  statusColumn,
+} from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import { NoRows, RangeFilters, StatusChips, useNarrowing } from '../parts/filters.tsx';
@@ -19,11 +25,7 @@ type Row = graph.RefundRowFragment;
 const statuses = ['pending', 'succeeded', 'failed'] as const;
 
 const columnsOf = (words: Words): readonly Column<Row>[] => [
-  {
-    id: 'status',
-    name: words.columns.status,
-    cell: ({ status }) => <Status tone={tones[status]}>{words.refund.statuses[status]}</Status>,
-  },
+  statusColumn(words.columns.status, words.refund.statuses),
   {
     id: 'amount',
     name: words.columns.amount,

@@ -14,10 +14,9 @@ import {
 } from '../parts/filters.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { useSend } from '../parts/outcome.tsx';
-import { Empty } from '../parts/states.tsx';
-import { type Column, objectKey } from '../parts/table.tsx';
+import { type Column, objectKey, statusColumn } from '../parts/table.tsx';
 import { Tabs, useTab } from '../parts/tabs.tsx';
-import { Status, tones, Money, Moment, Id, PageHead, CustomerLink } from '../parts/texts.tsx';
+import { Money, Moment, Id, PageHead, CustomerLink } from '../parts/texts.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { OfMerchant } from '../parts/whose.tsx';
 import { useSharedWords } from '../words/shared.ts';
@@ -34,11 +33,7 @@ export const subscriptionColumns = (
   words: Words,
   own: SubscriptionWords,
 ): readonly Column<Row>[] => [
-  {
-    id: 'status',
-    name: words.columns.status,
-    cell: ({ status }) => <Status tone={tones[status]}>{own.statuses[status]}</Status>,
-  },
+  statusColumn(words.columns.status, own.statuses),
   {
     id: 'price',
     name: own.price,
@@ -155,10 +150,7 @@ const SubscriptionList = () => {
 type Token = graph.TokensQuery['tokensConnection']['nodes'][number];
 
 const tokenColumns = (words: Words, own: SubscriptionWords): readonly Column<Token>[] => [
-  {
-    name: words.columns.status,
-    cell: ({ status }) => <Status tone={tones[status]}>{own.tokenStatuses[status]}</Status>,
-  },
+  statusColumn(words.columns.status, own.tokenStatuses),
   {
     name: words.columns.method,
     cell: ({ method, cardBrand, cardMask }) =>
@@ -225,7 +217,6 @@ export const TokenTable = ({
 
 const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
   const own = useSubscriptionWords();
-  const shared = useSharedWords();
   const { search, mode } = useAddress();
   const customerRef = search.customer ?? null;
   const asked = usePage(graph.Tokens, { merchantId, mode, customerRef });
@@ -235,11 +226,11 @@ const TokenList = ({ merchantId }: { readonly merchantId: string }) => {
       <TokenTable
         asked={asked}
         empty={
-          customerRef === null ? (
-            <Empty title={own.tokensEmpty} text={own.tokensEmptyText} />
-          ) : (
-            <Empty title={shared.none} />
-          )
+          <NoRows
+            title={own.tokensEmpty}
+            text={own.tokensEmptyText}
+            isNarrow={customerRef !== null}
+          />
         }
       />
     </>

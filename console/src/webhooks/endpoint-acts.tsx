@@ -40,13 +40,9 @@ const SchemeField = ({ value, set }: Held<graph.WebhookSignature>) => {
   );
 };
 
-export interface Endpoint {
-  readonly id: string;
-  readonly url: string;
-  readonly events: readonly graph.WebhookEvent[];
-  readonly active: boolean;
-  readonly signature: graph.WebhookSignature;
-}
+type Endpoint = NonNullable<
+  graph.MerchantQuery['merchant']
+>['shops'][number]['webhookEndpoints'][number];
 interface DialogProps {
   readonly merchantId: string;
   readonly endpoint: Endpoint;

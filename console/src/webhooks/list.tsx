@@ -6,9 +6,9 @@ import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
-import { Status, tones, Moment, PageHead } from '../parts/texts.tsx';
+import { Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { type Column, objectKey, Skeleton, createdColumn } from '../parts/table.tsx';
+import { type Column, objectKey, Skeleton, createdColumn, statusColumn } from '../parts/table.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { RangeFilters, StatusChips } from '../parts/filters.tsx';
 import { useWhose } from '../parts/whose.tsx';
@@ -213,11 +213,7 @@ type Row = graph.DeliveriesQuery['webhookDeliveries']['nodes'][number];
 const statuses = ['pending', 'delivered', 'failed'] as const;
 
 const columnsOf = (words: Words): readonly Column<Row>[] => [
-  {
-    id: 'status',
-    name: words.columns.status,
-    cell: ({ status }) => <Status tone={tones[status]}>{words.delivery.statuses[status]}</Status>,
-  },
+  statusColumn(words.columns.status, words.delivery.statuses),
   { id: 'event', name: words.columns.event, cell: ({ event }) => event.replace('_', '.') },
   {
     id: 'address',
