@@ -45,7 +45,6 @@ export const shortMoment = (at: string, locale: string, now_ms: number): string 
 export const plainMoment = (at: string, locale: string): string =>
   dateFormat(locale, { dateStyle: 'short', timeStyle: 'short' }).format(new Date(at));
 
-/** The exact moment in the person's zone. */
 export const exactMoment = (at: string, locale: string): string =>
   dateFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at));
 
@@ -115,7 +114,6 @@ export const fromZoneField = (text: string): Date | null => {
   return new Date(asUtc_ms - offset_ms(guess_ms));
 };
 
-/** The start of the day so many days ago. */
 export const startOfDay = (daysAgo: number): Date => {
   const today = toZoneField(new Date()).slice(0, 10);
   const day = new Date(Date.parse(`${today}T00:00:00Z`) - daysAgo * 86_400_000);

@@ -24,7 +24,6 @@ const root = createRootRoute({
   errorComponent: () => <Broken />,
 });
 
-/** The route of a screen, which is loaded on first use. */
 const at = <Path extends string>(path: Path, load: () => Promise<ComponentType>) =>
   createRoute({ getParentRoute: () => root, path, component: laterScreen(load) });
 

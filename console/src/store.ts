@@ -1,20 +1,30 @@
 /** A value outside the screens, which they watch. */
 import { useSyncExternalStore } from 'react';
 
+/** The listeners of one topic: `listen` keeps its identity. */
+export const openListeners = <Given>() => {
+  const listeners = new Set<(given: Given) => void>();
+  return {
+    give: (given: Given): void => {
+      for (const listener of listeners) listener(given);
+    },
+    listen: (listener: (given: Given) => void) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+};
+
 export const openStore = <Value>(initial: Value) => {
   let current = initial;
-  const listeners = new Set<() => void>();
+  const { give, listen } = openListeners<void>();
   const now = (): Value => current;
-  const watch = (changed: () => void): (() => void) => {
-    listeners.add(changed);
-    return () => void listeners.delete(changed);
-  };
   return {
     now,
     set: (value: Value): void => {
       current = value;
-      for (const changed of listeners) changed();
+      give();
     },
-    use: (): Value => useSyncExternalStore(watch, now),
+    use: (): Value => useSyncExternalStore(listen, now),
   };
 };

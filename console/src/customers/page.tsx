@@ -45,7 +45,6 @@ const PaymentsOf = ({ merchantId, customer }: OfCustomer) => {
   );
 };
 
-/** Where the rest is, when these are not all. */
 const All = ({
   customer,
   merchantId,

@@ -17,7 +17,6 @@ interface OfShop {
   readonly shopId: string;
 }
 
-/** The dialogs that create, stop, start or remove a clock. */
 const useClockActs = (shop: OfShop) => {
   const own = useDeveloperWords();
   const create = useSend(graph.CreateClock);

@@ -80,7 +80,6 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
   );
 };
 
-/** The row of views; nothing while there are none and nothing to save. */
 const SavedViewRow = ({ section }: { readonly section: Section }) => {
   const { views: words } = useWords();
   const { search } = useAddress();
@@ -126,7 +125,6 @@ const SavedViewRow = ({ section }: { readonly section: Section }) => {
   );
 };
 
-/** The tab's title shows the section and the test mode. */
 const useTitle = (isTest: boolean): void => {
   const words = useWords();
   const path = useRouterState({ select: ({ location }) => location.pathname });

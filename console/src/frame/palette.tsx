@@ -1,6 +1,6 @@
 /** Ctrl-K: opens a section, or any object that a text names, or does what is named. */
 import { useNavigate } from '@tanstack/react-router';
-import { useState, type ReactNode } from 'react';
+import { createElement, Fragment, useState, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search } from '../address.ts';
 import { money } from '../amounts.ts';
@@ -113,7 +113,6 @@ const PaymentText = ({ payment }: { readonly payment: Payment }) => {
   );
 };
 
-/** An object that was found: its list, its place there, and how it is shown. */
 interface FoundObject {
   readonly key: string;
   readonly section: Section;
@@ -123,57 +122,38 @@ interface FoundObject {
 
 const listedOf = (hit: Hit, merchant: string, words: Words): FoundObject | null => {
   const { kind, id, at, payment, refund, payout, subscription } = hit;
-  const key = `${kind} ${merchant} ${id}`;
-  const listed = (section: Section, place: Search, parts: ReactNode): FoundObject => {
+  const listed = (section: Section, place: Search, ...parts: ReactNode[]): FoundObject => {
     const name = <span className="quiet">{words.sections[section]}</span>;
     return {
-      key,
+      key: `${kind} ${merchant} ${id}`,
       section,
       place: { merchant, ...place },
-      text: (
-        <>
-          {name}
-          {parts}
-        </>
-      ),
+      text: createElement(Fragment, null, name, ...parts),
     };
   };
   const sum = (of: number, currency: string) => <span>{money(of, currency, words.locale)}</span>;
-  if (refund && payment) {
-    const { amount, status } = refund;
-    const place = { mode: payment.mode, ...madeIn(at), open: `${merchant}/${payment.id}` };
+  if (refund && payment)
     return listed(
       'refunds',
-      place,
-      <>
-        {sum(amount, payment.currency)}
-        <span>{payment.orderId}</span>
-        <Status tone={tones[status]}>{words.refund.statuses[status]}</Status>
-      </>,
+      { mode: payment.mode, ...madeIn(at), open: `${merchant}/${payment.id}` },
+      sum(refund.amount, payment.currency),
+      <span>{payment.orderId}</span>,
+      <Status tone={tones[refund.status]}>{words.refund.statuses[refund.status]}</Status>,
     );
-  }
-  if (payout) {
-    const { amount, currency, status, mode } = payout;
+  if (payout)
     return listed(
       'payouts',
-      { mode, open: `${merchant}/${payout.id}` },
-      <>
-        {sum(amount, currency)}
-        <Status tone={tones[status]}>{words.payout.statuses[status]}</Status>
-      </>,
+      { mode: payout.mode, open: `${merchant}/${payout.id}` },
+      sum(payout.amount, payout.currency),
+      <Status tone={tones[payout.status]}>{words.payout.statuses[payout.status]}</Status>,
     );
-  }
-  if (subscription) {
-    const { amount, currency, mode, customerRef } = subscription;
+  if (subscription)
     return listed(
       'subscriptions',
-      { mode, open: `${merchant}/${subscription.id}` },
-      <>
-        {sum(amount, currency)}
-        <span>{customerRef}</span>
-      </>,
+      { mode: subscription.mode, open: `${merchant}/${subscription.id}` },
+      sum(subscription.amount, subscription.currency),
+      <span>{subscription.customerRef}</span>,
     );
-  }
   if (kind === 'payment_link')
     return listed('paylinks', { open: id }, <span className="quiet mono">{shortId(id)}</span>);
   return null;
@@ -201,7 +181,6 @@ const objectsIn = (hits: readonly Hit[], words: Words): readonly FoundObject[] =
   return [...new Map(all.map((one) => [one.key, one])).values()];
 };
 
-/** What a text finds, how it is shown, and what choosing it does. */
 const useFound = (text: string) => {
   const words = useWords();
   const navigate = useNavigate();

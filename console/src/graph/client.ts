@@ -74,7 +74,6 @@ const endSilence = (socket: Socket): Socket => {
   return socket;
 };
 
-/** Opens the socket; `watch` receives its state. */
 export const openSocket = (ends: Ends, watch: (state: 'open' | 'closed') => void): Socket =>
   endSilence(
     createSocket({

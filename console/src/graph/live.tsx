@@ -4,7 +4,7 @@
  */
 import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { useClient } from 'urql';
-import { openStore } from '../store.ts';
+import { openListeners, openStore } from '../store.ts';
 import * as graph from '../../../schema/generated/console.ts';
 
 type Received = graph.LiveEventsSubscription['events'];
@@ -68,21 +68,6 @@ const openDebouncer = (give: (changes: readonly LiveChange[]) => void) => {
   };
 };
 
-/** The listeners of one topic: `listen` keeps its identity. */
-const openListeners = <Given,>() => {
-  const listeners = new Set<(given: Given) => void>();
-  return {
-    give: (given: Given): void => {
-      for (const listener of listeners) listener(given);
-    },
-    listen: (listener: (given: Given) => void) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-  };
-};
-
-/** Since when the socket is closed, and how often it was opened again. */
 interface Connection {
   /** Null while connected; else the moment of the disconnection. */
   readonly lostAt: Date | null;

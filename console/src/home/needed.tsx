@@ -53,7 +53,6 @@ interface LineProps {
   readonly to: '/alerts' | '/webhooks' | '/payouts' | '/refunds' | '/reconciliation';
   readonly search: Search;
   readonly text?: string;
-  /** What was found. */
   readonly detail?: ReactNode;
   readonly children: ReactNode;
 }

@@ -282,30 +282,30 @@ const BalanceStrip = ({ merchantId }: { readonly merchantId: string }) => {
   const shown = (amount: number | null) =>
     amount === null ? '\u00a0' : <Money amount={amount} currency={currency} />;
   return (
-    <Facts
-      isStrip
-      isBusy={!data}
-      facts={[
-        [ledger.balance, shown(balance)],
-        [ledger.available, shown(available)],
-        ...shops.map((shop) => [ledger.ofShop(shop.shopName), shown(shop.balance)] as const),
-      ]}
-    />
+    <>
+      <Facts
+        isStrip
+        isBusy={!data}
+        facts={[
+          [ledger.balance, shown(balance)],
+          [ledger.available, shown(available)],
+          ...shops.map((shop) => [ledger.ofShop(shop.shopName), shown(shop.balance)] as const),
+        ]}
+      />
+      {data && <Reserved balance={data.balance} />}
+    </>
   );
 };
 
-/** Why less is available than there is. */
-const Reserved = ({ merchantId }: { readonly merchantId: string }) => {
+const Reserved = ({ balance }: { readonly balance: graph.BalanceQuery['balance'] }) => {
   const own = useLedgerWords();
   const { locale } = useWords();
-  const { mode } = useAddress();
-  const { data } = useAsk(graph.Balance, { merchantId, mode });
-  const { balance = 0, available = 0, currency = '' } = data?.balance ?? {};
-  if (balance === available) return null;
+  const reserved = balance.balance - balance.available;
+  if (reserved === 0) return null;
   const pending = (before: Search): Search => ({ ...kept(before), status: 'pending' });
   return (
     <p className="quiet">
-      {own.reserved(money(balance - available, currency, locale))}{' '}
+      {own.reserved(money(reserved, balance.currency, locale))}{' '}
       <Link to="/refunds" search={pending}>
         {own.pendingRefunds}
       </Link>
@@ -352,7 +352,6 @@ export const BalancePage = () => {
       ) : (
         <>
           <BalanceStrip key={`balance ${booked}`} merchantId={merchantId} />
-          <Reserved key={`reserved ${booked}`} merchantId={merchantId} />
           <RecordActs merchantId={merchantId} again={() => setBooked(booked + 1)} />
           <AtMoment merchantId={merchantId} />
           <h2 className="part-title">{words.ledger.movements}</h2>

@@ -223,15 +223,24 @@ interface RowAct<Row> {
   readonly permission: PermissionName;
   readonly name: string;
   readonly isOffered?: (row: Row) => boolean;
-  readonly Form: typeof ActForm;
-  readonly title: string;
+  readonly Form?: typeof ActForm;
+  /** Without it the button's name. */
+  readonly title?: string;
   readonly consequence: (row: Row) => string;
   readonly act: (row: Row) => Promise<Outcome>;
 }
 
 export const useRowAct = <Row,>(
   again: () => void,
-  { permission, name, isOffered = () => true, Form, title, consequence, act }: RowAct<Row>,
+  {
+    permission,
+    name,
+    isOffered = () => true,
+    Form = PolicyForm,
+    title = name,
+    consequence,
+    act,
+  }: RowAct<Row>,
 ) => {
   const { columns } = useWords();
   const { opened, open, close } = useOpened<Row>(again);

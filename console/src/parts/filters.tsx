@@ -372,7 +372,7 @@ export const useShops = () => {
   return data?.merchant?.shops ?? [];
 };
 
-export const ShopField = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
+const ShopField = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
   const words = useWords();
   const { search } = useAddress();
   if (shops.length < 2) return null;

@@ -43,7 +43,6 @@ const FoundLines = <One extends { readonly key: string }>({
   </ul>
 );
 
-/** The field and its list; `status` is said below them. */
 export const FindList = <One extends { readonly key: string }>({
   label,
   listLabel,

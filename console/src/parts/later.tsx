@@ -5,8 +5,7 @@
  * fails although the service answers.
  */
 import { Component, useEffect, useRef, useState, type ComponentType, type ReactNode } from 'react';
-import { useWords } from '../words/words.ts';
-import { Broken, Empty } from './states.tsx';
+import { Broken, Failure } from './states.tsx';
 
 interface FaultProps {
   readonly again: () => void;
@@ -14,24 +13,10 @@ interface FaultProps {
 
 const rest_ms = 3_000;
 
-const ScreenFault = ({ again }: FaultProps) => {
-  const words = useWords();
-  return (
-    <div role="alert">
-      <Empty title={words.failure.title}>
-        <p>{words.failure.offline}</p>
-        <button type="button" className="button" onClick={again}>
-          {words.retry}
-        </button>
-      </Empty>
-    </div>
-  );
-};
-
 /** A part of a screen that could not be loaded: it is shown in the page's corner. */
 const PartFault = ({ again }: FaultProps) => (
   <aside className="part-fault">
-    <ScreenFault again={again} />
+    <Failure again={again} />
   </aside>
 );
 
@@ -138,4 +123,4 @@ const laterWith = <Props extends object>(
 export const later = <Props extends object>(load: () => Promise<ComponentType<Props>>) =>
   laterWith(load, PartFault);
 
-export const laterScreen = (load: () => Promise<ComponentType>) => laterWith(load, ScreenFault);
+export const laterScreen = (load: () => Promise<ComponentType>) => laterWith(load, Failure);

@@ -11,7 +11,6 @@ import { useAsk } from './use-ask.ts';
 /** So many are shown; a longer text finds the others. */
 const shown_rows = 20;
 
-/** The field and the list; `none` names the choice of no merchant. */
 export const MerchantList = ({
   none,
   set,

@@ -16,7 +16,6 @@ interface ShownObject {
   readonly children: (merchantId: string, id: string) => ReactNode;
 }
 
-/** An object on its own page. */
 export const ObjectPage = ({ name, children }: ShownObject) => {
   const { merchantId = '', id = '' }: { merchantId?: string; id?: string } = useParams({
     strict: false,
@@ -51,7 +50,6 @@ export const ObjectDrawer = ({
   );
 };
 
-/** The button; `children` make the dialog's content. */
 export const PopoverButton = ({
   className,
   title,

@@ -15,12 +15,12 @@ export const firstScreen: Promise<void> = shown.promise;
 /** Reports, from what ends the wait of a screen. */
 export const useFirstScreen = (): void => useEffect(shown.resolve, []);
 
-/** An error in its place; the rest of the screen keeps working. */
 export const Failure = ({
   error,
   again,
 }: {
-  readonly error: Error;
+  /** Without it nothing was received at all. */
+  readonly error?: Error;
   readonly again: () => void;
 }) => {
   useFirstScreen();
@@ -57,7 +57,6 @@ export const Broken = ({ again }: { readonly again?: () => void }) => {
   );
 };
 
-/** The empty state: why, and what to do. */
 export const Empty = ({
   title,
   text,

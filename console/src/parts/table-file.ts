@@ -93,7 +93,6 @@ const textsIn = (of: Element): string =>
     .map(({ textContent }) => textContent)
     .join('');
 
-/** Where the first sheet is in the archive. */
 const firstSheet = (parts: Parts): string => {
   const workbook = xmlOf(parts, 'xl/workbook.xml');
   const [sheet] = workbook ? all(workbook, 'sheet') : [];

@@ -34,7 +34,6 @@ export const createdColumn = (name: string): Column<{ readonly createdAt: string
   cell: ({ createdAt }) => <Moment at={createdAt} />,
 });
 
-/** The payment that a row is of, and its shop. */
 export const paymentColumn = (
   name: string,
 ): Column<{ readonly payment: { readonly orderId: string; readonly publicId: string } }> => ({

@@ -8,7 +8,6 @@ import { Icon } from './icon.tsx';
 import { Link } from '@tanstack/react-router';
 import { kept, useAddress } from '../address.ts';
 
-/** The head of a screen: its name, and what stands beside it. */
 export const PageHead = ({
   name,
   children,
@@ -54,7 +53,6 @@ export const Moment = ({ at }: { readonly at: string }) => {
   );
 };
 
-/** Copies a text, with a short confirmation. */
 const useCopy = (): readonly [copied: boolean, copy: (text: string) => void] => {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -92,7 +90,6 @@ export const Id = ({ id, whole = false }: { readonly id: string; readonly whole?
   );
 };
 
-/** A text to copy: a command or a secret. */
 export const CopyBlock = ({ text }: { readonly text: string }) => {
   const words = useWords();
   const [copied, copy] = useCopy();
@@ -219,7 +216,6 @@ export const CustomerLink = ({ merchantId, customer }: OfCustomer) => {
   );
 };
 
-/** A sparkline next to its numbers. */
 const width = 120;
 const height = 28;
 

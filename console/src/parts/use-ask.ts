@@ -7,7 +7,6 @@ import { useQuery, type AnyVariables, type TypedDocumentNode, type UseQueryState
 import { openStore } from '../store.ts';
 import { isUnknown, refusalOf } from './outcome.tsx';
 
-/** A query and its variables. */
 export interface AskedList {
   readonly of: unknown;
   readonly variables: object;

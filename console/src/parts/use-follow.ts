@@ -11,9 +11,8 @@ import { useLive } from '../graph/live.tsx';
 const restOfEvents_ms = 2_000;
 /** The service reports list changes at most once a second. */
 const restOfLists_ms = 900;
-/** The poll interval while disconnected. */
+/** The poll intervals while disconnected and while connected. */
 const away_ms = 5_000;
-/** The poll interval while connected. */
 const open_ms = 60_000;
 
 export interface Followed {
@@ -22,7 +21,6 @@ export interface Followed {
   readonly events?: boolean;
   /** The poll interval of lists whose changes are not reported. */
   readonly every_ms?: number;
-  /** Whether the list is followed at all. */
   readonly isOn?: boolean;
 }
 
@@ -63,7 +61,6 @@ const openAsking = (ask: () => void) => {
   };
 };
 
-/** Follows the list; `again` queries it. */
 export const useFollow = (
   again: () => void,
   { lists = [], events = lists.length === 0, every_ms = open_ms, isOn = true }: Followed = {},

@@ -26,7 +26,6 @@ type Kind = keyof LiveObjects;
 interface Asked<Row> {
   /** The rows of the query; a new identity means a new answer. */
   readonly rows: readonly Row[] | undefined;
-  /** Queries the list again. */
   readonly again: () => void;
 }
 

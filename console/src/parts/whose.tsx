@@ -129,7 +129,6 @@ export const MerchantChoice = ({
   );
 };
 
-/** The choice of the merchant whose objects the screens show. */
 export const AddressMerchant = ({
   className,
   none,
@@ -150,7 +149,6 @@ export const AddressMerchant = ({
   );
 };
 
-/** Shows the part once a merchant is chosen. */
 export const OfMerchant = ({
   children,
 }: {

@@ -33,7 +33,6 @@ const dialogs = {
 } as const;
 type Act = keyof typeof dialogs;
 
-/** A payment, and what reloads it. */
 export interface OfPayment {
   readonly payment: PaymentDetails;
   readonly again: () => void;
@@ -61,7 +60,6 @@ const RefundAct = ({ payment, setOpen }: ActProps) => {
   );
 };
 
-/** Resends and status queries, where they apply. */
 const AgainActs = ({ payment, setOpen }: ActProps) => {
   const words = useTimelineWords();
   const { mode, status, webhookDeliveries, receipts } = payment;

@@ -1,5 +1,5 @@
 /** Payments, newest first, live. */
-import { useMemo } from 'react';
+import { useMemo, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress, type Search } from '../address.ts';
 import { wholeNumber } from '../format.ts';
@@ -27,9 +27,7 @@ import {
   StatusChips,
   textIn,
   type MoreFilters,
-  ShopField,
   useShopFilter,
-  useShops,
 } from '../parts/filters.tsx';
 import { useSharedWords } from '../words/shared.ts';
 
@@ -57,7 +55,7 @@ const fitsMore = (
   link === undefined &&
   code === undefined;
 
-const Fields = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
+const Fields = ({ shop }: { readonly shop: ReactNode }) => {
   const words = useWords();
   const own = useSharedWords();
   const { search } = useAddress();
@@ -78,7 +76,7 @@ const Fields = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
           </label>
         ))}
       </div>
-      <ShopField shops={shops} />
+      {shop}
       <label>
         {words.payment.bank}
         <input name="bank" defaultValue={search.bank ?? ''} />
@@ -91,16 +89,14 @@ const Fields = ({ shops }: { readonly shops: ReturnType<typeof useShops> }) => {
   );
 };
 
-/** The additional fields of the filter form of payments. */
 const usePaymentFilters = (): MoreFilters => {
   const words = useWords();
   const own = useSharedWords();
-  const shops = useShops();
   const { search } = useAddress();
   const names = listOf(search.method, methods).map((method) => words.payment.methods[method]);
   const ofShop = useShopFilter();
   return {
-    fields: <Fields shops={shops} />,
+    fields: <Fields shop={ofShop.fields} />,
     read: (form) => ({
       method: methods.filter((one) => form.getAll('method').includes(one)).join(',') || undefined,
       bank: textIn(form, 'bank').trim() || undefined,
@@ -141,7 +137,6 @@ export const paymentColumns = (words: Words): readonly Column<Row>[] => [
   createdColumn(words.columns.created),
 ];
 
-/** The columns of this list: the defaults, and optional ones. */
 const listColumns = (words: Words): readonly Column<Row>[] => [
   ...paymentColumns(words),
   {
@@ -198,7 +193,6 @@ const Total = ({ total }: { readonly total: { count: number; isExact: boolean } 
   );
 };
 
-/** How the first payment is made. */
 export const NoPaymentsYet = () => {
   const { payment } = useWords();
   return (

@@ -85,35 +85,24 @@ const useRecipient = (masks: readonly string[]) => {
   const typed = readBuyer(text);
   const isAlike = typed !== null && masks.some((one) => one === maskOf(typed));
   const isReady = !isOther || (typed !== null && (!isAlike || isSure));
-  return {
-    /** Null: that of the payment. */
-    customer: isOther ? typed : null,
-    isReady,
-    field: { masks, hasOwn, isOther, setOther, text, setText, isAlike, isSure, setSure },
-  };
+  /** Null: that of the payment. */
+  const customer = isOther ? typed : null;
+  const field = { masks, hasOwn, isOther, setOther, text, setText, isAlike, isSure, setSure };
+  return { customer, isReady, field };
 };
 
-const RecipientField = ({
-  masks,
-  hasOwn,
-  isOther,
-  setOther,
-  text,
-  setText,
-  isAlike,
-  isSure,
-  setSure,
-}: ReturnType<typeof useRecipient>['field']) => {
+const RecipientField = (of: ReturnType<typeof useRecipient>['field']) => {
+  const { isOther, setOther } = of;
   const words = useClosingWords();
   const name = useId();
   return (
     <>
-      {hasOwn && (
+      {of.hasOwn && (
         <fieldset className="options">
           <legend>{words.recipient}</legend>
           <label>
             <input type="radio" name={name} checked={!isOther} onChange={() => setOther(false)} />
-            {words.ownRecipient(masks.join(', '))}
+            {words.ownRecipient(of.masks.join(', '))}
           </label>
           <label>
             <input type="radio" name={name} checked={isOther} onChange={() => setOther(true)} />
@@ -121,8 +110,12 @@ const RecipientField = ({
           </label>
         </fieldset>
       )}
-      {isOther && <TextField label={words.to} value={text} set={setText} hint={words.toNew} />}
-      {isOther && isAlike && <CheckField label={words.alike} value={isSure} set={setSure} />}
+      {isOther && (
+        <TextField label={words.to} value={of.text} set={of.setText} hint={words.toNew} />
+      )}
+      {isOther && of.isAlike && (
+        <CheckField label={words.alike} value={of.isSure} set={of.setSure} />
+      )}
     </>
   );
 };

@@ -64,7 +64,6 @@ const fieldsOf = {
 
 export const fits = (typed: Typed, field: FieldName): boolean => checks[field](typed[field]);
 
-/** The amount in minor units; null when there is none. */
 export const amountOf = ({ amount }: Typed): number | null => amountIn(amount);
 
 export const fieldsIn = ({ method, again }: Typed): readonly FieldName[] => [

@@ -54,7 +54,6 @@ const TypedField = ({
   />
 );
 
-/** The banks of SBP: the frequent ones first, found by any of their names. */
 const BankField = ({ held, banks }: Pick<BankFieldProps, 'held' | 'banks'>) => {
   const own = useDraftWords();
   const { language, payment } = useWords();

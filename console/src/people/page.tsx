@@ -93,7 +93,6 @@ const InvitationsPart = () => {
     permission: 'personInvitationWithdraw',
     name: own.withdraw,
     Form: ActForm,
-    title: own.withdraw,
     consequence: ({ subject }) => own.withdrawText(subject),
     act: ({ id }) => withdraw({ id }, own.withdrawn),
   });
@@ -132,7 +131,6 @@ const List = () => {
     permission: 'personSessionEnd',
     name: words.end,
     Form: ActForm,
-    title: words.end,
     consequence: ({ subject }) => words.endText(subject),
     act: ({ id }) => end({ id }, words.ended),
   });

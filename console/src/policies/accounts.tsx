@@ -69,7 +69,6 @@ export const AccountsPart = ({ merchantId }: { readonly merchantId: string }) =>
     permission: 'bankAccountRemove',
     name,
     isOffered: ({ active }) => active,
-    Form: PolicyForm,
     title: own.accountRemove,
     consequence: () => own.accountRemoveText,
     act: ({ connector, purpose }) => remove({ merchantId, connector, purpose }, own.done),

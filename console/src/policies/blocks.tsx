@@ -65,8 +65,6 @@ export const BlocksPart = () => {
   const { column, dialog } = useRowAct<Row>(again, {
     permission: 'blockEntryRemove',
     name: own.blockRemove,
-    Form: PolicyForm,
-    title: own.blockRemove,
     consequence: () => own.blockRemoveText,
     act: ({ merchantId: owner, id }) => remove({ merchantId: owner, id }, own.done),
   });
@@ -122,8 +120,6 @@ export const ForbiddenPart = () => {
   const { column, dialog } = useRowAct<ForbiddenWord>(again, {
     permission: 'forbiddenPurposeRemove',
     name: own.wordRemove,
-    Form: PolicyForm,
-    title: own.wordRemove,
     consequence: ({ word }) => own.wordRemoveText(word),
     act: ({ id }) => remove({ id }, own.done),
   });

@@ -83,7 +83,6 @@ export const RoutesPart = ({ merchantId }: { readonly merchantId: string }) => {
   const { column, dialog } = useRowAct<Row>(again, {
     permission: 'bankRouteRemove',
     name,
-    Form: PolicyForm,
     title: own.routeRemove,
     consequence: () => own.routeRemoveText,
     act: ({ id }) => remove({ merchantId, id }, own.done),

@@ -55,7 +55,6 @@ export interface Chosen extends Places {
   readonly headLine: number;
 }
 
-/** The lines, or the mistakes of a file that has any. */
 export interface Known {
   readonly lines: readonly RegistryLine[];
   readonly mistakes: readonly Mistake[];
@@ -115,7 +114,6 @@ const currencyOf = (text: string): string | null => {
   return isCurrency(code) ? code : null;
 };
 
-/** The zone of registries. */
 const moscow = '+03:00';
 const day_ms = 86_400_000;
 /** The days of a spreadsheet count from here. */
@@ -180,7 +178,6 @@ const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 /** No formula begins like this, and no comma or quote breaks a line. */
 const referenceForm = /^[\p{L}\p{N}][\p{L}\p{N} ._:/#№-]{0,254}$/u;
 
-/** One row under its head, and the mistakes that reading it finds. */
 interface Reader extends Places {
   readonly text: (field: Field) => string;
   readonly fault: (wrong: Mistake['wrong'], field: Field) => null;

@@ -132,7 +132,6 @@ const Mistakes = ({ found }: { readonly found: readonly Mistake[] }) => {
   );
 };
 
-/** The chosen file: its rows, or why it has none. */
 interface Taken {
   readonly name: string;
   readonly rows: Rows;

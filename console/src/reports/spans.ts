@@ -39,7 +39,6 @@ export const spanUpToNow = (days: number): { readonly from: string; readonly to:
 export const spans = ['day', 'month', 'quarter', 'year', 'days'] as const;
 export type Span = (typeof spans)[number];
 
-/** A span of totals, and what it is cut into. */
 export interface Cut {
   readonly from: string;
   readonly to: string;
@@ -101,7 +100,6 @@ const cutOfDays = (days: Days): Cut | null => {
   return { ...at, interval: length_ms <= 370 * day_ms ? 'week' : 'month' };
 };
 
-/** The span up to the end of this hour, or that of the days. */
 export const cutOf = (span: Span, days: Days): Cut => {
   const to = endOfHour();
   switch (span) {

@@ -39,7 +39,6 @@ export const ShopsButton = ({
   return <DialogAct {...act}>{(close) => dialog([first, ...others], close)}</DialogAct>;
 };
 
-/** The shop, where there are several. */
 export const ShopField = ({
   shops,
   value,

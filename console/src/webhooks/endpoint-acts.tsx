@@ -24,7 +24,6 @@ export const eventName = (event: graph.WebhookEvent): string => event.replace('_
 
 const schemes = ['v2', 'standard', 'stripe', 'legacy'] as const satisfies graph.WebhookSignature[];
 
-/** The field, with the consequences of the choice. */
 const SchemeField = ({ value, set }: Held<graph.WebhookSignature>) => {
   const own = useSettingsWords();
   return (

@@ -139,7 +139,6 @@ const inRussian: BuyerSentences = {
     `Чек: ФД ${document}, ФН ${storage}, ФПД ${sign}; проверить его можно в приложении ФНС «Проверка чеков».`,
 };
 
-/** By the buyer's language. */
 export const buyerSentences: Readonly<Record<Settings['language'], BuyerSentences>> = {
   ru: inRussian,
   en: inEnglish,

@@ -1,9 +1,24 @@
 /** The words of payouts and refunds that people propose and others decide. */
 import type * as graph from '../../../schema/generated/console.ts';
-import { sectionWords, type Pair, plural } from './table.ts';
+import { sectionWords, type Pair, plural, type WordTable } from './table.ts';
 import type { Column } from '../payouts/draft-fields.ts';
 
+/** Of either kind of draft. */
+const decision = {
+  by: (who: string) => [`by ${who}`, `кем: ${who}`],
+  mine: ['by you', 'вами'],
+  until: ['until', 'до'],
+  acts: ['Actions', 'Действия'],
+  approve: ['Approve', 'Одобрить'],
+  rejectReason: ['Why', 'Почему'],
+  now: (status: string) => [
+    `It was decided meanwhile: ${status}.`,
+    `Решение уже принято: ${status}.`,
+  ],
+} satisfies WordTable;
+
 export const useDraftWords = sectionWords({
+  ...decision,
   one: ['Payout', 'Выплата'],
   completed: ['Completed', 'Завершена'],
   reference: ['Bank reference', 'Номер в банке'],
@@ -24,10 +39,6 @@ export const useDraftWords = sectionWords({
   reveal: ['Show in full', 'Показать полностью'],
   revealHint: ['The audit log records it', 'Просмотр попадёт в журнал'],
   proposed: ['Proposed', 'Предложена'],
-  by: (who: string) => [`by ${who}`, `кем: ${who}`],
-  mine: ['by you', 'вами'],
-  until: ['until', 'до'],
-  acts: ['Actions', 'Действия'],
   empty: ['No drafts yet', 'Черновиков ещё нет'],
   emptyText: [
     'One person proposes a payout with “New payout”, another one approves it. Drafts wait 72 hours.',
@@ -86,7 +97,6 @@ export const useDraftWords = sectionWords({
   amountWrong: ['An amount from 0.01', 'Сумма от 0,01'],
   reason: ['What it is for', 'Назначение'],
   reasonHint: ['For the approver and the audit log', 'Для того, кто одобряет, и для журнала'],
-  approve: ['Approve', 'Одобрить'],
   approveText: (amount: string, to: string) => [
     `${amount} goes to ${to}. It cannot be undone.`,
     `Получателю ${to} уйдут ${amount}. Отменить нельзя.`,
@@ -108,7 +118,6 @@ export const useDraftWords = sectionWords({
     'This draft will never become a payout. Propose it again if you need it.',
     'Выплаты по этому черновику не будет. Если она нужна, предложите её заново.',
   ],
-  rejectReason: ['Why', 'Почему'],
   rejectReasonHint: [
     'Required: the audit log and the draft show it',
     'Обязательно: останется в журнале и в черновике',
@@ -145,16 +154,13 @@ export const useDraftWords = sectionWords({
     ],
     card: ['This is not the number of the card of this draft.', 'Это не номер карты из черновика.'],
   },
-  now: (status: string) => [
-    `It was decided meanwhile: ${status}.`,
-    `Решение уже принято: ${status}.`,
-  ],
 });
 export type DraftWords = ReturnType<typeof useDraftWords>;
 
 /* The words of proposed refunds. */
 
 export const useRefundDraftWords = sectionWords({
+  ...decision,
   tabs: {
     refunds: ['Refunds', 'Возвраты'],
     drafts: ['Proposed', 'Предложенные'],
@@ -167,10 +173,6 @@ export const useRefundDraftWords = sectionWords({
   } satisfies Readonly<Record<graph.RefundDraftStatus, Pair<string>>>,
   toApprove: ['Refunds to approve', 'Возвраты на одобрение'],
   proposed: ['Proposed', 'Предложен'],
-  by: (who: string) => [`by ${who}`, `кем: ${who}`],
-  mine: ['by you', 'вами'],
-  until: ['until', 'до'],
-  acts: ['Actions', 'Действия'],
   empty: ['No proposed refunds', 'Предложенных возвратов нет'],
   emptyText: [
     'Support proposes a refund on the page of a payment. A proposal waits 72 hours.',
@@ -187,7 +189,6 @@ export const useRefundDraftWords = sectionWords({
     'Обязательно: для того, кто одобряет, для журнала и покупателя',
   ],
   proposedNow: ['The refund waits for another person.', 'Возврат ждёт другого человека.'],
-  approve: ['Approve', 'Одобрить'],
   approveText: (amount: string, to: string) => [
     `${amount} goes back to ${to}. The balance falls by ${amount}; the fee is not returned. It cannot be undone.`,
     `${amount} вернутся получателю ${to}. Баланс уменьшится на ${amount}, комиссия не возвращается. Отменить нельзя.`,
@@ -201,7 +202,6 @@ export const useRefundDraftWords = sectionWords({
     'This proposal will never become a refund. Propose it again if it is needed.',
     'Возврата по этому предложению не будет. Если он нужен, предложите его заново.',
   ],
-  rejectReason: ['Why', 'Почему'],
   rejectReasonHint: [
     'Required: the audit log and the proposal show it',
     'Обязательно: останется в журнале и в предложении',
@@ -237,10 +237,6 @@ export const useRefundDraftWords = sectionWords({
       'Банк этого платежа не настроен. Предложение ждёт.',
     ],
   },
-  now: (status: string) => [
-    `It was decided meanwhile: ${status}.`,
-    `Решение уже принято: ${status}.`,
-  ],
 });
 export type RefundDraftWords = ReturnType<typeof useRefundDraftWords>;
 

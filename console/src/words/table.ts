@@ -35,7 +35,6 @@ export const sectionWords = <Table extends WordTable>(table: Table): (() => Word
   return () => both[useSettings().language] as WordsOf<Table>;
 };
 
-/** Russian plurals. */
 const rules = new Intl.PluralRules('ru');
 
 /** The form that goes with a number: one, few or many. */

@@ -2,7 +2,6 @@
 import { objectWords } from './objects.ts';
 import { plural, sectionWords } from './table.ts';
 
-/** The words of every screen. */
 export const useWords = sectionWords({
   ...objectWords,
   language: ['en', 'ru'],
