@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
+import { Button } from '../parts/button.tsx';
 import { DateField, PickField } from '../parts/fields.tsx';
 import { Listing, Pager } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
@@ -117,9 +118,7 @@ const EventFilters = ({ from }: { readonly from: string }) => {
         value={subject}
         onChange={(event) => setSubject(event.target.value)}
       />
-      <button type="submit" className="button">
-        {find}
-      </button>
+      <Button>{find}</Button>
     </form>
   );
 };

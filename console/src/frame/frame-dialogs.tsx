@@ -1,4 +1,5 @@
 /** The dialogs of the frame: why the page cannot continue, and the keyboard shortcuts. */
+import { Button } from '../parts/button.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { goToLogin } from '../viewer.tsx';
 import { useWords } from '../words/words.ts';
@@ -13,13 +14,9 @@ export const EndDialog = ({ end, close }: { readonly end: End; readonly close: (
     <Modal title={isOut ? words.login.ended : words.failure.outdated} isOpen onClose={close}>
       {isOut && <p>{words.login.text}</p>}
       <footer className="dialog-foot">
-        <button
-          type="button"
-          className="button main"
-          onClick={() => (isOut ? goToLogin() : location.reload())}
-        >
+        <Button isMain press={() => (isOut ? goToLogin() : location.reload())}>
           {isOut ? words.login.go : words.failure.reload}
-        </button>
+        </Button>
       </footer>
     </Modal>
   );

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { useAddress, readSearch, without, type Search } from '../address.ts';
 import { timeOfDay } from '../format.ts';
 import { LiveProvider, useLive } from '../graph/live.tsx';
+import { Button } from '../parts/button.tsx';
 import { useUnansweredSince, useAsk } from '../parts/use-ask.ts';
 import { Icon } from '../parts/icon.tsx';
 import { AddressMerchant } from '../parts/whose.tsx';
@@ -70,9 +71,7 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
           if (key === 'Escape') setOpen(false);
         }}
       />
-      <button type="submit" className="button">
-        {words.keep}
-      </button>
+      <Button>{words.keep}</Button>
       <span className="bad" role="status">
         {mistake}
       </span>

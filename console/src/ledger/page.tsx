@@ -4,6 +4,7 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search, listOf } from '../address.ts';
 import { money, readAmount } from '../amounts.ts';
+import { Button } from '../parts/button.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { amountColumn, type Column } from '../parts/table.tsx';
@@ -238,9 +239,7 @@ const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
           value={text}
           onChange={({ target }) => setText(target.value)}
         />
-        <button type="submit" className="button" disabled={!moment}>
-          {own.show}
-        </button>
+        <Button isOff={!moment}>{own.show}</Button>
       </form>
       <p className="quiet">{own.atMomentText}</p>
       {at !== null && error && !data && <Failure error={error} again={again} />}

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
+import { Button } from '../parts/button.tsx';
 import { ActButton, type Closable } from '../parts/act-form.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { TextField } from '../parts/fields.tsx';
@@ -49,9 +50,7 @@ const Result = ({ made, close }: { readonly made: Made; readonly close: () => vo
       <h3>{merchants.tryIt}</h3>
       <CopyBlock text={firstPayment(made.secret)} />
       <footer className="dialog-foot">
-        <button type="button" className="button" onClick={close}>
-          {words.close}
-        </button>
+        <Button press={close}>{words.close}</Button>
         <Link
           className="button main"
           to="/payments"
@@ -108,12 +107,10 @@ const OnboardForm = ({ done, close }: Closable & { readonly done: (made: Made) =
         {fault !== '' && `${acts.refused}: ${fault}`}
       </p>
       <footer className="dialog-foot">
-        <button type="button" className="button" onClick={close}>
-          {cancel}
-        </button>
-        <button type="submit" className="button main" disabled={!isReady}>
+        <Button press={close}>{cancel}</Button>
+        <Button isMain isOff={!isReady}>
           {isRunning ? acts.running : merchants.create}
-        </button>
+        </Button>
       </footer>
     </form>
   );

@@ -8,6 +8,7 @@ import { usePermission, type PermissionName } from '../viewer.tsx';
 import { useOutcomeWords } from '../words/outcome.ts';
 import { useSharedWords } from '../words/shared.ts';
 import { useWords } from '../words/words.ts';
+import { Button } from './button.tsx';
 import type { Column } from './columns.tsx';
 import { Modal } from './modal.tsx';
 import type { Outcome } from './outcome.tsx';
@@ -75,12 +76,10 @@ const Leaving = ({ stay, leave }: { readonly stay: () => void; readonly leave: (
   return (
     <footer className="dialog-foot">
       <p role="alert">{words.discard}</p>
-      <button type="button" className="button" autoFocus onClick={stay}>
+      <Button autoFocus press={stay}>
         {words.stay}
-      </button>
-      <button type="button" className="button" onClick={leave}>
-        {words.leave}
-      </button>
+      </Button>
+      <Button press={leave}>{words.leave}</Button>
     </footer>
   );
 };
@@ -98,24 +97,13 @@ const Foot = ({
   return (
     <footer className="dialog-foot">
       {/* The button that was pressed is gone then: the focus must not be lost with it. */}
-      <button
-        key={String(isDone)}
-        type="button"
-        className="button"
-        autoFocus={isDone}
-        onClick={leave}
-      >
+      <Button key={String(isDone)} autoFocus={isDone} press={leave}>
         {isDone ? words.close : words.cancel}
-      </button>
+      </Button>
       {!isDone && (
-        <button
-          type="button"
-          className="button main"
-          disabled={!isReady || isRunning}
-          onClick={run}
-        >
+        <Button isMain isOff={!isReady || isRunning} press={run}>
           {isRunning ? words.acts.running : title}
-        </button>
+        </Button>
       )}
     </footer>
   );

@@ -2,6 +2,7 @@
 import { useMemo, type ReactNode, useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import { changeSettings, useSettings } from '../settings.ts';
 import { useSharedWords } from '../words/shared.ts';
+import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { PopoverButton } from './modal.tsx';
 
@@ -80,9 +81,7 @@ export const ColumnsButton = ({
             ))}
           </fieldset>
           <p className="quiet">{own.columnsText}</p>
-          <button type="button" className="button" onClick={reset}>
-            {own.usual}
-          </button>
+          <Button press={reset}>{own.usual}</Button>
         </>
       )}
     </PopoverButton>

@@ -1,5 +1,6 @@
 /** The filters of a list: chips for statuses, small forms for the rest, its shop, a text. */
 import { useState, type ReactNode } from 'react';
+import { Button } from './button.tsx';
 import type { Closable } from './act-form.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, readSearch, useAddress, without, type Search } from '../address.ts';
@@ -229,9 +230,7 @@ const FilterForm = ({
       <DateFields />
       {hasAmounts && <AmountFields wrong={wrong} />}
       {more?.fields}
-      <button type="submit" className="button main">
-        {filters.apply}
-      </button>
+      <Button isMain>{filters.apply}</Button>
     </form>
   );
 };
@@ -434,9 +433,7 @@ export const FindField = ({
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <button type="submit" className="button">
-        {find}
-      </button>
+      <Button>{find}</Button>
     </form>
   );
 };

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { AnyVariables, TypedDocumentNode } from 'urql';
 import { useAddress, type Search } from '../address.ts';
 import { useWords } from '../words/words.ts';
+import { Button } from './button.tsx';
 import { ColumnsButton, useColumns } from './columns.tsx';
 import { ExportButton } from './export-button.tsx';
 import { Failure } from './states.tsx';
@@ -49,14 +50,9 @@ const PageButton = ({
 }) => {
   const { set } = useAddress();
   return (
-    <button
-      type="button"
-      className="button"
-      disabled={isOff}
-      onClick={() => set({ after: undefined, before: undefined, ...to })}
-    >
+    <Button isOff={isOff} press={() => set({ after: undefined, before: undefined, ...to })}>
       {name}
-    </button>
+    </Button>
   );
 };
 

@@ -2,6 +2,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { useOutcomeWords } from '../words/outcome.ts';
 import { useWords } from '../words/words.ts';
+import { Button } from './button.tsx';
 import { refusalOf } from './outcome.tsx';
 
 // What a person came for is loaded first: what is loaded ahead of its use waits for the first rows,
@@ -32,9 +33,7 @@ export const Failure = ({
       <h2>{words.failure.title}</h2>
       <p>{refusal ? outcome.refusal(refusal) : words.failure.offline}</p>
       {refusal && <p className="quiet">{words.failure.code(refusal.code)}</p>}
-      <button type="button" className="button" onClick={again}>
-        {words.retry}
-      </button>
+      <Button press={again}>{words.retry}</Button>
     </div>
   );
 };
@@ -45,14 +44,8 @@ export const Broken = ({ again }: { readonly again?: () => void }) => {
   return (
     <Empty title={words.failure.broken}>
       <p>{words.failure.brokenText}</p>
-      {again && (
-        <button type="button" className="button" onClick={again}>
-          {words.retry}
-        </button>
-      )}
-      <button type="button" className="button" onClick={() => location.reload()}>
-        {words.failure.reload}
-      </button>
+      {again && <Button press={again}>{words.retry}</Button>}
+      <Button press={() => location.reload()}>{words.failure.reload}</Button>
     </Empty>
   );
 };

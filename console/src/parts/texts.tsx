@@ -4,6 +4,7 @@ import { money } from '../amounts.ts';
 import { exactMoment, shortId, shortMoment, utcMoment } from '../format.ts';
 import { openStore } from '../store.ts';
 import { useWords } from '../words/words.ts';
+import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { Link } from '@tanstack/react-router';
 import { kept, useAddress } from '../address.ts';
@@ -96,10 +97,10 @@ export const CopyBlock = ({ text }: { readonly text: string }) => {
   return (
     <div className="copy-block">
       <pre tabIndex={0}>{text}</pre>
-      <button type="button" className="button" onClick={() => copy(text)}>
+      <Button press={() => copy(text)}>
         <Icon name={copied ? 'check' : 'copy'} />
         {copied ? words.copied : words.copy}
-      </button>
+      </Button>
     </div>
   );
 };

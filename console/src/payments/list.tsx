@@ -3,6 +3,7 @@ import { useMemo, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress, type Search } from '../address.ts';
 import { wholeNumber } from '../format.ts';
+import { Button } from '../parts/button.tsx';
 import { Fresh, useLiveRows } from '../parts/use-live-rows.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -209,10 +210,8 @@ const NoPayments = () => {
   if (isNarrowed(search))
     return (
       <Empty title={words.payment.none}>
-        <button
-          type="button"
-          className="button"
-          onClick={() =>
+        <Button
+          press={() =>
             set({
               status: undefined,
               since: undefined,
@@ -229,7 +228,7 @@ const NoPayments = () => {
           }
         >
           {words.filters.clear}
-        </button>
+        </Button>
       </Empty>
     );
   return <NoPaymentsYet />;

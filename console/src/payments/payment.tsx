@@ -6,6 +6,7 @@ import { note_max_chars } from '../../../schema/limits.ts';
 import { listOf, useAddress } from '../address.ts';
 import { wholeNumber } from '../format.ts';
 import { useLive } from '../graph/live.tsx';
+import { Button } from '../parts/button.tsx';
 import { Chip } from '../parts/filters.tsx';
 import { OutcomeText } from '../parts/act-form.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
@@ -70,9 +71,9 @@ const NewNote = ({ payment, again }: OfPayment) => {
           {words.noteHint(wholeNumber(note_max_chars, locale))}
         </span>
       </label>
-      <button type="button" className="button" disabled={!isReady} onClick={write}>
+      <Button isOff={!isReady} press={write}>
         {words.add}
-      </button>
+      </Button>
       <div aria-live="polite">
         {outcome && <OutcomeText outcome={outcome} isRepeated={false} />}
       </div>

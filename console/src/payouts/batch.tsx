@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
+import { Button } from '../parts/button.tsx';
 import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
 import { actOnce, type Outcome, useRefusalText, useSend } from '../parts/outcome.tsx';
 import { refusalOutcome } from '../parts/decide.tsx';
@@ -190,9 +191,7 @@ const BatchFile = ({ set }: { readonly set: (read: Read | null) => void }) => {
         fault={fault}
         take={read}
       />
-      <button type="button" className="button" onClick={sample}>
-        {own.sample}
-      </button>
+      <Button press={sample}>{own.sample}</Button>
     </div>
   );
 };

@@ -1,6 +1,7 @@
 /** Payout drafts, and the decisions of a second person. */
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
+import { Button } from '../parts/button.tsx';
 import { DraftState, refusalOutcome } from '../parts/decide.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { amountColumn, type Column, objectKey, Table } from '../parts/table.tsx';
@@ -268,9 +269,7 @@ const ChosenDrafts = ({
   };
   return (
     <div className="acts" role="group" aria-label={own.label}>
-      <button type="button" className="button" onClick={() => void chooseAll()}>
-        {own.chooseAll}
-      </button>
+      <Button press={() => void chooseAll()}>{own.chooseAll}</Button>
       {rows.length > 0 && (
         <>
           <span role="status">{own.chosen(rows.length, money(sumOf(rows), 'RUB', locale))}</span>
@@ -280,9 +279,7 @@ const ChosenDrafts = ({
           <ActButton permission="payoutDraftsReject" onPress={() => setOpen('reject')}>
             {own.rejectChosen}
           </ActButton>
-          <button type="button" className="button" onClick={() => choose([])}>
-            {own.chooseNone}
-          </button>
+          <Button press={() => choose([])}>{own.chooseNone}</Button>
         </>
       )}
       {isLost && (

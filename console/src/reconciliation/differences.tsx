@@ -4,6 +4,7 @@ import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
+import { Button } from '../parts/button.tsx';
 import { ChosenChip, NoRows, ResolvedChips } from '../parts/filters.tsx';
 import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
@@ -120,9 +121,9 @@ const ChooseBar = ({
   if (!choice.canChoose) return null;
   return (
     <div className="acts">
-      <button type="button" className="button" onClick={choice.isAll ? choice.none : choice.all}>
+      <Button press={choice.isAll ? choice.none : choice.all}>
         {choice.isAll ? own.chooseNone : own.chooseAll}
-      </button>
+      </Button>
       {choice.chosen.length > 0 && (
         <ActButton permission="reconciliationDifferenceResolve" isMain onPress={resolve}>
           {own.resolve(choice.chosen.length)}

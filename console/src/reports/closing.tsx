@@ -4,6 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { zoneName } from '../format.ts';
+import { Button } from '../parts/button.tsx';
 import { DateField, PickField, ShopPick } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
@@ -189,9 +190,7 @@ export const DaysForm = ({
           set={(day) => setTyped({ ...typed, [name]: day })}
         />
       ))}
-      <button type="submit" className="button" disabled={!isSpan || isSame(typed, days)}>
-        {words.show}
-      </button>
+      <Button isOff={!isSpan || isSame(typed, days)}>{words.show}</Button>
       {isDay(typed.first) && isDay(typed.last) && !isSpan && (
         <p className="quiet" role="status">
           {words.wrongDays}

@@ -4,6 +4,7 @@
  */
 import { digitsOf } from '../../../schema/currencies.ts';
 import { amountText } from '../amounts.ts';
+import { Button } from '../parts/button.tsx';
 import { offer } from '../parts/export-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { settingsNow } from '../settings.ts';
@@ -67,25 +68,21 @@ export const SaveReport = <Line,>({
   ...report
 }: Report<Line> & { readonly label: (format: string) => string; readonly name: string }) => (
   <span className="line">
-    <button
-      type="button"
-      className="button"
-      aria-label={label('CSV')}
-      onClick={() =>
+    <Button
+      label={label('CSV')}
+      press={() =>
         offer(new Blob([csvOf(report)], { type: 'text/csv;charset=utf-8' }), `${name}.csv`)
       }
     >
       <Icon name="save" />
       CSV
-    </button>
-    <button
-      type="button"
-      className="button"
-      aria-label={label('XLSX')}
-      onClick={() => void xlsxOf(report).then((blob) => offer(blob, `${name}.xlsx`))}
+    </Button>
+    <Button
+      label={label('XLSX')}
+      press={() => void xlsxOf(report).then((blob) => offer(blob, `${name}.xlsx`))}
     >
       <Icon name="save" />
       XLSX
-    </button>
+    </Button>
   </span>
 );

@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
+import { Button } from '../parts/button.tsx';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { ReasonForm } from '../parts/decide.tsx';
 import {
@@ -111,9 +112,7 @@ export const CustomerField = () => {
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <button type="submit" className="button">
-        {find}
-      </button>
+      <Button>{find}</Button>
     </form>
   );
 };

@@ -4,6 +4,7 @@ import { useClient } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { fromZoneField, startOfDay, toZoneField, wholeNumber } from '../format.ts';
+import { Button } from '../parts/button.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { useRefusalText } from '../parts/outcome.tsx';
 import { useAsk } from '../parts/use-ask.ts';
@@ -112,19 +113,13 @@ export const ReplayDialog = ({ close, from, ...of }: ReplayProps) => {
         {state.kind === 'refused' && <p className="bad">{state.message}</p>}
       </div>
       <footer className="dialog-foot">
-        <button type="button" className="button" onClick={close}>
-          {common.close}
-        </button>
+        <Button press={close}>{common.close}</Button>
         {state.kind === 'asked' && (
-          <button type="button" className="button main" onClick={() => void run()}>
+          <Button isMain press={() => void run()}>
             {words.go}
-          </button>
+          </Button>
         )}
-        {state.kind === 'running' && (
-          <button type="button" className="button" onClick={stop}>
-            {exports.stop}
-          </button>
-        )}
+        {state.kind === 'running' && <Button press={stop}>{exports.stop}</Button>}
       </footer>
     </Modal>
   );
