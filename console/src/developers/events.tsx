@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, Form } from '../parts/button.tsx';
 import { DateField, PickField } from '../parts/fields.tsx';
 import { Listing, Pager } from '../parts/listing.tsx';
 import { Modal } from '../parts/modal.tsx';
@@ -79,12 +79,9 @@ const EventFilters = ({ from }: { readonly from: string }) => {
   const { search, set } = useAddress();
   const [subject, setSubject] = useState(search.customer ?? '');
   return (
-    <form
+    <Form
       className="find"
-      onSubmit={(event) => {
-        event.preventDefault();
-        set({ customer: subject.trim() || undefined, after: undefined });
-      }}
+      send={() => set({ customer: subject.trim() || undefined, after: undefined })}
     >
       <DateField
         isInline
@@ -119,7 +116,7 @@ const EventFilters = ({ from }: { readonly from: string }) => {
         onChange={(event) => setSubject(event.target.value)}
       />
       <Button>{find}</Button>
-    </form>
+    </Form>
   );
 };
 

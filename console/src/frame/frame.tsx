@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { useAddress, readSearch, without, type Search } from '../address.ts';
 import { timeOfDay } from '../format.ts';
 import { LiveProvider, useLive } from '../graph/live.tsx';
-import { Button } from '../parts/button.tsx';
+import { Button, Form } from '../parts/button.tsx';
 import { useUnansweredSince, useAsk } from '../parts/use-ask.ts';
 import { Icon } from '../parts/icon.tsx';
 import { AddressMerchant } from '../parts/whose.tsx';
@@ -52,13 +52,7 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
       </button>
     );
   return (
-    <form
-      className="chips"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send(new FormData(event.currentTarget).get('name'));
-      }}
-    >
+    <Form className="chips" send={(typed) => void send(typed.get('name'))}>
       <input
         name="name"
         className="chip-field"
@@ -75,7 +69,7 @@ const SaveForm = ({ save }: { readonly save: (name: string) => Promise<string> }
       <span className="bad" role="status">
         {mistake}
       </span>
-    </form>
+    </Form>
   );
 };
 

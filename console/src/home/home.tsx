@@ -11,13 +11,13 @@ import { PaymentDrawer } from '../payments/shown.tsx';
 import { NoPaymentsYet, paymentColumns } from '../payments/list.tsx';
 import { NeededList } from './needed.tsx';
 import { useWords } from '../words/words.ts';
-import { shortPercent, wholeNumber } from '../format.ts';
+import { wholeNumber } from '../format.ts';
 import { useReportWords } from '../words/reports.ts';
 import { FailureName } from '../words/failures.tsx';
 import { money, shortMoney } from '../amounts.ts';
 import { type Sums, sumUpTo } from '../reports/chart-numbers.ts';
 import { dayBefore, ownZone, spanUpToNow, endOfHour, hoursBefore } from '../reports/spans.ts';
-import { sumOf } from '../reports/use-totals.ts';
+import { rateOf, rateText, sumOf } from '../reports/use-totals.ts';
 import { useFollow } from '../parts/use-follow.ts';
 
 const shown_days = 14;
@@ -135,8 +135,6 @@ const NumberTile = ({
 };
 
 const movedOf = ({ moved }: Sums): number => moved;
-const rateOf = ({ succeeded, failed }: Sums): number =>
-  succeeded + failed === 0 ? Number.NaN : succeeded / (succeeded + failed);
 
 const Numbers = ({ today }: { readonly today: graph.TodayQuery | undefined }) => {
   const words = useReportWords();
@@ -153,8 +151,7 @@ const Numbers = ({ today }: { readonly today: graph.TodayQuery | undefined }) =>
     (format: typeof money) =>
     (value: number): string =>
       Number.isNaN(value) ? '—' : format(Math.round(value), currency, locale);
-  const percent = (value: number): string =>
-    Number.isNaN(value) ? '—' : shortPercent(value, locale);
+  const percent = (value: number): string => rateText(value, locale);
   const ofToday = { ...kept(search), since: dayBefore(0) };
   const number = {
     textOf: moneyAs(shortMoney),
@@ -206,8 +203,7 @@ const useColumns = (
     {
       name: words.successRate,
       ...figure,
-      cell: ({ succeeded, failed }) =>
-        succeeded + failed === 0 ? '—' : shortPercent(succeeded / (succeeded + failed), locale),
+      cell: (row) => rateText(rateOf(row), locale),
     },
     { name: words.succeeded, ...figure, cell: ({ succeeded }) => wholeNumber(succeeded, locale) },
     { name: words.failed, ...figure, cell: ({ failed }) => wholeNumber(failed, locale) },

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress, type Search, listOf } from '../address.ts';
 import { money, readAmount } from '../amounts.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, Form } from '../parts/button.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { amountColumn, type Column } from '../parts/table.tsx';
@@ -226,13 +226,7 @@ const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
   return (
     <section className="card">
       <h2>{own.atMoment}</h2>
-      <form
-        className="find"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (moment) setAt(moment.toISOString());
-        }}
-      >
+      <Form className="find" send={() => moment && setAt(moment.toISOString())}>
         <input
           type="datetime-local"
           aria-label={own.atMoment}
@@ -240,7 +234,7 @@ const AtMoment = ({ merchantId }: { readonly merchantId: string }) => {
           onChange={({ target }) => setText(target.value)}
         />
         <Button isOff={!moment}>{own.show}</Button>
-      </form>
+      </Form>
       <p className="quiet">{own.atMomentText}</p>
       {at !== null && error && !data && <Failure error={error} again={again} />}
       {at !== null && data && (

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { kept, useAddress } from '../address.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, Form } from '../parts/button.tsx';
 import { ActButton, type Closable } from '../parts/act-form.tsx';
 import { usePage, Listing } from '../parts/listing.tsx';
 import { TextField } from '../parts/fields.tsx';
@@ -86,12 +86,7 @@ const OnboardForm = ({ done, close }: Closable & { readonly done: (made: Made) =
   const isReady = name.trim() !== '' && shop.trim() !== '' && !isRunning;
   const max = { maxLength: cabinetName_max_chars };
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isReady) void run();
-      }}
-    >
+    <Form send={() => isReady && void run()}>
       <TextField label={merchants.name} value={name} set={setName} {...max} autoFocus />
       <TextField
         label={merchants.shopName}
@@ -112,7 +107,7 @@ const OnboardForm = ({ done, close }: Closable & { readonly done: (made: Made) =
           {isRunning ? acts.running : merchants.create}
         </Button>
       </footer>
-    </form>
+    </Form>
   );
 };
 

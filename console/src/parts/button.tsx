@@ -1,6 +1,26 @@
-/** A button of a form, a dialog or a list. Without a press it sends its form. */
+/** Buttons, and the forms that they send. */
 import type { ReactNode } from 'react';
 
+/** A form. `send` receives what its fields hold. */
+export const Form = ({
+  send,
+  ...form
+}: {
+  readonly send: (typed: FormData) => void;
+  readonly className?: string;
+  readonly role?: 'search';
+  readonly children: ReactNode;
+}) => (
+  <form
+    {...form}
+    onSubmit={(event) => {
+      event.preventDefault();
+      send(new FormData(event.currentTarget));
+    }}
+  />
+);
+
+/** The button. Without a press it sends its form. */
 export const Button = ({
   press,
   isMain = false,

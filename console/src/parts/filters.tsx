@@ -1,6 +1,6 @@
 /** The filters of a list: chips for statuses, small forms for the rest, its shop, a text. */
 import { useState, type ReactNode } from 'react';
-import { Button } from './button.tsx';
+import { Button, Form } from './button.tsx';
 import type { Closable } from './act-form.tsx';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, readSearch, useAddress, without, type Search } from '../address.ts';
@@ -220,18 +220,12 @@ const FilterForm = ({
     close();
   };
   return (
-    <form
-      className="filter-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply(new FormData(event.currentTarget));
-      }}
-    >
+    <Form className="filter-form" send={apply}>
       <DateFields />
       {hasAmounts && <AmountFields wrong={wrong} />}
       {more?.fields}
       <Button isMain>{filters.apply}</Button>
-    </form>
+    </Form>
   );
 };
 
@@ -415,17 +409,13 @@ export const FindField = ({
   const { find } = useSharedWords();
   const { search, set } = useAddress();
   const [text, setText] = useState(search.of ?? '');
+  const send = (): void => {
+    const kept = read(text.trim());
+    setText(kept);
+    set({ of: kept || undefined, after: undefined, before: undefined });
+  };
   return (
-    <form
-      className="find"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const kept = read(text.trim());
-        setText(kept);
-        set({ of: kept || undefined, after: undefined, before: undefined });
-      }}
-    >
+    <Form className="find" role="search" send={send}>
       <input
         type="search"
         aria-label={label}
@@ -434,6 +424,6 @@ export const FindField = ({
         onChange={(event) => setText(event.target.value)}
       />
       <Button>{find}</Button>
-    </form>
+    </Form>
   );
 };

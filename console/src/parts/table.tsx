@@ -55,6 +55,18 @@ export interface ObjectId {
 /** The key of an object among those of all merchants, as `open` in the address has it. */
 export const objectKey = ({ merchantId, id }: ObjectId): string => `${merchantId}/${id}`;
 
+/** The rows that a person has chosen, whatever page they are on. */
+export const useChosen = <Row extends { readonly id: string }>() => {
+  const [chosen, setChosen] = useState<ReadonlyMap<string, Row>>(new Map());
+  const choose = (rows: readonly Row[]): void =>
+    setChosen(new Map(rows.map((row) => [row.id, row])));
+  const toggle = (row: Row): void => {
+    const rows = [...chosen.values()];
+    choose(chosen.has(row.id) ? rows.filter(({ id }) => id !== row.id) : [...rows, row]);
+  };
+  return { chosen, choose, toggle };
+};
+
 interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];

@@ -4,7 +4,7 @@ import { useAddress } from '../address.ts';
 import { Button } from '../parts/button.tsx';
 import { DraftState, refusalOutcome } from '../parts/decide.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
-import { amountColumn, type Column, objectKey, Table } from '../parts/table.tsx';
+import { amountColumn, type Column, objectKey, Table, useChosen } from '../parts/table.tsx';
 import { Moment, Status } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useWhose } from '../parts/whose.tsx';
@@ -209,17 +209,7 @@ const usePending = (asked: Asked) => {
   };
 };
 
-const useChosenDrafts = () => {
-  const [chosen, setChosen] = useState<ReadonlyMap<string, Row>>(new Map());
-  const choose = (rows: readonly Row[]): void =>
-    setChosen(new Map(rows.map((row) => [row.id, row])));
-  const toggle = (row: Row): void => {
-    const rows = [...chosen.values()];
-    choose(chosen.has(row.id) ? rows.filter(({ id }) => id !== row.id) : [...rows, row]);
-  };
-  return { chosen, choose, toggle };
-};
-type Chosen = ReturnType<typeof useChosenDrafts>;
+type Chosen = ReturnType<typeof useChosen<Row>>;
 
 const ChooseDraft = ({
   draft,
@@ -360,7 +350,7 @@ export const DraftsList = () => {
   const many = useManyDraftsWords();
   const { search } = useAddress();
   const merchantId = useWhose();
-  const choice = useChosenDrafts();
+  const choice = useChosen<Row>();
   const { status, filter } = useNarrowing(statuses).asked;
   const narrowing = { merchantId, filter: { ...filter, batchId: search.batch ?? null } };
   const asked = usePage(graph.Drafts, { ...narrowing, status });

@@ -10,7 +10,7 @@ import { ActButton, ActForm, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { type Outcome, useRefusalText } from '../parts/outcome.tsx';
-import type { Column } from '../parts/table.tsx';
+import { useChosen, type Column } from '../parts/table.tsx';
 import { Id, Moment, ObjectLink } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
@@ -91,42 +91,28 @@ const StateChips = () => {
   );
 };
 
-const useChosen = (rows: readonly Row[] | undefined) => {
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
-  const open = (rows ?? []).filter(({ resolvedAt }) => resolvedAt === null);
-  const toggle = (id: string): void => {
-    const next = new Set(ids);
-    if (!next.delete(id)) next.add(id);
-    setIds(next);
-  };
-  return {
-    chosen: open.filter(({ id }) => ids.has(id)),
-    isAll: open.length > 0 && open.every(({ id }) => ids.has(id)),
-    isChosen: (id: string): boolean => ids.has(id),
-    toggle,
-    all: () => setIds(new Set(open.map(({ id }) => id))),
-    none: () => setIds(new Set()),
-    canChoose: open.length > 0,
-  };
-};
-
 const ChooseBar = ({
-  choice,
+  open,
+  chosen,
+  choose,
   resolve,
 }: {
-  readonly choice: ReturnType<typeof useChosen>;
+  readonly open: readonly Row[];
+  readonly chosen: readonly Row[];
+  readonly choose: (rows: readonly Row[]) => void;
   readonly resolve: () => void;
 }) => {
   const own = useReconciliationWords();
-  if (!choice.canChoose) return null;
+  if (open.length === 0) return null;
+  const isAll = chosen.length === open.length;
   return (
     <div className="acts">
-      <Button press={choice.isAll ? choice.none : choice.all}>
-        {choice.isAll ? own.chooseNone : own.chooseAll}
+      <Button press={() => choose(isAll ? [] : open)}>
+        {isAll ? own.chooseNone : own.chooseAll}
       </Button>
-      {choice.chosen.length > 0 && (
+      {chosen.length > 0 && (
         <ActButton permission="reconciliationDifferenceResolve" isMain onPress={resolve}>
-          {own.resolve(choice.chosen.length)}
+          {own.resolve(chosen.length)}
         </ActButton>
       )}
     </div>
@@ -184,22 +170,29 @@ export const DifferencesPart = () => {
   const runId = search.code ?? null;
   const asked = usePage(graph.Differences, { runId, mode, resolved: isResolved, merchantId });
   useFollow(asked.again, { lists: ['reconciliation_differences'] });
-  const choice = useChosen(asked.rows);
-  const [open, setOpen] = useState<readonly Row[] | null>(null);
-  const choose = ({ id, kind, resolvedAt }: Row) =>
-    resolvedAt === null && (
+  const choice = useChosen<Row>();
+  const open = (asked.rows ?? []).filter(({ resolvedAt }) => resolvedAt === null);
+  const chosen = open.filter(({ id }) => choice.chosen.has(id));
+  const [resolving, resolve] = useState<readonly Row[] | null>(null);
+  const choose = (row: Row) =>
+    row.resolvedAt === null && (
       <input
         type="checkbox"
         className="choose"
-        aria-label={`${own.choose}: ${own.kinds[kind]} ${id.slice(-8)}`}
-        checked={choice.isChosen(id)}
-        onChange={() => choice.toggle(id)}
+        aria-label={`${own.choose}: ${own.kinds[row.kind]} ${row.id.slice(-8)}`}
+        checked={choice.chosen.has(row.id)}
+        onChange={() => choice.toggle(row)}
       />
     );
   return (
     <>
       <StateChips />
-      <ChooseBar choice={choice} resolve={() => setOpen(choice.chosen)} />
+      <ChooseBar
+        open={open}
+        chosen={chosen}
+        choose={choice.choose}
+        resolve={() => resolve(chosen)}
+      />
       <Listing
         name="differences"
         label={own.tabs.differences}
@@ -209,12 +202,12 @@ export const DifferencesPart = () => {
           <NoRows title={own.empty} text={own.emptyText} isNarrow={runId !== null || isResolved} />
         }
       />
-      {open && (
+      {resolving && (
         <ResolveDialog
-          rows={open}
+          rows={resolving}
           close={() => {
-            setOpen(null);
-            choice.none();
+            resolve(null);
+            choice.choose([]);
             asked.again();
           }}
         />

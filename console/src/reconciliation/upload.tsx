@@ -7,7 +7,7 @@ import { money } from '../amounts.ts';
 import { wholeNumber, fromZoneField, startOfDay, toZoneField } from '../format.ts';
 import { ActForm, type Closable } from '../parts/act-form.tsx';
 import { DateField, FileField, PickField } from '../parts/fields.tsx';
-import { type Outcome, type Refusal, useRefusalText } from '../parts/outcome.tsx';
+import { type Outcome, useRefusalText } from '../parts/outcome.tsx';
 import { NoTable, readTable, type Rows, type Row } from '../parts/table-file.ts';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
 import { useWords } from '../words/words.ts';
@@ -27,19 +27,12 @@ import { chosenFields, type ChosenField, type Field } from './registry-layouts.t
 const file_max_mb = 20;
 const mistakes_max = 20;
 
-interface Registry {
+interface Registry extends Omit<graph.OpenRunMutationVariables, 'reference'> {
   readonly name: string;
   readonly lines: readonly RegistryLine[];
-  readonly connector: string;
-  readonly mode: 'test' | 'live';
-  readonly since: string;
-  readonly until: string;
 }
 
-type Run =
-  | { readonly __typename: 'ReconciliationRun'; readonly id: string; readonly lines: number }
-  | ({ readonly __typename: 'Refused' } & Refusal);
-
+type Run = graph.OpenRunMutation['reconciliationOpen'];
 type ReadRefusal = ReturnType<typeof useRefusalText>;
 
 /** The run of an answer; throws the refusal as text. */

@@ -4,7 +4,7 @@ import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
 import { money } from '../amounts.ts';
 import { zoneName } from '../format.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, Form } from '../parts/button.tsx';
 import { DateField, PickField, ShopPick } from '../parts/fields.tsx';
 import { Empty, Failure } from '../parts/states.tsx';
 import { Skeleton, Table, type Column } from '../parts/table.tsx';
@@ -174,13 +174,7 @@ export const DaysForm = ({
   const [typed, setTyped] = useState(days);
   const isSpan = momentsOf(typed) !== null;
   return (
-    <form
-      className="filter-row"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isSpan) set({ from: typed.first, to: typed.last });
-      }}
-    >
+    <Form className="filter-row" send={() => isSpan && set({ from: typed.first, to: typed.last })}>
       {children}
       {(['first', 'last'] as const).map((name) => (
         <DateField
@@ -196,7 +190,7 @@ export const DaysForm = ({
           {words.wrongDays}
         </p>
       )}
-    </form>
+    </Form>
   );
 };
 

@@ -1,6 +1,6 @@
 /** The whole span by group, with its sum, beside the equally long span before. */
 import { useMemo, type ReactNode } from 'react';
-import { shortPercent, wholeNumber } from '../format.ts';
+import { wholeNumber } from '../format.ts';
 import { figure, Table, type Column } from '../parts/table.tsx';
 import { Money } from '../parts/texts.tsx';
 import { useReportWords, type ReportWords } from '../words/reports.ts';
@@ -8,7 +8,7 @@ import { useWords } from '../words/words.ts';
 import { useShops } from '../parts/filters.tsx';
 import { SaveReport, type FileColumn } from './save-report.tsx';
 import { earlierOf, type Cut } from './spans.ts';
-import { sumOf, useTotals, type TotalsRow } from './use-totals.ts';
+import { rateOf, rateText, sumOf, useTotals, type TotalsRow } from './use-totals.ts';
 
 type Asked = Pick<Parameters<typeof useTotals>[0], 'of' | 'timeZone' | 'groupBy' | 'shopId'>;
 type Sums = Omit<TotalsRow, 'group' | '__typename'>;
@@ -57,9 +57,6 @@ const summaryOf = (
 /** How a number changed, in per cent; null without one before. */
 const changeOf = (now: number, before: number): number | null =>
   before === 0 ? null : (now - before) / Math.abs(before);
-
-const shareOf = ({ succeeded, failed }: Sums): number | null =>
-  succeeded + failed === 0 ? null : succeeded / (succeeded + failed);
 
 const Compared = ({ value, was }: { readonly value: ReactNode; readonly was: ReactNode }) => (
   <span className="stack">
@@ -120,10 +117,7 @@ const changeText = (now: number, before: number, locale: string): string => {
 
 const columnsOf = (shown: Shown): Column<Line>[] => {
   const { words, locale, nameOf, groupName } = shown;
-  const shareText = (sums: Sums): string => {
-    const found = shareOf(sums);
-    return found === null ? '—' : shortPercent(found, locale);
-  };
+  const shareText = (sums: Sums): string => rateText(rateOf(sums), locale);
   return [
     {
       name: groupName === '' ? words.totals : groupName,

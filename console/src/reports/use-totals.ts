@@ -1,6 +1,7 @@
 /** Totals of the address's merchant and mode, polled. */
 import * as graph from '../../../schema/generated/console.ts';
 import { useAddress } from '../address.ts';
+import { shortPercent } from '../format.ts';
 import { useAsk } from '../parts/use-ask.ts';
 import { useFollow } from '../parts/use-follow.ts';
 
@@ -20,6 +21,13 @@ export const useTotals = (
   useFollow(again, { events: false, every_ms: again_ms });
   return { totals: data?.totals, error, again };
 };
+
+/** The share of what succeeded; NaN where nothing has ended. */
+export const rateOf = ({ succeeded, failed }: Pick<TotalsRow, 'succeeded' | 'failed'>): number =>
+  succeeded / (succeeded + failed);
+
+export const rateText = (rate: number, locale: string): string =>
+  Number.isNaN(rate) ? '—' : shortPercent(rate, locale);
 
 export const sumOf = <Field extends 'count' | 'succeeded' | 'failed' | 'amount' | 'moved' | 'fee'>(
   rows: readonly Pick<TotalsRow, Field>[] | undefined,

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { listOf, useAddress } from '../address.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, Form } from '../parts/button.tsx';
 import { ActButton, useOpened } from '../parts/act-form.tsx';
 import { ReasonForm } from '../parts/decide.tsx';
 import {
@@ -98,13 +98,10 @@ export const CustomerField = () => {
   if (search.customer !== undefined)
     return <ChosenChip field="customer" text={`${customer} ${search.customer}`} />;
   return (
-    <form
+    <Form
       className="find"
       role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        set({ customer: text.trim() || undefined, after: undefined, before: undefined });
-      }}
+      send={() => set({ customer: text.trim() || undefined, after: undefined, before: undefined })}
     >
       <input
         aria-label={findCustomer}
@@ -113,7 +110,7 @@ export const CustomerField = () => {
         onChange={(event) => setText(event.target.value)}
       />
       <Button>{find}</Button>
-    </form>
+    </Form>
   );
 };
 
