@@ -24,12 +24,6 @@ const useRoles = () => {
   return (role: string): string => names[role] ?? role;
 };
 
-interface Speech {
-  readonly words: Words;
-  readonly roleOf: ReturnType<typeof useRoles>;
-  readonly actionName: ReturnType<typeof useActionName>;
-}
-
 const Subject = ({ entry }: { readonly entry: Row }) => {
   const { kinds } = useSubjectWords();
   const { subjectKind, subjectId, subjectName } = entry;
@@ -44,7 +38,11 @@ const Subject = ({ entry }: { readonly entry: Row }) => {
   );
 };
 
-const columnsOf = ({ words, roleOf, actionName }: Speech): readonly Column<Row>[] => [
+const columnsOf = (
+  words: Words,
+  roleOf: ReturnType<typeof useRoles>,
+  actionName: ReturnType<typeof useActionName>,
+): readonly Column<Row>[] => [
   { name: words.columns.at, cell: ({ at }) => <Moment at={at} /> },
   {
     name: words.columns.actor,
@@ -220,7 +218,7 @@ export const AuditPage = () => {
         name="audit"
         label={words.sections.audit}
         asked={asked}
-        columns={columnsOf({ words, roleOf, actionName })}
+        columns={columnsOf(words, roleOf, actionName)}
         opens
         empty={<Empty title={words.auditLog.empty} text={words.auditLog.emptyText} />}
       />

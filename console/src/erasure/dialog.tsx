@@ -27,19 +27,18 @@ const useErasing = (seen: (payments: number) => void) => {
   const { locale } = useWords();
   const [, erase] = useMutation(graph.EraseData);
   return async (variables: graph.EraseDataMutationVariables): Promise<Outcome> => {
-    const sum = { payments: 0, payouts: 0, tokens: 0, subscriptions: 0 };
+    let [payments, payouts, tokens, subscriptions] = [0, 0, 0, 0];
     for (;;) {
       const { data, error } = await erase(variables);
       const result = data?.personalDataErase;
       if (!result) return refusedBy(refusalOf(error));
       if (result.__typename === 'Refused') return refusedBy(result);
-      sum.payments += result.payments;
-      sum.payouts += result.payouts;
-      sum.tokens += result.tokens;
-      sum.subscriptions += result.subscriptions;
-      seen(sum.payments);
+      payments += result.payments;
+      payouts += result.payouts;
+      tokens += result.tokens;
+      subscriptions += result.subscriptions;
+      seen(payments);
       if (result.hasMore) continue;
-      const { payments, payouts, tokens, subscriptions } = sum;
       const text = (count: number): string => wholeNumber(count, locale);
       const done = words.done(text(payments), text(payouts), text(tokens), text(subscriptions));
       return { done: result.left > 0 ? `${done} ${words.left(text(result.left))}` : done };

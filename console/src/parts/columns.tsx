@@ -91,22 +91,15 @@ export const ColumnsButton = ({
 // Fits a table into its place: wide columns are dropped from right to left. Nothing scrolls
 // sideways.
 
-interface Given {
-  readonly isWide?: boolean;
-}
-
 /** The columns without the given number of wide ones, counted from the right. */
-const without = <Each extends Given>(columns: readonly Each[], given: number): readonly Each[] => {
+const without = <Row,>(columns: readonly Column<Row>[], given: number) => {
   const wide = columns.filter(({ isWide }) => isWide);
   const gone = new Set(given === 0 ? [] : wide.slice(-given));
   return columns.filter((column) => !gone.has(column));
 };
 
 /** The columns that fit into `place`. When none is left to drop, texts are truncated. */
-export const useFit = <Each extends Given>(
-  place: RefObject<HTMLElement | null>,
-  all: readonly Each[],
-) => {
+export const useFit = <Row,>(place: RefObject<HTMLElement | null>, all: readonly Column<Row>[]) => {
   const [fit, setFit] = useState({ all, given: 0 });
   const { given } = fit.all === all ? fit : { given: 0 };
   const given_max = all.filter(({ isWide }) => isWide).length + 1;

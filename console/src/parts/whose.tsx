@@ -39,18 +39,22 @@ export const useMerchantNames = (
   }, [nodes, auditLog.platform]);
 };
 
+const useChooseMerchant = () => {
+  const { set } = useAddress();
+  return (id: string | null): void =>
+    set({ merchant: id ?? undefined, after: undefined, before: undefined, open: undefined });
+};
+
 /** A merchant's name, which narrows the list to its objects. */
 const Narrower = ({ merchantId, name }: { readonly merchantId: string; readonly name: string }) => {
-  const { set } = useAddress();
+  const choose = useChooseMerchant();
   const { onlyOf } = useSharedWords();
   return (
     <button
       type="button"
       className="button-link cut"
       title={onlyOf(name)}
-      onClick={() =>
-        set({ merchant: merchantId, after: undefined, before: undefined, open: undefined })
-      }
+      onClick={() => choose(merchantId)}
     >
       {name}
     </button>
@@ -136,17 +140,9 @@ export const AddressMerchant = ({
   readonly className: string;
   readonly none: string;
 }) => {
-  const { merchantId, set } = useAddress();
-  return (
-    <MerchantChoice
-      className={className}
-      none={none}
-      value={merchantId}
-      set={(id) =>
-        set({ merchant: id ?? undefined, after: undefined, before: undefined, open: undefined })
-      }
-    />
-  );
+  const { merchantId } = useAddress();
+  const choose = useChooseMerchant();
+  return <MerchantChoice className={className} none={none} value={merchantId} set={choose} />;
 };
 
 export const OfMerchant = ({

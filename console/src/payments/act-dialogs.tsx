@@ -3,7 +3,7 @@ import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { reason_max_chars, refundReasonAbove_minor } from '../../../schema/limits.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
-import { ActForm } from '../parts/act-form.tsx';
+import { ActForm, type Again, type Closable } from '../parts/act-form.tsx';
 import { TextField } from '../parts/fields.tsx';
 import {
   actOnce,
@@ -21,10 +21,8 @@ import { useRefundDraftWords } from '../words/drafts.ts';
 import { useWords } from '../words/words.ts';
 import type { PaymentDetails } from './shown.tsx';
 
-export interface DialogProps {
+export interface DialogProps extends Again, Closable {
   readonly payment: PaymentDetails;
-  readonly close: () => void;
-  readonly again: () => void;
 }
 
 /** The amount field: initially the one whose answer was lost, or all that is left. */

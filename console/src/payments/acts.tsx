@@ -1,6 +1,6 @@
 /** The actions of a payment, each in a dialog that states the consequences. */
 import { later } from '../parts/later.tsx';
-import { ActButton, useOpened } from '../parts/act-form.tsx';
+import { ActButton, useOpened, type Again } from '../parts/act-form.tsx';
 import { useWords } from '../words/words.ts';
 import { useClosingWords } from '../words/receipts.ts';
 import { useRefundDraftWords } from '../words/drafts.ts';
@@ -33,10 +33,7 @@ const dialogs = {
 } as const;
 type Act = keyof typeof dialogs;
 
-export interface OfPayment {
-  readonly payment: PaymentDetails;
-  readonly again: () => void;
-}
+export type OfPayment = Again & { readonly payment: PaymentDetails };
 
 interface ActProps {
   readonly payment: PaymentDetails;

@@ -1,17 +1,14 @@
 /** The dialogs that resend or query; they move no money. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { ActForm } from '../parts/act-form.tsx';
+import { ActForm, type Closable } from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import type { ObjectId } from '../parts/table.tsx';
 import { useTimelineWords } from '../words/timeline.ts';
 import { useWords } from '../words/words.ts';
 import type { PaymentDetails } from './shown.tsx';
 
-interface DialogProps {
-  readonly payment: PaymentDetails;
-  readonly close: () => void;
-}
+type DialogProps = Closable & { readonly payment: PaymentDetails };
 
 export const AskBankDialog = ({ payment: { merchantId, id }, close }: DialogProps) => {
   const words = useTimelineWords();
@@ -67,7 +64,7 @@ export const ResendWebhookDialog = ({ payment, close }: DialogProps) => {
 export const ResendReceiptDialog = ({
   receipt: { merchantId, id },
   close,
-}: Pick<DialogProps, 'close'> & { readonly receipt: ObjectId }) => {
+}: Closable & { readonly receipt: ObjectId }) => {
   const words = useTimelineWords();
   const resend = useSend(graph.ResendReceipt);
   return (

@@ -167,19 +167,12 @@ const BatchFile = ({ set }: { readonly set: (read: Read | null) => void }) => {
     }
   };
   const sample = (): void => {
-    const row = [
-      '1200,50',
-      '+7 916 123-45-67',
-      language === 'ru' ? 'Сбербанк' : 'Sberbank',
-      '',
-      '',
-      '',
-      '',
-      '',
-    ];
-    const head = columnNames.map((name) => own.columns[name]);
-    const text = [head, row].map((cells) => `${cells.join(';')}\r\n`).join('');
-    offer(new Blob([`\uFEFF${text}`], { type: 'text/csv;charset=utf-8' }), 'payouts.csv');
+    const head = columnNames.map((name) => own.columns[name]).join(';');
+    const row = `1200,50;+7 916 123-45-67;${language === 'ru' ? 'Сбербанк' : 'Sberbank'};;;;;`;
+    offer(
+      new Blob([`\uFEFF${head}\r\n${row}\r\n`], { type: 'text/csv;charset=utf-8' }),
+      'payouts.csv',
+    );
   };
   return (
     <div className="card">

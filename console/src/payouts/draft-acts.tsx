@@ -84,12 +84,7 @@ const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
       }
     >
       <Asked draft={draft} />
-      {!isCard && (
-        <div className="acts">
-          <RevealAct merchantId={merchantId} id={id} />
-        </div>
-      )}
-      {isCard && (
+      {isCard ? (
         <TextField
           label={own.cardAgain(recipient.cardMask ?? '')}
           hint={own.cardAgainHint}
@@ -97,6 +92,10 @@ const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
           set={setCard}
           inputMode="numeric"
         />
+      ) : (
+        <div className="acts">
+          <RevealAct merchantId={merchantId} id={id} />
+        </div>
       )}
     </ActForm>
   );

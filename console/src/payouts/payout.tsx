@@ -96,21 +96,6 @@ const TimelineLine = ({ line: { at, tone, text, delivery } }: { readonly line: L
   );
 };
 
-const Movements = ({ rows }: { readonly rows: graph.PayoutLedgerQuery['ledger']['nodes'] }) => {
-  const words = useWords();
-  return (
-    <ul className="lines">
-      {rows.map(({ id, type, amount, currency, createdAt }) => (
-        <li key={id} className="line">
-          <span>{words.ledger.types[type]}</span>
-          <Money amount={amount} currency={currency} />
-          <Moment at={createdAt} />
-        </li>
-      ))}
-    </ul>
-  );
-};
-
 const Booked = ({ payout }: { readonly payout: PayoutDetails }) => {
   const { ledger } = useWords();
   const { merchantId, id, mode, createdAt, completedAt } = payout;
@@ -124,7 +109,17 @@ const Booked = ({ payout }: { readonly payout: PayoutDetails }) => {
       <h2>{ledger.movements}</h2>
       {!data && (error ? <Failure error={error} again={again} /> : <Skeleton />)}
       {data?.ledger.nodes.length === 0 && <p className="quiet">{ledger.empty}</p>}
-      {data && <Movements rows={data.ledger.nodes} />}
+      {data && (
+        <ul className="lines">
+          {data.ledger.nodes.map((row) => (
+            <li key={row.id} className="line">
+              <span>{ledger.types[row.type]}</span>
+              <Money amount={row.amount} currency={row.currency} />
+              <Moment at={row.createdAt} />
+            </li>
+          ))}
+        </ul>
+      )}
     </section>
   );
 };

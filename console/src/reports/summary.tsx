@@ -54,22 +54,12 @@ const summaryOf = (
   ];
 };
 
-/** How a number changed, in per cent; null without one before. */
-const changeOf = (now: number, before: number): number | null =>
-  before === 0 ? null : (now - before) / Math.abs(before);
-
 const Compared = ({ value, was }: { readonly value: ReactNode; readonly was: ReactNode }) => (
   <span className="stack">
     {value}
     <span className="quiet">{was}</span>
   </span>
 );
-
-interface Saved {
-  readonly asked: Asked;
-  readonly cut: Cut;
-  readonly shopName: string;
-}
 
 interface Shown {
   readonly words: ReportWords;
@@ -104,9 +94,10 @@ const sumColumn = (
   },
 });
 
+/** How a number changed, in per cent; nothing without one before. */
 const changeText = (now: number, before: number, locale: string): string => {
-  const change = changeOf(now, before);
-  if (change === null) return '';
+  if (before === 0) return '';
+  const change = (now - before) / Math.abs(before);
   const percent = {
     style: 'percent',
     maximumFractionDigits: 1,
@@ -147,7 +138,9 @@ const columnsOf = (shown: Shown): Column<Line>[] => {
 /** The columns of the file: each number of the period, then that of the preceding one. */
 const csvColumnsOf = (
   { words, nameOf, groupName }: Shown,
-  { asked: { of, timeZone, shopId }, cut, shopName }: Saved,
+  { of, timeZone, shopId }: Asked,
+  cut: Cut,
+  shopName: string,
 ): readonly FileColumn<Line>[] => {
   const moments = new Intl.DateTimeFormat('sv-SE', {
     dateStyle: 'short',
@@ -229,7 +222,7 @@ export const Summary = ({
         <SaveReport
           label={words.saveLabel}
           name={`${of}_${dayOf(Date.parse(from))}_${dayOf(Date.parse(to) - 1)}`}
-          columns={csvColumnsOf(shown, { asked, cut, shopName })}
+          columns={csvColumnsOf(shown, asked, cut, shopName)}
           lines={lines}
           currency={currency}
         />
