@@ -7,17 +7,9 @@ const units = [
   ['hour', 24],
 ] as const;
 
-const agos = new Map<string, Intl.RelativeTimeFormat>();
-const agoFormat = (locale: string): Intl.RelativeTimeFormat => {
-  const format =
-    agos.get(locale) ?? new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
-  agos.set(locale, format);
-  return format;
-};
-
 /** How long ago, while it is less than a day; null after that. */
 const agoText = (at_ms: number, now_ms: number, locale: string): string | null => {
-  const format = agoFormat(locale);
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
   let passed = Math.round((at_ms - now_ms) / 1_000);
   for (const [unit, size] of units) {
     if (Math.abs(passed) < size) return format.format(passed, unit);

@@ -19,7 +19,6 @@ import { Empty } from '../parts/states.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Status, Moment, PageHead } from '../parts/texts.tsx';
 import { useAsk } from '../parts/use-ask.ts';
-import { useFollow } from '../parts/use-follow.ts';
 import { usePermission, useViewer } from '../viewer.tsx';
 import { useAlertWords, type AlertWords } from '../words/alerts.ts';
 import { useWords, type Words } from '../words/words.ts';
@@ -188,7 +187,7 @@ const columnsOf = (words: Words, own: AlertWords, again: () => void): readonly C
 const AlertDrawer = ({ alert, again, close }: Again & Closable & { readonly alert: Alert }) => {
   const words = useWords();
   return (
-    <Modal side title={words.alert.kinds[alert.kind]} isOpen onClose={close}>
+    <Modal side title={words.alert.kinds[alert.kind]} onClose={close}>
       <div className="payment">
         <p>
           <Sentence alert={alert} />
@@ -207,16 +206,16 @@ const AlertDrawer = ({ alert, again, close }: Again & Closable & { readonly aler
 const useAlerts = () => {
   const { search, merchantId, mode } = useAddress();
   const [severity = null] = listOf(search.severity, severities);
-  const asked = usePage(graph.Alerts, {
+  const isUnassigned = search.assignee === nobody;
+  const narrowing = {
     merchantId,
     resolved: search.status === 'resolved',
     severity,
     mode,
-    assignee: search.assignee === nobody ? null : (search.assignee ?? null),
-    unassigned: search.assignee === nobody ? true : null,
-  });
-  useFollow(asked.again, { lists: ['alerts'] });
-  return asked;
+    assignee: isUnassigned ? null : (search.assignee ?? null),
+    unassigned: isUnassigned ? true : null,
+  };
+  return usePage(graph.Alerts, narrowing, { lists: ['alerts'] });
 };
 
 const List = () => {

@@ -8,7 +8,6 @@ import { Modal } from '../parts/modal.tsx';
 import { Empty } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { Facts, Id, Moment, PageHead } from '../parts/texts.tsx';
-import { useFollow } from '../parts/use-follow.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { useAlertWords } from '../words/alerts.ts';
 import { useActionName, useActionNames, useSubjectWords } from '../words/audit.ts';
@@ -122,7 +121,7 @@ const Entry = ({ entry, close }: { readonly entry: Row; readonly close: () => vo
   const actionName = useActionName();
   const { auditLog, columns } = useWords();
   return (
-    <Modal side title={actionName(entry.action)} isOpen onClose={close}>
+    <Modal side title={actionName(entry.action)} onClose={close}>
       <div className="payment">
         <Facts
           facts={[
@@ -206,8 +205,7 @@ export const AuditPage = () => {
   const owner = useWhose();
   const subjectId = owner === null ? null : (search.subject ?? null);
   const narrowing = { merchantId, actor, action, subjectId, since, until };
-  const asked = usePage(graph.Audit, narrowing);
-  useFollow(asked.again, { lists: ['audit_log'] });
+  const asked = usePage(graph.Audit, narrowing, { lists: ['audit_log'] });
   const open = asked.rows?.find(({ id }) => id === search.open);
   return (
     <>

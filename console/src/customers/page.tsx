@@ -26,8 +26,7 @@ const PaymentsOf = ({ merchantId, customer }: OfCustomer) => {
   const { mode } = useAddress();
   const columns = useMemo(() => paymentColumns(words), [words]);
   const filter = { mode: [mode], customerId: customer };
-  const asked = usePage(graph.Payments, { merchantId, status: null, filter });
-  useFollow(asked.again);
+  const asked = usePage(graph.Payments, { merchantId, status: null, filter }, {});
   return (
     <section>
       <h2>{words.sections.payments}</h2>

@@ -42,7 +42,7 @@ const OneEvent = ({ item, close }: { readonly item: Item; readonly close: () => 
   const words = useWords();
   const own = useDeveloperWords();
   return (
-    <Modal side title={item.event.replace('_', '.')} isOpen onClose={close}>
+    <Modal side title={item.event.replace('_', '.')} onClose={close}>
       <div className="payment">
         <p className="line">
           <Id id={item.id} whole />

@@ -8,7 +8,6 @@ import { AddBar } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import type { Column } from '../parts/table.tsx';
 import { Moment } from '../parts/texts.tsx';
-import { useFollow } from '../parts/use-follow.ts';
 import { useDeveloperWords, type DeveloperWords } from '../words/developers.ts';
 import { useWords, type Words } from '../words/words.ts';
 
@@ -98,9 +97,8 @@ export const KeysPart = ({
   const [status = null] = listOf(search.status, statuses);
   const [mode = null] = listOf(search.type, modes);
   const narrowing = { merchantId: shop.merchantId, shopId: shop.id, status, mode };
-  const asked = usePage(graph.ApiKeys, narrowing);
+  const asked = usePage(graph.ApiKeys, narrowing, {});
   const { again } = asked;
-  useFollow(again);
   const columns = useMemo(
     () => columnsOf(words, own, (key) => <KeyActs apiKey={key} again={again} />),
     [words, own, again],

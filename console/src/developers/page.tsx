@@ -20,19 +20,23 @@ import { SecurityPart } from './security.tsx';
 import { Status, PageHead } from '../parts/texts.tsx';
 import { useFollow } from '../parts/use-follow.ts';
 
-interface Place {
-  readonly to: '/developers' | '/webhooks' | '/policies' | '/merchants/$id' | '/payments';
-  readonly search?: Search;
-}
-
 interface Need {
   readonly says: { readonly name: string; readonly hint: string };
   readonly isMet: boolean;
+  /** Where it is seen to. */
+  readonly to: '/developers' | '/webhooks' | '/policies' | '/merchants/$id' | '/payments';
+  readonly search?: Search;
   /** Whether live mode works without it. */
   readonly isAdvice?: boolean;
   readonly detail?: string;
-  readonly place: Place;
 }
+
+const need = (
+  says: Need['says'],
+  isMet: boolean,
+  to: Need['to'],
+  more: Partial<Need> = {},
+): Need => ({ says, isMet, to, ...more });
 
 type Answer = graph.ReadinessQuery & {
   readonly merchant: NonNullable<graph.ReadinessQuery['merchant']>;
@@ -50,51 +54,27 @@ const needsOf = (
   );
   const methods = [...new Set(served.map(({ method }) => methodName(method)))].join(', ');
   const keys = shop?.apiKeys.nodes ?? [];
-  const test = { to: '/payments', search: { mode: 'test' } } as const;
-  const settings = { to: '/merchants/$id' } as const;
+  const hasKey = keys.some(({ mode, status }) => mode === 'live' && status === 'active');
+  const hasEndpoint = shop?.webhookEndpoints.some(({ active }) => active) ?? false;
+  const isProtected = shop !== undefined && (shop.requireSignature || shop.allowList.length > 0);
+  const inTest = { search: { mode: 'test' } } as const;
+  const security = { isAdvice: true, search: { tab: 'security' } } as const;
   return [
-    { says: own.live, isMet: merchant.liveEnabled, place: settings },
-    {
-      says: own.routes,
-      isMet: served.length > 0,
-      detail: methods === '' ? '' : own.by(methods),
-      place: { to: '/policies' },
-    },
-    {
-      says: own.key,
-      isMet: keys.some(({ mode, status }) => mode === 'live' && status === 'active'),
-      place: { to: '/developers' },
-    },
-    {
-      says: own.endpoint,
-      isMet: shop?.webhookEndpoints.some(({ active }) => active) ?? false,
-      place: { to: '/webhooks' },
-    },
-    {
-      says: own.delivered,
-      isMet: webhookDeliveries.nodes.length > 0,
-      place: { to: '/webhooks' },
-    },
-    { says: own.succeeded, isMet: succeeded.nodes.length > 0, place: test },
-    { says: own.failed, isMet: failed.nodes.length > 0, place: test },
-    { says: own.refunded, isMet: refunds.nodes.length > 0, place: test },
-    {
-      says: own.receipts,
-      isMet: shop?.receiptsRequired ?? false,
-      isAdvice: true,
-      place: settings,
-    },
-    {
-      says: own.protected,
-      isMet: shop !== undefined && (shop.requireSignature || shop.allowList.length > 0),
-      isAdvice: true,
-      place: { to: '/developers', search: { tab: 'security' } },
-    },
+    need(own.live, merchant.liveEnabled, '/merchants/$id'),
+    need(own.routes, served.length > 0, '/policies', { detail: methods && own.by(methods) }),
+    need(own.key, hasKey, '/developers'),
+    need(own.endpoint, hasEndpoint, '/webhooks'),
+    need(own.delivered, webhookDeliveries.nodes.length > 0, '/webhooks'),
+    need(own.succeeded, succeeded.nodes.length > 0, '/payments', inTest),
+    need(own.failed, failed.nodes.length > 0, '/payments', inTest),
+    need(own.refunded, refunds.nodes.length > 0, '/payments', inTest),
+    need(own.receipts, shop?.receiptsRequired ?? false, '/merchants/$id', { isAdvice: true }),
+    need(own.protected, isProtected, '/developers', security),
   ];
 };
 
 const NeedLine = ({
-  need: { says, isMet, isAdvice = false, detail = '', place },
+  need: { says, isMet, to, search: there, isAdvice = false, detail = '' },
   merchantId,
   shopId,
 }: {
@@ -118,9 +98,9 @@ const NeedLine = ({
         {!isMet && (
           <Link
             className="button"
-            to={place.to}
+            to={to}
             params={{ id: merchantId }}
-            search={{ ...kept(search), shop: shopId, ...place.search }}
+            search={{ ...kept(search), shop: shopId, ...there }}
           >
             {own.go}
           </Link>
@@ -149,8 +129,8 @@ const ReadinessPart = ({ shop }: { readonly shop: DeveloperShop }) => {
         <strong>{missing === 0 ? own.ready : own.missing(missing)}</strong>
       </p>
       <ol className="needed" aria-label={own.list}>
-        {needs.map((need) => (
-          <NeedLine key={need.says.name} need={need} merchantId={merchantId} shopId={shopId} />
+        {needs.map((one) => (
+          <NeedLine key={one.says.name} need={one} merchantId={merchantId} shopId={shopId} />
         ))}
       </ol>
     </>

@@ -245,12 +245,7 @@ const RequestDrawer = ({
   const { data, error, again } = useAsk(graph.Request, { ...of, id, at });
   const found = data?.apiRequest;
   return (
-    <Modal
-      side
-      title={found ? `${found.method} ${found.path}` : auditLog.request}
-      isOpen
-      onClose={close}
-    >
+    <Modal side title={found ? `${found.method} ${found.path}` : auditLog.request} onClose={close}>
       {error && !data && <Failure error={error} again={again} />}
       {!data && !error && <Skeleton />}
       {data && !found && <Empty title={own.gone} />}

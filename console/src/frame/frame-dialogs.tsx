@@ -11,7 +11,7 @@ export const EndDialog = ({ end, close }: { readonly end: End; readonly close: (
   const words = useWords();
   const isOut = end === 'loggedOut';
   return (
-    <Modal title={isOut ? words.login.ended : words.failure.outdated} isOpen onClose={close}>
+    <Modal title={isOut ? words.login.ended : words.failure.outdated} onClose={close}>
       {isOut && <p>{words.login.text}</p>}
       <footer className="dialog-foot">
         <Button isMain press={() => (isOut ? goToLogin() : location.reload())}>
@@ -26,7 +26,7 @@ export const ShortcutsList = ({ close }: { readonly close: () => void }) => {
   const { shortcuts, sections: names } = useWords();
   const places = useSections().map((section) => [`g ${keyOf[section]}`, names[section]] as const);
   return (
-    <Modal title={shortcuts.title} isOpen isDismissable onClose={close}>
+    <Modal title={shortcuts.title} isDismissable onClose={close}>
       <dl className="shortcuts">
         {[...shortcuts.rows, ...places].map(([keys, what]) => (
           <div key={keys}>

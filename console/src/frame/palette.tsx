@@ -211,7 +211,7 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
   const [text, setText] = useState('');
   const { found, fetching } = useFound(text);
   return (
-    <Modal title={words.search} isOpen isDismissable onClose={close}>
+    <Modal title={words.search} isDismissable onClose={close}>
       <FindList
         label={words.searchHint}
         listLabel={words.goTo}

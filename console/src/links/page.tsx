@@ -178,7 +178,7 @@ const LinkDrawer = ({
   const { search, set } = useAddress();
   if (search.open === undefined) return null;
   return (
-    <Modal side title={own.one} isOpen onClose={() => set({ open: undefined })}>
+    <Modal side title={own.one} onClose={() => set({ open: undefined })}>
       <View merchantId={merchantId} id={search.open} changed={changed} />
     </Modal>
   );

@@ -117,7 +117,6 @@ const OnboardDialog = ({ close }: Closable) => {
   return (
     <Modal
       title={made ? merchants.madeTitle(made.name) : merchants.add}
-      isOpen
       onClose={close}
       isHeld={made !== null}
     >

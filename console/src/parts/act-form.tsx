@@ -29,12 +29,11 @@ export interface MerchantDialog<Id = string> extends Closable {
   readonly merchantId: Id;
 }
 
-interface ActFormProps {
+interface ActFormProps extends Closable {
   readonly title: string;
   readonly consequence: string;
   readonly isReady?: boolean;
   readonly act: () => Promise<Outcome>;
-  readonly close: () => void;
   readonly children?: ReactNode;
   /** Shown once after success: the dialog then closes only by its button. */
   readonly result?: ReactNode;
@@ -146,7 +145,7 @@ export const ActForm = ({
   const shown = copy === undefined ? result : <CopyBlock text={copy} />;
   const isHeld = isDone && Boolean(shown);
   return (
-    <Modal title={title} isOpen onClose={leave} isHeld={isHeld}>
+    <Modal title={title} onClose={leave} isHeld={isHeld}>
       {!isDone && (
         <div className="typed" onChange={() => setChanged(true)}>
           <p>{consequence}</p>
@@ -285,9 +284,8 @@ export const ActButton = ({
   );
 };
 
-interface DialogActProps extends Pick<ActButtonProps, 'permission' | 'isMain'> {
+interface DialogActProps extends Again, Pick<ActButtonProps, 'permission' | 'isMain'> {
   readonly name: string;
-  readonly again: () => void;
   readonly hold?: (isHeld: boolean) => void;
   readonly children: (close: () => void) => ReactNode;
 }

@@ -9,6 +9,7 @@ import { ExportButton } from './export-button.tsx';
 import { Failure } from './states.tsx';
 import { Skeleton, Table, type Column } from './table.tsx';
 import { useAsk, type AskedList } from './use-ask.ts';
+import { useFollow, type Followed } from './use-follow.ts';
 
 /** Without a previous page: of a list that is read in one direction. */
 interface PageInfo {
@@ -26,15 +27,20 @@ const usePageArguments = () => {
   return after === undefined ? { first: page_rows } : { first: page_rows, after };
 };
 
-/** Queries the page of a list that the address names; gives it as `Listing` takes it. */
+/**
+ * Queries the page of a list that the address names; gives it as `Listing` takes it. `followed` tells
+ * what may change it.
+ */
 export const usePage = <Row, Variables extends AnyVariables>(
   query: TypedDocumentNode<
     Readonly<Record<string, { readonly nodes: readonly Row[]; readonly pageInfo: PageInfo }>>,
     Variables
   >,
   variables: Variables,
+  followed: Followed = { isOn: false },
 ) => {
   const { data, error, again, list } = useAsk(query, { ...variables, ...usePageArguments() });
+  useFollow(again, followed);
   const [connection] = Object.values(data ?? {});
   return { error, again, list, rows: connection?.nodes, pageInfo: connection?.pageInfo };
 };

@@ -44,7 +44,7 @@ export const ObjectDrawer = ({
     </ObjectLink>
   );
   return (
-    <Modal side title={name} isOpen onClose={() => set({ open: undefined })} head={head}>
+    <Modal side title={name} onClose={() => set({ open: undefined })} head={head}>
       {children(merchantId, id)}
     </Modal>
   );

@@ -25,7 +25,6 @@ const useEscape = (onClose: () => void): RefObject<HTMLElement | null> => {
 
 interface ModalProps {
   readonly title: string;
-  readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly side?: boolean;
   /** Whether a click outside closes it: only where nothing is lost. */
@@ -53,7 +52,6 @@ const OpenDialog = ({
 
 export const ModalWindow = ({
   title,
-  isOpen,
   onClose,
   side = false,
   isDismissable = side,
@@ -65,7 +63,7 @@ export const ModalWindow = ({
   return (
     <ModalOverlay
       className={side ? 'overlay overlay-side' : 'overlay'}
-      isOpen={isOpen}
+      isOpen
       onOpenChange={(open) => {
         if (!open) onClose();
       }}

@@ -164,10 +164,9 @@ const usePayments = () => {
   const narrow = askedOf(chosen);
   const filter = { mode: [mode], ...rangeOf(search), ...moreOf(search), ...narrow.filter };
   const narrowing = { merchantId, status: narrow.status, filter };
-  const page = usePage(graph.Payments, narrowing);
+  const page = usePage(graph.Payments, narrowing, { lists: ['refunds'] });
   const { data: counted, again: count } = useAsk(graph.PaymentsCount, narrowing);
   useFollow(count);
-  useFollow(page.again, { lists: ['refunds'] });
   const live = useLiveRows(
     'payment',
     page,

@@ -204,7 +204,7 @@ const WithTerms = ({
   if (terms === null && data?.payment) setTerms(data.payment);
   if (terms) return children(terms);
   return (
-    <Modal title={title} isOpen onClose={close}>
+    <Modal title={title} onClose={close}>
       {error ? <Failure error={error} again={again} /> : <Skeleton />}
     </Modal>
   );

@@ -6,7 +6,6 @@ import { DraftState, refusalOutcome } from '../parts/decide.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { amountColumn, type Column, objectKey, Table, useChosen } from '../parts/table.tsx';
 import { Moment, Status } from '../parts/texts.tsx';
-import { useFollow } from '../parts/use-follow.ts';
 import { useWhose } from '../parts/whose.tsx';
 import { RangeFilters, StatusChips, NoRows, useNarrowing } from '../parts/filters.tsx';
 import { useDraftWords, type DraftWords, useManyDraftsWords } from '../words/drafts.ts';
@@ -353,9 +352,8 @@ export const DraftsList = () => {
   const choice = useChosen<Row>();
   const { status, filter } = useNarrowing(statuses).asked;
   const narrowing = { merchantId, filter: { ...filter, batchId: search.batch ?? null } };
-  const asked = usePage(graph.Drafts, { ...narrowing, status });
+  const asked = usePage(graph.Drafts, { ...narrowing, status }, { lists: ['payout_drafts'] });
   const { again, rows } = asked;
-  useFollow(again, { lists: ['payout_drafts'] });
   // Drafts of several merchants have several balances: they are decided one merchant at a time.
   const isWaiting =
     merchantId !== null &&

@@ -12,7 +12,6 @@ import {
   objectKey,
   paymentColumn,
 } from '../parts/table.tsx';
-import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import {
   NoRows,
@@ -77,9 +76,9 @@ export const ReceiptsPage = () => {
   const { search, set } = useAddress();
   const narrowing = useNarrowing(statuses).asked;
   const shop = search.shop === undefined ? {} : { shopId: [search.shop] };
-  const asked = usePage(graph.Receipts, { ...narrowing, filter: { ...narrowing.filter, ...shop } });
+  const filter = { ...narrowing.filter, ...shop };
+  const asked = usePage(graph.Receipts, { ...narrowing, filter }, { every_ms: look_ms });
   const { again } = asked;
-  useFollow(again, { every_ms: look_ms });
   const choosable = useMemo(() => columnsOf(words, own, again), [words, own, again]);
   return (
     <>

@@ -12,7 +12,6 @@ import { Listing, usePage } from '../parts/listing.tsx';
 import { type Outcome, useRefusalText } from '../parts/outcome.tsx';
 import { useChosen, type Column } from '../parts/table.tsx';
 import { Id, Moment, ObjectLink } from '../parts/texts.tsx';
-import { useFollow } from '../parts/use-follow.ts';
 import { useReconciliationWords, type ReconciliationWords } from '../words/reconciliation.ts';
 import { useWords, type Words } from '../words/words.ts';
 
@@ -168,8 +167,8 @@ export const DifferencesPart = () => {
   const { search, mode, merchantId } = useAddress();
   const isResolved = search.status === 'resolved';
   const runId = search.code ?? null;
-  const asked = usePage(graph.Differences, { runId, mode, resolved: isResolved, merchantId });
-  useFollow(asked.again, { lists: ['reconciliation_differences'] });
+  const narrowing = { runId, mode, resolved: isResolved, merchantId };
+  const asked = usePage(graph.Differences, narrowing, { lists: ['reconciliation_differences'] });
   const choice = useChosen<Row>();
   const open = (asked.rows ?? []).filter(({ resolvedAt }) => resolvedAt === null);
   const chosen = open.filter(({ id }) => choice.chosen.has(id));

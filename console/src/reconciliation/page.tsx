@@ -12,7 +12,6 @@ import { AddBar } from '../parts/act-form.tsx';
 import { Listing, usePage } from '../parts/listing.tsx';
 import { Status, type Tone, Moment, PageHead } from '../parts/texts.tsx';
 import { figure, type Column } from '../parts/table.tsx';
-import { useFollow } from '../parts/use-follow.ts';
 import { UploadDialog } from './upload.tsx';
 
 type Row = graph.RunRowFragment;
@@ -92,8 +91,7 @@ const RunsPart = () => {
   const words = useWords();
   const own = useReconciliationWords();
   const { set, mode } = useAddress();
-  const asked = usePage(graph.Runs, { mode });
-  useFollow(asked.again, { lists: ['reconciliation_differences'] });
+  const asked = usePage(graph.Runs, { mode }, { lists: ['reconciliation_differences'] });
   return (
     <>
       <AddBar permission="reconciliationOpen" name={own.upload} again={asked.again}>

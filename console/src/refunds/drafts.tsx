@@ -15,6 +15,7 @@ import { useWords, type Words } from '../words/words.ts';
 import { RefundDraftActs } from './draft-acts.tsx';
 
 type Row = graph.RefundDraftRowFragment;
+const followed = { lists: ['refund_drafts'] } as const;
 const statuses = ['pending', 'approved', 'rejected', 'expired'] as const;
 
 const Proposer = ({ draft: { createdAt, createdBy, isMine } }: { readonly draft: Row }) => {
@@ -53,8 +54,7 @@ export const RefundDraftsList = () => {
   const words = useWords();
   const own = useRefundDraftWords();
   const { set } = useAddress();
-  const asked = usePage(graph.RefundDrafts, useNarrowing(statuses).asked);
-  useFollow(asked.again, { lists: ['refund_drafts'] });
+  const asked = usePage(graph.RefundDrafts, useNarrowing(statuses).asked, followed);
   return (
     <>
       <StatusChips known={statuses} names={own.statuses} />
@@ -83,7 +83,7 @@ export const WaitingRefunds = ({
     status: ['pending'],
     filter: { paymentId, mode: [mode] },
   });
-  useFollow(reload, { lists: ['refund_drafts'] });
+  useFollow(reload, followed);
   const rows = data?.refundDrafts.nodes ?? [];
   if (rows.length === 0) return null;
   return (

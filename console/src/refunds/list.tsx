@@ -13,7 +13,6 @@ import {
   paymentColumn,
   statusColumn,
 } from '../parts/table.tsx';
-import { useFollow } from '../parts/use-follow.ts';
 import { PaymentDrawer } from '../payments/shown.tsx';
 import { NoRows, RangeFilters, StatusChips, useNarrowing } from '../parts/filters.tsx';
 import { useRefundDraftWords } from '../words/drafts.ts';
@@ -57,10 +56,9 @@ const Made = () => {
   const narrowing = useNarrowing(statuses);
   const { asked, fresh } = useLiveRows(
     'refund',
-    usePage(graph.Refunds, narrowing.asked),
+    usePage(graph.Refunds, narrowing.asked, { lists: ['refunds'] }),
     (row) => row.payment.mode === mode && narrowing.takes(row.status),
   );
-  useFollow(asked.again, { lists: ['refunds'] });
   // The drawer shows the payment: the row is the newest of its refunds here.
   const open = asked.rows?.find((row) => `${row.merchantId}/${row.paymentId}` === search.open);
   return (

@@ -225,7 +225,7 @@ export const DeliveryDrawer = ({ name, close }: Closable & { readonly name: stri
   const found = data?.webhookDelivery;
   useFollow(again, { lists: ['webhook_deliveries'] });
   return (
-    <Modal side title={found?.event.replace('_', '.') ?? none} isOpen onClose={close}>
+    <Modal side title={found?.event.replace('_', '.') ?? none} onClose={close}>
       {error && !data && <Failure error={error} again={again} />}
       {!data && !error && <Skeleton />}
       {data && !found && <Empty title={notFound} />}

@@ -8,6 +8,7 @@ import {
   useDialogs,
   type Again,
   type Closable,
+  type MerchantDialog,
 } from '../parts/act-form.tsx';
 import { PickField, ShopPick, TextField, type Held } from '../parts/fields.tsx';
 import { type Outcome, useSend } from '../parts/outcome.tsx';
@@ -42,11 +43,7 @@ const SchemeField = ({ value, set }: Held<graph.WebhookSignature>) => {
 type Endpoint = NonNullable<
   graph.MerchantQuery['merchant']
 >['shops'][number]['webhookEndpoints'][number];
-interface DialogProps {
-  readonly merchantId: string;
-  readonly endpoint: Endpoint;
-  readonly close: () => void;
-}
+type DialogProps = MerchantDialog & { readonly endpoint: Endpoint };
 
 const EventsField = ({ value, set }: Held<readonly graph.WebhookEvent[]>) => {
   const own = useSettingsWords();

@@ -249,8 +249,10 @@ const useDeliveries = () => {
     since: search.since ?? null,
     until: search.until ?? null,
   };
-  const asked = usePage(graph.Deliveries, narrowing);
-  useFollow(asked.again, { lists: ['webhook_deliveries'], events: true });
+  const asked = usePage(graph.Deliveries, narrowing, {
+    lists: ['webhook_deliveries'],
+    events: true,
+  });
   return { asked, owner, status };
 };
 

@@ -89,7 +89,7 @@ export const ReplayDialog = ({ close, from, ...of }: ReplayProps) => {
   const { state, run, stop } = useReplay(failed, since);
   const sent = 'sent' in state ? wholeNumber(state.sent, locale) : '';
   return (
-    <Modal title={words.replayTitle} isOpen onClose={close}>
+    <Modal title={words.replayTitle} onClose={close}>
       {state.kind === 'asked' && (
         <>
           <label className="field">
