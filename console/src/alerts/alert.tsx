@@ -77,7 +77,7 @@ export const useAssign = ({ merchantId, id }: Pick<Alert, 'merchantId' | 'id'>) 
 export const SubjectLink = ({
   alert: { payment, place },
 }: {
-  readonly alert: Pick<graph.AlertsQuery['alerts']['nodes'][number], 'payment' | 'place'>;
+  readonly alert: Pick<Alert, 'payment' | 'place'>;
 }) => {
   const words = useAlertWords();
   const { search } = useAddress();

@@ -190,10 +190,7 @@ const RotateKeyDialog = ({ apiKey: { id: apiKeyId, merchantId, prefix }, close }
   );
 };
 
-interface OfKey {
-  readonly apiKey: KeyOf;
-  readonly close: () => void;
-}
+type OfKey = Closable & { readonly apiKey: KeyOf };
 type KeyOf = Omit<
   graph.ApiKeysQuery['apiKeys']['nodes'][number],
   'mode' | 'createdAt' | 'lastUsedAt'

@@ -1,16 +1,20 @@
 /** A shop's allow-list, and whether its requests must be signed. */
 import { useState } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
-import { ActButton, ActForm, DialogAct, useOpened } from '../parts/act-form.tsx';
+import {
+  ActButton,
+  ActForm,
+  DialogAct,
+  useOpened,
+  type Again,
+  type Closable,
+} from '../parts/act-form.tsx';
 import { useSend } from '../parts/outcome.tsx';
 import { usePermission } from '../viewer.tsx';
 import { useDeveloperWords } from '../words/developers.ts';
 import type { DeveloperShop } from './keys.tsx';
 
-interface DialogProps {
-  readonly shop: DeveloperShop;
-  readonly close: () => void;
-}
+type DialogProps = Closable & { readonly shop: DeveloperShop };
 
 const AllowListDialog = ({
   shop,
@@ -36,10 +40,7 @@ const AllowListDialog = ({
   );
 };
 
-interface OfShop {
-  readonly shop: DeveloperShop;
-  readonly again: () => void;
-}
+type OfShop = Again & { readonly shop: DeveloperShop };
 
 const AllowList = ({ shop, again }: OfShop) => {
   const own = useDeveloperWords();

@@ -60,7 +60,6 @@ const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
   const { currency = 'RUB' } = data?.balance ?? {};
   const rows = volumes?.totals.parts.flatMap((part) => part.rows);
   const count = sumOf(rows, 'count');
-  const fee = (rows ?? []).reduce((sum, row) => sum + (row.fee ?? 0), 0);
   const at = { ...kept(search), merchant: merchantId };
   return (
     <section className="card">
@@ -72,7 +71,7 @@ const MoneyCard = ({ merchantId }: { readonly merchantId: string }) => {
           [own.turnover, rows && money(sumOf(rows, 'moved'), currency, locale)],
           [own.payments, rows && wholeNumber(count, locale)],
           [own.share, count > 0 ? percent(sumOf(rows, 'succeeded') / count, locale, 1) : null],
-          [own.fees, rows && money(fee, currency, locale)],
+          [own.fees, rows && money(sumOf(rows, 'fee'), currency, locale)],
         ]}
       />
       <div className="acts">

@@ -3,7 +3,7 @@ import { useState, useId, type ReactNode } from 'react';
 import * as graph from '../../../schema/generated/console.ts';
 import { amountText, money, readAmount } from '../amounts.ts';
 import { phoneOf } from '../format.ts';
-import { ActForm, PolicyForm } from '../parts/act-form.tsx';
+import { ActForm, PolicyForm, type Closable } from '../parts/act-form.tsx';
 import { CheckField, TextField } from '../parts/fields.tsx';
 import { Modal } from '../parts/modal.tsx';
 import { actOnce, useSend } from '../parts/outcome.tsx';
@@ -216,10 +216,7 @@ export const RefundItemsDialog = (of: DialogProps) => (
   </WithTerms>
 );
 
-interface ClosingProps {
-  readonly payment: Pick<PaymentDetails, 'merchantId' | 'id'>;
-  readonly close: () => void;
-}
+type ClosingProps = Closable & { readonly payment: Pick<PaymentDetails, 'merchantId' | 'id'> };
 
 const ClosingForm = ({
   payment: { merchantId, id: paymentId },

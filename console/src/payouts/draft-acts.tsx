@@ -6,7 +6,7 @@ import { useClient } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { money } from '../amounts.ts';
 import { exactMoment } from '../format.ts';
-import { ActForm } from '../parts/act-form.tsx';
+import { ActForm, type Closable } from '../parts/act-form.tsx';
 import {
   DecideActs,
   refusalOfDraft,
@@ -21,11 +21,10 @@ import { useWords } from '../words/words.ts';
 import { Available } from './available.tsx';
 import { useBankName, RevealAct, recipientText } from './recipient.tsx';
 
-interface DialogProps {
+type DialogProps = Closable & {
   readonly draft: graph.DraftRowFragment;
   readonly refusal: DraftRefusal;
-  readonly close: () => void;
-}
+};
 
 /** What the approver decides: who asked for what, of whose money. */
 const Asked = ({ draft }: { readonly draft: graph.DraftRowFragment }) => {

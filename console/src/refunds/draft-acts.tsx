@@ -2,7 +2,7 @@
 import { useClient } from 'urql';
 import * as graph from '../../../schema/generated/console.ts';
 import { money } from '../amounts.ts';
-import { ActForm } from '../parts/act-form.tsx';
+import { ActForm, type Closable } from '../parts/act-form.tsx';
 import {
   DecideActs,
   refusalOfDraft,
@@ -16,11 +16,7 @@ import { useWords } from '../words/words.ts';
 
 type Row = graph.RefundDraftRowFragment;
 
-interface DialogProps {
-  readonly draft: Row;
-  readonly refusal: DraftRefusal;
-  readonly close: () => void;
-}
+type DialogProps = Closable & { readonly draft: Row; readonly refusal: DraftRefusal };
 
 /** Approves the draft. Its id is the idempotency key, so pressing twice refunds once. */
 const ApproveDialog = ({ draft, refusal, close }: DialogProps) => {
