@@ -6,6 +6,7 @@ import type {
   QueryResolvers,
   Resolvers,
   WebhookEndpointHealth,
+  WebhookRequest,
 } from '../../schema/generated/merchants.ts';
 import type { Shop } from '../platform/database/entities.ts';
 import { isUuid, platformMerchantId } from '../rules/ids.ts';
@@ -37,7 +38,7 @@ import type { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './entitie
 import { loadShops, loadWebhookDeliveries } from './find-merchants.ts';
 import { findAttempts, findEndpoints, listDeliveries, listMerchants } from './list-cabinet.ts';
 import { findHealth } from './webhooks/endpoint-health.ts';
-import { findRequests, maskedRequest, type WebhookRequest } from './webhooks/requests.ts';
+import { findRequests, maskedRequest } from './webhooks/requests.ts';
 import { testEndpoint } from './webhooks/test-endpoint.ts';
 import {
   resendDelivery,

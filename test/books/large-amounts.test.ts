@@ -10,7 +10,8 @@ import { followEvents } from '../../subgraphs/ledger/totals/keep-totals.ts';
 import { noPolicies } from '../support/no-policies.ts';
 import { largestAmount } from '../../subgraphs/rules/money.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import { readTotals, type Group } from '../../subgraphs/merchants/totals/resolvers.ts';
+import type { TotalsGroup } from '../../schema/generated/merchants.ts';
+import { readTotals } from '../../subgraphs/merchants/totals/resolvers.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { expirePayments } from '../../subgraphs/payments/expire-payments.ts';
 import { granted } from '../support/granted.ts';
@@ -52,7 +53,7 @@ const countAll = async (): Promise<void> => {
 /** The totals of payments of a merchant in the hour, or of all merchants. */
 const totalsOf = async (
   merchantId: string | null,
-  groupBy: Group | null = null,
+  groupBy: TotalsGroup | null = null,
 ): Promise<readonly TotalsRow[]> => {
   const [rows = []] = await readTotals(pool(), {
     merchantId,
@@ -66,7 +67,7 @@ const totalsOf = async (
   });
   return rows;
 };
-const amountsOf = async (merchantId: string | null, groupBy: Group | null = null) =>
+const amountsOf = async (merchantId: string | null, groupBy: TotalsGroup | null = null) =>
   (await totalsOf(merchantId, groupBy)).map(({ group, count, amount }) => [group, count, amount]);
 const notCounted = async (): Promise<number> =>
   (await pool().query(`select 1 from consumer_retry where consumer = 'totals'`)).rows.length;

@@ -9,7 +9,8 @@ import { inTransaction } from '../../subgraphs/platform/database/statement.ts';
 import { countFacts } from '../../subgraphs/ledger/totals/count-facts.ts';
 import { followEvents, walkOlder } from '../../subgraphs/ledger/totals/keep-totals.ts';
 import type { KeyPrincipal } from '../../subgraphs/platform/access/principal.ts';
-import { isComplete, readTotals, type Group } from '../../subgraphs/merchants/totals/resolvers.ts';
+import type { TotalsGroup } from '../../schema/generated/merchants.ts';
+import { isComplete, readTotals } from '../../subgraphs/merchants/totals/resolvers.ts';
 import { startMigratedDatabase, type MigratedDatabase } from '../support/migrated.ts';
 import { size } from '../support/size.ts';
 import { openHistory, start, type History } from './history.ts';
@@ -51,7 +52,7 @@ after(() => migrated.close());
 const totalsOf = async (
   merchantId: string | null,
   of: 'payment' | 'refund' | 'payout' = 'payment',
-  groupBy: Group | null = null,
+  groupBy: TotalsGroup | null = null,
 ): Promise<readonly TotalsRow[]> => {
   const [rows = []] = await readTotals(pool(), {
     merchantId,

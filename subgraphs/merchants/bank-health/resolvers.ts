@@ -1,15 +1,13 @@
 /** GraphQL resolvers for bank health, for platform operators. */
-import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
+import type {
+  BankBreaker,
+  BankHealthRow,
+  QueryResolvers,
+} from '../../../schema/generated/merchants.ts';
 import type { OnPool } from '../../platform/database/orm.ts';
 import { orThrow } from '../../platform/access/access.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import {
-  healthBucket_min,
-  type BankOperation,
-  type BreakerState,
-  type RouteMethod,
-} from '../../rules/banks.ts';
-import type { Mode } from '../../rules/mode.ts';
+import { healthBucket_min, type RouteMethod } from '../../rules/banks.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 
 /* Computes rates from the counts of bank calls, and percentiles from kept durations. */
@@ -42,36 +40,15 @@ export const successRate_bps = (calls: number, failures: number): number =>
  * depends on banks, operations and methods, not on traffic.
  */
 
-interface Key {
-  readonly connector: string;
-  readonly mode: Mode;
-  readonly operation: BankOperation;
+interface Key extends Pick<BankHealthRow, 'connector' | 'mode' | 'operation'> {
   readonly method: RouteMethod | '';
 }
 
 /** Calls of an interval, by bank, mode, operation and method. */
-interface Interval extends Key {
-  readonly at: Temporal.Instant;
-  readonly calls: number;
-  readonly failures: number;
-}
+type Interval = Key & BankHealthRow['series'][number];
 
 /** How long the newest answers took. */
-interface Measured {
-  /** How many were measured. */
-  readonly measured: number;
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-}
-
-/** Results of the calls of one bank and method. */
-interface HealthRow extends Omit<Key, 'method'>, Measured {
-  readonly method: RouteMethod | null;
-  readonly calls: number;
-  readonly failures: number;
-  readonly successRateBps: number;
-  readonly series: Pick<Interval, 'at' | 'calls' | 'failures'>[];
-}
+type Measured = Pick<BankHealthRow, 'measured' | 'p50Ms' | 'p95Ms'>;
 
 const intervals: Statement = {
   name: 'bank_health.intervals',
@@ -107,7 +84,7 @@ const sumOf = (numbers: readonly number[]): number =>
 
 const nothing: Measured = { measured: 0, p50Ms: null, p95Ms: null };
 
-const together = (of: readonly [Interval, ...Interval[]], measured: Measured): HealthRow => {
+const together = (of: readonly [Interval, ...Interval[]], measured: Measured): BankHealthRow => {
   const [{ connector, mode, operation, method }] = of;
   const calls = sumOf(of.map((one) => one.calls));
   const failures = sumOf(of.map((one) => one.failures));
@@ -132,7 +109,7 @@ const readHealth = async (
   pool: Runner,
   from: Temporal.Instant,
   interval_min: number,
-): Promise<HealthRow[]> => {
+): Promise<BankHealthRow[]> => {
   const [found, took] = await Promise.all([
     run<Interval>(pool, intervals, [from, interval_min]),
     run<Key & Measured>(pool, durations, [from]),
@@ -149,13 +126,7 @@ const readHealth = async (
 
 /** Breaker states, as last reported by each process that has called a bank since the moment. */
 const readBreakers = (pool: Runner, since: Temporal.Instant) =>
-  run<{
-    readonly connector: string;
-    readonly process: string;
-    readonly state: BreakerState;
-    readonly since: Temporal.Instant | null;
-    readonly seenAt: Temporal.Instant;
-  }>(pool, breakersSince, [since]);
+  run<BankBreaker>(pool, breakersSince, [since]);
 
 /** Processes without a bank call for this long are left out: they may have ended. */
 const breakers_min = 15;
@@ -168,6 +139,6 @@ export const bankHealthQueries = ({ database: { pool } }: OnPool) =>
         readHealth(pool, from, interval_min),
         readBreakers(pool, now().subtract({ minutes: breakers_min })),
       ]);
-      return { from, intervalMinutes: interval_min, rows, breakers: [...breakers] };
+      return { from, intervalMinutes: interval_min, rows, breakers };
     },
   }) satisfies QueryResolvers;

@@ -6,6 +6,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ApiKeyIssued } from '../../../schema/generated/merchants.ts';
 import { ShopEntity } from '../../platform/database/entities.ts';
 import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
 import { isUuid } from '../../rules/ids.ts';
@@ -41,13 +42,6 @@ export interface KeyDeps {
 export interface ShopKey {
   readonly merchantId: string;
   readonly shopId: string;
-}
-
-/** A key as it is shown once. */
-export interface IssuedKey {
-  readonly id: string;
-  readonly secret: string;
-  readonly status: 'active' | 'pending';
 }
 
 const noShop = refuse('not_found', 'there is no such shop');
@@ -87,7 +81,7 @@ const createKey = (
   em: EntityManager,
   { principal, now }: Acting,
   { replaces, ...terms }: NewKey,
-): IssuedKey => {
+): ApiKeyIssued => {
   const { key: secret, prefix } = makeKey(terms.mode, randomBytes(keyRandom_bytes));
   em.create(ApiKeyEntity, {
     ...terms,
@@ -114,7 +108,7 @@ export const issueApiKey = async (
   { database }: Pick<KeyDeps, 'database'>,
   acting: Acting,
   { merchantId, shopId, mode, scopes: asked, name, expiresAt = null }: KeyInput,
-): Promise<IssuedKey | Refusal> => {
+): Promise<ApiKeyIssued | Refusal> => {
   const wanted = asked ?? scopes;
   const unknown = wanted.filter((scope) => !scopes.some((known) => known === scope));
   if (unknown.length > 0)
@@ -164,7 +158,7 @@ export const rotateApiKey = async (
     overlapHours: overlap_h,
     expiresAt = null,
   }: NamedKey & Pick<KeyInput, 'expiresAt'> & { readonly overlapHours: number },
-): Promise<IssuedKey | Refusal> => {
+): Promise<ApiKeyIssued | Refusal> => {
   if (!isUuid(apiKeyId)) return noKey;
   if (overlap_h < 0 || overlap_h > keyOverlap_max_h)
     return refuse(

@@ -3,7 +3,7 @@
  * webhook endpoint. Each is a change of its own with an audit entry. All inputs are checked before
  * the first change.
  */
-import type { MutationResolvers } from '../../../schema/generated/merchants.ts';
+import type { ApiKeyIssued, MutationResolvers } from '../../../schema/generated/merchants.ts';
 import type { Shop, Merchant } from '../../platform/database/entities.ts';
 import { checkWebhookUrl } from '../../platform/http/webhook-url.ts';
 import { asType } from '../../platform/access/access.ts';
@@ -11,7 +11,7 @@ import { isRefusal, refuseMistakes, type Refusal } from '../../rules/refusal.ts'
 import type { Acting } from '../../platform/database/audit.ts';
 import { createMerchant } from '../change-merchant.ts';
 import type { WebhookEndpoint } from '../entities.ts';
-import { issueApiKey, type IssuedKey } from '../keys/api-keys.ts';
+import { issueApiKey } from '../keys/api-keys.ts';
 import {
   nameMistake,
   profileMistakes,
@@ -39,7 +39,7 @@ interface OnboardInput {
 export interface Onboarded {
   readonly merchant: Merchant;
   readonly shop: Shop;
-  readonly apiKey: IssuedKey;
+  readonly apiKey: ApiKeyIssued;
   readonly endpoint: (ShownSecret & { readonly endpoint: WebhookEndpoint }) | null;
 }
 

@@ -46,12 +46,7 @@ interface OurOperation {
 
 /** A difference: its code, and its description for a person. */
 interface Wrong {
-  readonly wrong:
-    | 'duplicate'
-    | 'missing_here'
-    | 'amount_differs'
-    | 'currency_differs'
-    | 'status_differs';
+  readonly wrong: DifferenceKind;
   readonly detail: string;
 }
 

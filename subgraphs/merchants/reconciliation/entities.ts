@@ -4,33 +4,30 @@
  * merchant when there is no operation.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import type { enums } from '../../../schema/generated/enums.ts';
 import type { ReportedKind, ReportedStatus } from '../../acquirers/bank.ts';
 import { instant } from '../../platform/database/instant.ts';
 import type { Row } from '../../platform/database/statement.ts';
 import type { Mode } from '../../rules/mode.ts';
 
 /** `open` accepts lines, `ready` is queued for matching, `matched` is done. */
-type RunStatus = 'open' | 'ready' | 'matched';
+type RunStatus = (typeof enums.ReconciliationStatus)[number];
 
-export type DifferenceKind =
-  | 'amount_differs'
-  | 'currency_differs'
-  | 'status_differs'
-  | 'missing_here'
-  | 'missing_at_bank'
-  | 'duplicate';
+export type DifferenceKind = (typeof enums.ReconciliationDifferenceKind)[number];
+
+/** The last operation of a kind that was read; the next ones are read behind it. */
+interface ReadUpTo {
+  readonly kind: ReportedKind;
+  readonly at: string;
+  readonly id: string;
+}
 
 /**
  * The progress of a run's matching; everything before it is stored. Lines are ordered by kind, part
  * and line. Gaps are spans not yet searched for operations missing at the bank.
  */
 export type MatchProgress =
-  | {
-      readonly phase: 'owners';
-      readonly kind: ReportedKind;
-      readonly at: string;
-      readonly id: string;
-    }
+  | ({ readonly phase: 'owners' } & ReadUpTo)
   | { readonly phase: 'probe' | 'strangers'; readonly after: LinePlace }
   | {
       readonly phase: 'compare';
@@ -45,11 +42,7 @@ export type MatchProgress =
       readonly gaps: readonly { readonly since: string; readonly until: string }[];
       /** The current shop, or the last finished one when `operations` is null. */
       readonly shop: { readonly merchantId: string; readonly id: string };
-      readonly operations: {
-        readonly kind: ReportedKind;
-        readonly at: string;
-        readonly id: string;
-      } | null;
+      readonly operations: ReadUpTo | null;
     };
 
 /** A line's place in its run. */

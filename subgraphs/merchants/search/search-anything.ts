@@ -3,6 +3,7 @@
  * under each merchant. Payments are found by everything that `payment-terms` reads in the text.
  * Fields without an index are searched among the newest payments and those of the day in the text.
  */
+import type { enums } from '../../../schema/generated/enums.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import {
   hasTalk,
@@ -14,37 +15,10 @@ import {
   type SearchWay,
 } from './payment-terms.ts';
 
-/** What can be found. */
-type FoundKind =
-  | 'payment'
-  | 'refund'
-  | 'payout'
-  | 'subscription'
-  | 'token'
-  | 'payment_link'
-  | 'webhook_delivery'
-  | 'event'
-  | 'audit_entry'
-  | 'merchant'
-  | 'shop';
-
+type FoundKind = (typeof enums.SearchKind)[number];
 /** The field that the text matches. */
-type FoundBy =
-  | 'id'
-  | 'public_id'
-  | 'order_id'
-  | 'customer'
-  | 'rrn'
-  | 'card_mask'
-  | 'phone_mask'
-  | 'receipt_email'
-  | 'receipt_phone'
-  | 'amount'
-  | 'day'
-  | 'event_id'
-  | 'request_id';
+type FoundBy = (typeof enums.SearchField)[number];
 
-/** One match of the text. */
 export interface Found {
   readonly kind: FoundKind;
   readonly by: FoundBy;

@@ -4,6 +4,7 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { WebhookSecretRotated } from '../../../schema/generated/merchants.ts';
 import { ShopEntity, type Shop, MerchantEntity } from '../../platform/database/entities.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
@@ -19,16 +20,11 @@ import {
   overlapMistake,
   shopsPerMerchant_max,
 } from '../rules/merchant.ts';
-import { shownSecret, type ShownSecret } from '../webhooks/rules.ts';
+import { shownSecret } from '../webhooks/rules.ts';
 
 export interface ShopDeps {
   readonly database: Pick<Database, 'pool' | 'emOf'>;
   readonly vaultKey: Keys;
-}
-
-/** A secret, shown once, and until when the previous one also signs. */
-export interface Rotated extends ShownSecret {
-  readonly previousUntil: Temporal.Instant | null;
 }
 
 const noShop = (): Refusal => refuse('not_found', 'there is no such shop');
@@ -117,7 +113,7 @@ export const rotateShopSecret = async (
   acting: Acting,
   { merchantId, shopId }: ShopKey,
   overlapHours: number,
-): Promise<Rotated | Refusal> => {
+): Promise<WebhookSecretRotated | Refusal> => {
   const mistake = overlapMistake(overlapHours, 'v2');
   if (mistake) return refuse('bad_request', mistake);
   const action: AuditedAction = {

@@ -6,6 +6,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type {
   QueryResolvers,
   QuerytotalsArgs,
+  TotalsGroup,
+  TotalsInterval,
   TotalsRow,
 } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
@@ -28,8 +30,6 @@ import type { Mode } from '../../rules/mode.ts';
  * count. The hours of a shop, of a merchant and of all merchants are separate rows.
  */
 
-export type Group = 'status' | 'method' | 'bank' | 'failure_code' | 'shop';
-
 /** The scope of the totals. */
 interface TotalsQuestion {
   /** Null: all merchants. */
@@ -42,7 +42,7 @@ interface TotalsQuestion {
   /** Where the intervals begin, in order; the last ends at `to`. */
   readonly starts: readonly Temporal.Instant[];
   readonly to: Temporal.Instant;
-  readonly groupBy: Group | null;
+  readonly groupBy: TotalsGroup | null;
 }
 
 /** What a statement gives of an interval, by its place from 1. */
@@ -114,7 +114,7 @@ const byStatus = (): Statement => {
   );
 };
 
-const statements: Record<Group | 'nothing', Statement> = {
+const statements: Record<TotalsGroup | 'nothing', Statement> = {
   nothing: readBy('nothing', "''", { hasMoney: true }),
   status: byStatus(),
   method: readBy('method', 'method', { hasMoney: true }),
@@ -163,13 +163,11 @@ export const isComplete = async (em: EntityManager): Promise<boolean> =>
  * with a fractional-hour offset are refused.
  */
 
-type IntervalUnit = 'hour' | 'day' | 'week' | 'month';
-
 /** What totals are asked of. */
 interface AskedSpan {
   readonly from: Temporal.Instant;
   readonly to: Temporal.Instant;
-  readonly interval: IntervalUnit | null;
+  readonly interval: TotalsInterval | null;
   readonly timeZone: string;
 }
 
@@ -190,7 +188,7 @@ const inZone = (moment: Temporal.Instant, timeZone: string): Temporal.ZonedDateT
 };
 
 /** The start of the interval that contains the moment. */
-const beginningOf = (at: Temporal.ZonedDateTime, unit: IntervalUnit): Temporal.ZonedDateTime => {
+const beginningOf = (at: Temporal.ZonedDateTime, unit: TotalsInterval): Temporal.ZonedDateTime => {
   switch (unit) {
     case 'hour':
       return at.round({ smallestUnit: 'hour', roundingMode: 'floor' });
@@ -203,31 +201,20 @@ const beginningOf = (at: Temporal.ZonedDateTime, unit: IntervalUnit): Temporal.Z
   }
 };
 
-const nextAfter = (
-  at: Temporal.ZonedDateTime,
-  unit: Exclude<IntervalUnit, 'hour'>,
-): Temporal.ZonedDateTime => {
-  switch (unit) {
-    case 'day':
-      return at.add({ days: 1 }).startOfDay();
-    case 'week':
-      return at.add({ days: 7 }).startOfDay();
-    case 'month':
-      return at.add({ months: 1 }).startOfDay();
-  }
-};
+const lengths = { day: { days: 1 }, week: { days: 7 }, month: { months: 1 } } as const;
 
 /** The starts of the intervals after that of `first`, without an end. */
 const startsBehind = function* (
   first: Temporal.ZonedDateTime,
-  unit: IntervalUnit,
+  unit: TotalsInterval,
 ): Generator<Temporal.Instant> {
   const beginning = beginningOf(first, unit);
   // Hours are equally long in every zone: those after the first need no calendar.
   if (unit === 'hour')
     for (let at_ms = beginning.epochMilliseconds + hour_ms; ; at_ms += hour_ms)
       yield Temporal.Instant.fromEpochMilliseconds(at_ms);
-  for (let at = nextAfter(beginning, unit); ; at = nextAfter(at, unit)) yield at.toInstant();
+  const next = (at: Temporal.ZonedDateTime) => at.add(lengths[unit]).startOfDay();
+  for (let at = next(beginning); ; at = next(at)) yield at.toInstant();
 };
 
 /**

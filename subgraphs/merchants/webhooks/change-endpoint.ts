@@ -5,6 +5,7 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { WebhookSecretRotated } from '../../../schema/generated/merchants.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { clientOf, forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
@@ -19,7 +20,7 @@ import {
   type AuditedAction,
 } from '../../platform/database/audit.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
-import { lockShop, type Rotated, type ShopDeps } from '../shops/change-shop.ts';
+import { lockShop, type ShopDeps } from '../shops/change-shop.ts';
 import { notSent } from './deliver-webhook.ts';
 import { WebhookEndpointEntity, type WebhookEndpoint } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
@@ -203,7 +204,7 @@ export const rotateEndpointSecret = (
   acting: Acting,
   key: RowKey,
   overlapHours: number,
-): Promise<Rotated | Refusal> =>
+): Promise<WebhookSecretRotated | Refusal> =>
   changeEndpoint(
     database,
     acting,

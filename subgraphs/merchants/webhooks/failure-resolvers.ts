@@ -2,6 +2,8 @@
 import type {
   QueryResolvers,
   QuerywebhookFailuresArgs,
+  WebhookFailure,
+  WebhookFailures,
 } from '../../../schema/generated/merchants.ts';
 import type { OnPool } from '../../platform/database/orm.ts';
 import { anyMerchantOf, orThrow } from '../../platform/access/access.ts';
@@ -31,14 +33,7 @@ interface FailuresWalk {
 }
 
 /** An address with failures since the moment that was asked for. */
-interface FailingAddress {
-  readonly merchantId: string;
-  readonly shopId: string;
-  readonly endpointId: string | null;
-  readonly url: string;
-  readonly lane: string;
-  readonly oldestAt: Temporal.Instant;
-}
+type FailingAddress = Omit<WebhookFailure, 'count'> & { readonly lane: string };
 
 interface FoundFailures {
   /** The oldest failure first. */
@@ -142,15 +137,6 @@ const walkFailures = async (runner: Runner, walk: FailuresWalk): Promise<FoundFa
 const since_max_days = 31;
 const since_days = 7;
 
-type Failure = Omit<FailingAddress, 'lane'> & {
-  readonly count: { readonly count: number; readonly isExact: boolean };
-};
-
-interface Failures {
-  readonly nodes: readonly Failure[];
-  readonly hasMore: boolean;
-}
-
 type FailuresQuery = Required<QuerywebhookFailuresArgs> & { readonly merchantId: string | null };
 
 const startOfMonth = (at: Temporal.Instant): Temporal.Instant =>
@@ -164,7 +150,7 @@ const findFailures = async (
   runner: Runner,
   now: Temporal.Instant,
   { merchantId, mode, shopId = null, since: asked }: FailuresQuery,
-): Promise<Failures | Refusal> => {
+): Promise<WebhookFailures | Refusal> => {
   if (shopId !== null && !isUuid(shopId)) return refuse('bad_request', 'shopId: expected a UUID');
   const day_h = 24;
   const since = asked ?? now.subtract({ hours: since_days * day_h });
@@ -177,7 +163,7 @@ const findFailures = async (
     merchantId,
     shopId,
   });
-  const nodes: Failure[] = [];
+  const nodes: WebhookFailure[] = [];
   for (const { lane, ...address } of listed) {
     const values = [address.merchantId, mode, address.shopId, lane, since];
     const [row] = await run<{ counted: number }>(runner, count, values);
@@ -194,7 +180,6 @@ export const failureQueries = ({ database: { pool } }: OnPool) =>
   ({
     webhookFailures: async (_, query, { principal, now }) => {
       const merchantId = anyMerchantOf(principal, query.merchantId);
-      const found = orThrow(await findFailures(pool, now(), { ...query, merchantId }));
-      return { ...found, nodes: [...found.nodes] };
+      return orThrow(await findFailures(pool, now(), { ...query, merchantId }));
     },
   }) satisfies QueryResolvers;

@@ -2,19 +2,10 @@
  * Why a webhook was not answered, or not sent: a closed list for people's languages, beside the
  * error in words.
  */
+import type { enums } from '../../../schema/generated/enums.ts';
 import { errorCode } from '../../platform/tracing/error-code.ts';
 
-export type WebhookFault =
-  | 'timeout'
-  | 'connection_refused'
-  | 'connection_lost'
-  | 'unreachable'
-  | 'name_unknown'
-  | 'target_forbidden'
-  | 'tls'
-  | 'endpoint_gone'
-  | 'secret_unreadable'
-  | 'other';
+export type WebhookFault = (typeof enums.WebhookFault)[number];
 
 /** The target may not be connected to. */
 export class RefusedTarget extends Error {

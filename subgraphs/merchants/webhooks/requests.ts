@@ -1,4 +1,5 @@
 /** Shows the requests of deliveries: the event's frozen bytes and the headers. */
+import type { WebhookHeader, WebhookRequest } from '../../../schema/generated/merchants.ts';
 import { type Keys, unseal } from '../../platform/access/keys.ts';
 import { runByMerchant } from '../../platform/database/sharding.ts';
 import type { Runner, Statement } from '../../platform/database/statement.ts';
@@ -53,20 +54,8 @@ const shownHeaders = (eventId: string, signature: SignatureFormat): Record<strin
   return { ...fixedHeaders(id), ...signed };
 };
 
-/** A header as the graph has it. */
-interface ListedHeader {
-  readonly name: string;
-  readonly value: string;
-}
-
-export const listHeaders = (headers: Readonly<Record<string, string>>): ListedHeader[] =>
+export const listHeaders = (headers: Readonly<Record<string, string>>): WebhookHeader[] =>
   Object.entries(headers).map(([name, value]) => ({ name, value }));
-
-export interface WebhookRequest {
-  readonly body: string;
-  readonly headers: ListedHeader[];
-  readonly signature: SignatureFormat;
-}
 
 const requests: Statement = {
   name: 'delivery.requests',

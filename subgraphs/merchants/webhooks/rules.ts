@@ -3,6 +3,7 @@
  * attempt has a fresh `t` and signature. While a rotation overlaps, both secrets sign.
  */
 import { createHmac } from 'node:crypto';
+import type { enums } from '../../../schema/generated/enums.ts';
 
 /** From the start of an attempt to its answer, connecting included. */
 export const webhookDeadline_ms = 15_000;
@@ -50,8 +51,7 @@ export const webhookRetryDelays_ms = [
  */
 const webhookRetryJitter_share = 0.1;
 
-const signatureFormats = ['v2', 'legacy', 'stripe', 'standard'] as const;
-export type SignatureFormat = (typeof signatureFormats)[number];
+export type SignatureFormat = (typeof enums.WebhookSignature)[number];
 
 /** The headers of our own signatures. */
 interface SignatureHeaders {
