@@ -26,11 +26,10 @@ import {
   webhookLeaseMargin_ms,
 } from './rules.ts';
 import type { Keys } from '../../platform/access/keys.ts';
-import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { batched } from '../../platform/database/batch-calls.ts';
 import { noteListChange } from '../../platform/database/list-changes.ts';
 import { sentJson, sqlFile } from '../../platform/database/sql-file.ts';
-import { run } from '../../platform/database/statement.ts';
+import { asRow, run } from '../../platform/database/statement.ts';
 
 /*
  * Stores the results of attempts. Results of the same moment share one statement, which saves most
@@ -40,58 +39,50 @@ import { run } from '../../platform/database/statement.ts';
 
 /** One attempt's result, and what follows for its delivery. */
 interface AttemptResult {
-  readonly merchantId: string;
-  readonly deliveryId: string;
-  /** That of the delivery. */
-  readonly createdAt: Temporal.Instant;
-  /** The end of the lease under which it was made. */
-  readonly leaseUntil: Temporal.Instant;
-  readonly status: string;
-  readonly nextAttemptAt: Temporal.Instant | null;
-  readonly deliveredAt: Temporal.Instant | null;
+  readonly delivery: ClaimedDelivery;
   readonly at: Temporal.Instant;
-  readonly duration_ms: number;
-  readonly answerStatus: number | null;
-  readonly error: string | null;
-  readonly fault: WebhookFault | null;
-  readonly answerHead: string | null;
+  readonly endedAt: Temporal.Instant;
+  readonly answer: Answer;
+  readonly next: AfterAttempt;
 }
 
 const attempts = sqlFile(import.meta.dirname, 'store-attempts.sql');
 
-const textOf = (instant: Temporal.Instant | null): string | null => instant && rfc3339(instant);
+const rowOf = ({ delivery, at, endedAt, answer, next }: AttemptResult): object =>
+  asRow({
+    id: delivery.id,
+    createdAt: delivery.createdAt,
+    leaseUntil: delivery.leaseUntil,
+    status: next.status,
+    nextAttemptAt: next.status === 'pending' ? next.nextAttemptAt : null,
+    deliveredAt: next.status === 'delivered' ? endedAt : null,
+    at,
+    duration_ms: answer.duration_ms,
+    answerStatus: answer.status,
+    error: answer.error,
+    fault: answer.fault,
+    responseHead: answer.head,
+  });
 
-const rowOf = (result: AttemptResult): object => ({
-  id: result.deliveryId,
-  created_at: textOf(result.createdAt),
-  lease_until: textOf(result.leaseUntil),
-  status: result.status,
-  next_attempt_at: textOf(result.nextAttemptAt),
-  delivered_at: textOf(result.deliveredAt),
-  at: textOf(result.at),
-  duration_ms: result.duration_ms,
-  answer_status: result.answerStatus,
-  error: result.error,
-  fault: result.fault,
-  response_head: result.answerHead,
-});
-
-/** Stores one result; returns whether the lease still held. Rejects when the database fails. */
+/**
+ * Stores one result; false when the lease had ended and another process owned the delivery. Rejects
+ * when the database fails.
+ */
 const storeAttempt = batched<AttemptResult, boolean>({
   name: attempts.name,
-  callerOf: ({ merchantId }) => merchantId,
+  callerOf: ({ delivery }) => delivery.merchantId,
   run: async (pool, results) => {
-    const merchantId = results[0]?.merchantId ?? '';
+    const merchantId = results[0]?.delivery.merchantId ?? '';
     const rows = await run<{ deliveryId: string }>(pool, attempts, [
       merchantId,
       sentJson(results.map(rowOf)),
     ]);
     const held = new Set(rows.map(({ deliveryId }) => deliveryId));
-    const stored = results.filter(({ deliveryId }) => held.has(deliveryId));
+    const stored = results.filter(({ delivery }) => held.has(delivery.id));
     if (stored.length > 0) noteListChange(pool, { list: 'webhook_deliveries', merchantId });
-    if (stored.some(({ status }) => status === 'failed'))
+    if (stored.some(({ next }) => next.status === 'failed'))
       noteListChange(pool, { list: 'webhook_failures', merchantId });
-    return results.map(({ deliveryId }) => held.has(deliveryId));
+    return results.map(({ delivery }) => held.has(delivery.id));
   },
 });
 
@@ -142,17 +133,17 @@ const attempt = async (
   const about = { deliveryId, eventId, merchantId };
   try {
     const at = await momentOf(deps, delivery);
-    const { attempted, answer } = await send(deps, delivery);
+    const answer = await send(deps, delivery);
     if (answer.status === null) span?.fail('no_answer');
     else span?.note({ 'http.response.status_code': answer.status });
     const endedAt = await momentOf(deps, delivery);
     const next = afterAttempt(
-      attempted,
+      attemptedOf(delivery, answer),
       delivery.attempts - delivery.attemptsBefore + 1,
       endedAt,
       Math.random(),
     );
-    const stored = await store(deps, delivery, { at, endedAt, answer, next });
+    const stored = await storeAttempt(deps.pool, { delivery, at, endedAt, answer, next });
     webhookAttempts.inc({ result: next.status === 'pending' ? 'retry' : next.status });
     if (!stored)
       log.warn(about, 'a webhook was sent, but its lease ended before the result was stored');
@@ -189,26 +180,17 @@ const unsent = (error: string, fault: WebhookFault): Answer => ({
 const send = async (
   deps: DeliveryDeps,
   { url, eventId, message }: ClaimedDelivery,
-): Promise<{ attempted: Attempted; answer: Answer }> => {
-  if (!message)
-    return { attempted: { kind: 'pointless' }, answer: unsent(notSent, 'endpoint_gone') };
+): Promise<Answer> => {
+  if (!message) return unsent(notSent, 'endpoint_gone');
   const headers = headersOf(deps, eventId, message);
-  if (!headers)
-    return {
-      attempted: { kind: 'no_answer' },
-      answer: unsent('not sent: the secret cannot be read', 'secret_unreadable'),
-    };
-  const answer = await postWebhook(deps.targets, {
-    url,
-    headers,
-    body: message.body,
-    deadline_ms: deps.limits.deadline_ms,
-  });
-  return {
-    attempted:
-      answer.status === null ? { kind: 'no_answer' } : { kind: 'answered', status: answer.status },
-    answer,
-  };
+  if (!headers) return unsent('not sent: the secret cannot be read', 'secret_unreadable');
+  const { deadline_ms } = deps.limits;
+  return postWebhook(deps.targets, { url, headers, body: message.body, deadline_ms });
+};
+
+const attemptedOf = ({ message }: ClaimedDelivery, { status }: Answer): Attempted => {
+  if (!message) return { kind: 'pointless' };
+  return status === null ? { kind: 'no_answer' } : { kind: 'answered', status };
 };
 
 /** The headers; null when a secret cannot be read. */
@@ -224,32 +206,3 @@ const headersOf = (
     return null;
   }
 };
-
-interface Attempt {
-  readonly at: Temporal.Instant;
-  readonly endedAt: Temporal.Instant;
-  readonly answer: Answer;
-  readonly next: AfterAttempt;
-}
-
-/** False when the lease had ended and another process owned the delivery. */
-const store = (
-  deps: DeliveryDeps,
-  delivery: ClaimedDelivery,
-  { at, endedAt, answer, next }: Attempt,
-): Promise<boolean> =>
-  storeAttempt(deps.pool, {
-    merchantId: delivery.merchantId,
-    deliveryId: delivery.id,
-    createdAt: delivery.createdAt,
-    leaseUntil: delivery.leaseUntil,
-    status: next.status,
-    nextAttemptAt: next.status === 'pending' ? next.nextAttemptAt : null,
-    deliveredAt: next.status === 'delivered' ? endedAt : null,
-    at,
-    duration_ms: answer.duration_ms,
-    answerStatus: answer.status,
-    error: answer.error,
-    fault: answer.fault,
-    answerHead: answer.head,
-  });
