@@ -3,13 +3,18 @@
  * only.
  */
 import { randomUUID } from 'node:crypto';
-import { isUuid } from '../../rules/ids.ts';
 import { BlockEntryEntity, type BlockEntry } from '../../platform/policies/policies.ts';
 import { blockValue, blockValueExpected, type BlockKind } from '../../rules/block.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { allKeys } from '../../platform/access/keys.ts';
 import type { Acting } from '../../platform/database/audit.ts';
-import { changePolicy, missing, reasonMistake, type PolicyDeps } from './change-policy.ts';
+import {
+  changePolicy,
+  missing,
+  reasonMistake,
+  removing,
+  type PolicyDeps,
+} from './change-policy.ts';
 
 /** Entries of a merchant's own list at most; every process keeps the list in memory. */
 export const blocksPerMerchant_max = 10_000;
@@ -59,22 +64,11 @@ export const addBlockEntry = async (
 };
 
 /** Removes an entry from the list of all merchants or of one. Refuses with `not_found`. */
-export const removeBlockEntry = async (
+export const removeBlockEntry = (
   deps: PolicyDeps,
   acting: Acting,
   { merchantId, id }: { readonly merchantId: string | null; readonly id: string },
 ): Promise<{ readonly id: string } | Refusal> => {
-  const gone = refuse('not_found', 'there is no such entry on this list');
-  if (!isUuid(id)) return gone;
-  return changePolicy(
-    deps,
-    acting,
-    { action: 'block_entry.remove', merchantId, id },
-    async (em) => {
-      const entry = await em.findOne(BlockEntryEntity, { id, merchantId });
-      if (!entry) return gone;
-      em.remove(entry);
-      return { id };
-    },
-  );
+  const remove = removing(BlockEntryEntity, id, { id, merchantId }, 'entry on this list');
+  return changePolicy(deps, acting, { action: 'block_entry.remove', merchantId, id }, remove);
 };

@@ -11,6 +11,7 @@ import {
   type PolicyDeps,
   changePolicy,
   reasonMistake,
+  removing,
 } from './change-policy.ts';
 import { recordAdjustment, recordSettlement } from '../ledger/record-movement.ts';
 import { setExchangeRate, setRate } from './set-rate.ts';
@@ -58,25 +59,17 @@ const forbidPurpose = async (
 };
 
 /** Allows a word again. Refuses with `not_found`. */
-const allowPurpose = async (
+const allowPurpose = (
   deps: PolicyDeps,
   acting: Acting,
   id: string,
-): Promise<{ readonly id: string } | Refusal> => {
-  const gone = refuse('not_found', 'there is no such forbidden purpose');
-  if (!isUuid(id)) return gone;
-  return changePolicy(
+): Promise<{ readonly id: string } | Refusal> =>
+  changePolicy(
     deps,
     acting,
     { action: 'forbidden_purpose.remove', merchantId: null, id },
-    async (em) => {
-      const word = await em.findOne(ForbiddenWordEntity, { id });
-      if (!word) return gone;
-      em.remove(word);
-      return { id };
-    },
+    removing(ForbiddenWordEntity, id, { id }, 'forbidden purpose'),
   );
-};
 
 const shopNamed = (shopId: string | null | undefined): string | null => {
   if (shopId && !isUuid(shopId)) throw refusal('not_found', 'there is no such shop');

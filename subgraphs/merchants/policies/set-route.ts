@@ -3,14 +3,12 @@
  */
 import type { MutationbankRouteSetArgs } from '../../../schema/generated/merchants.ts';
 import { randomUUID } from 'node:crypto';
-import { forUpdate } from '../../platform/database/orm-connections.ts';
-import { isUuid } from '../../rules/ids.ts';
 import { BankRouteEntity, type BankRoute } from '../../acquirers/entities.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { methodsOf } from '../../rules/banks.ts';
 import { changeEntities, type Acting } from '../../platform/database/audit.ts';
 import { lockShop } from '../shops/change-shop.ts';
-import type { PolicyDeps } from './change-policy.ts';
+import { removing, type PolicyDeps } from './change-policy.ts';
 
 const priority_max = 1_000;
 
@@ -59,22 +57,11 @@ export const setRoute = async (
 };
 
 /** Removes a route. Refuses with `not_found`. */
-export const removeRoute = async (
+export const removeRoute = (
   { database }: PolicyDeps,
   acting: Acting,
   { merchantId, id }: { readonly merchantId: string; readonly id: string },
 ): Promise<{ readonly id: string } | Refusal> => {
-  const gone = refuse('not_found', 'there is no such route');
-  if (!isUuid(id)) return gone;
-  return changeEntities(
-    database,
-    acting,
-    { action: 'bank_route.remove', merchantId, id },
-    async (em) => {
-      const route = await em.findOne(BankRouteEntity, { merchantId, id }, forUpdate);
-      if (!route) return gone;
-      em.remove(route);
-      return { id };
-    },
-  );
+  const remove = removing(BankRouteEntity, id, { merchantId, id }, 'route');
+  return changeEntities(database, acting, { action: 'bank_route.remove', merchantId, id }, remove);
 };

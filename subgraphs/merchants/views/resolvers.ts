@@ -7,7 +7,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
-import { platformMerchantId, isUuid } from '../../rules/ids.ts';
+import { platformMerchantId } from '../../rules/ids.ts';
 import { merchantOf, asType } from '../../platform/access/access.ts';
 import {
   actorOf,
@@ -15,6 +15,7 @@ import {
   type Acting,
   type AuditedAction,
 } from '../../platform/database/audit.ts';
+import { removing } from '../policies/change-policy.ts';
 import { SavedViewEntity, type SavedView } from '../entities.ts';
 import { textMistake } from '../../rules/texts.ts';
 
@@ -103,21 +104,15 @@ const saveView = async (
 };
 
 /** Removes one of the caller's views; `not_found` when it is none. */
-const deleteView = async (
+const deleteView = (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
   id: string,
 ): Promise<{ readonly id: string } | Refusal> => {
-  const none = refuse('not_found', 'there is no such view');
-  if (!isUuid(id)) return none;
   const owner = ownerOf(acting);
   const action: AuditedAction = { action: 'saved_view.delete', merchantId: owner.merchantId, id };
-  return changeEntities(database, acting, action, async (em) => {
-    const view = await em.findOne(SavedViewEntity, { ...owner, id });
-    if (!view) return none;
-    em.remove(view);
-    return { id };
-  });
+  const remove = removing(SavedViewEntity, id, { ...owner, id }, 'view');
+  return changeEntities(database, acting, action, remove);
 };
 
 interface ViewDeps {
