@@ -30,14 +30,11 @@ const sealedSecrets = new Gauge({
   registers: [metrics],
 });
 
-/** Finds texts sealed with other keys, and replaces those of one merchant or of the platform. */
-interface ColumnStatements {
-  readonly find: Statement;
-  readonly change: Statement;
-}
-
-// A sealed text is `v1.<key id>.<...>` and unique, so it identifies its row.
-const statementsOf = ([table, column]: (typeof sealedColumns)[number]): ColumnStatements => {
+/**
+ * Finds texts sealed with other keys, and replaces those of one merchant or of the platform. A
+ * sealed text is `v1.<key id>.<...>` and unique, so it identifies its row.
+ */
+const statements = sealedColumns.map(([table, column]) => {
   const isOfMerchants = table !== 'kept_key';
   const [owner, owned] = isOfMerchants
     ? ['merchant_id', 't.merchant_id = $3 and ']
@@ -52,8 +49,7 @@ const statementsOf = ([table, column]: (typeof sealedColumns)[number]): ColumnSt
       text: `update ${table} t set ${column} = r.fresh from unnest($1::text[], $2::text[]) as r(old, fresh) where ${owned}t.${column} = r.old`,
     },
   };
-};
-const statements = sealedColumns.map(statementsOf);
+});
 
 const count: Statement = {
   name: 'reseal.count',
@@ -83,54 +79,35 @@ const resealed = (vaultKey: Keys, sealed: string): string | null => {
   }
 };
 
-interface Resealed {
-  readonly changed: number;
-  readonly damaged: number;
-}
-
 interface SealedRow {
   /** Null: the platform's own. */
   readonly merchantId: string | null;
   readonly sealed: string;
 }
 
-const resealColumn = async (
-  { pool, vaultKey, formerIds, stopping }: Omit<ResealDeps, 'log'>,
-  { find, change }: ColumnStatements,
-): Promise<Resealed> => {
-  const sum = { changed: 0, damaged: 0 };
-  let after: string | undefined = '';
-  while (after !== undefined && !stopping.aborted) {
-    const rows: readonly SealedRow[] = await run<SealedRow>(pool, find, [
-      formerIds,
-      after,
-      batch_max_rows,
-    ]);
-    const pairs = rows.map((row) => ({ ...row, fresh: resealed(vaultKey, row.sealed) }));
-    const whole = pairs.filter(({ fresh }) => fresh !== null);
-    for (const [merchantId, own] of Map.groupBy(whole, (row) => row.merchantId))
-      await run(pool, change, [
-        own.map(({ sealed }) => sealed),
-        own.map(({ fresh }) => fresh),
-        merchantId,
-      ]);
-    sum.changed += whole.length;
-    sum.damaged += pairs.length - whole.length;
-    after = rows.length === batch_max_rows ? rows.at(-1)?.sealed : undefined;
-  }
-  return sum;
-};
-
 /**
  * Re-encrypts everything sealed with a former key. Returns how many texts there were, and how many
  * cannot be read.
  */
-const resealSecrets = async (deps: Omit<ResealDeps, 'log'>): Promise<Resealed> => {
+const resealSecrets = async ({ pool, vaultKey, formerIds, stopping }: Omit<ResealDeps, 'log'>) => {
   const sum = { changed: 0, damaged: 0 };
-  for (const column of statements) {
-    const { changed, damaged } = await resealColumn(deps, column);
-    sum.changed += changed;
-    sum.damaged += damaged;
+  for (const { find, change } of statements) {
+    let after: string | undefined = '';
+    while (after !== undefined && !stopping.aborted) {
+      const values: readonly unknown[] = [formerIds, after, batch_max_rows];
+      const rows: readonly SealedRow[] = await run<SealedRow>(pool, find, values);
+      const pairs = rows.map((row) => ({ ...row, fresh: resealed(vaultKey, row.sealed) }));
+      const whole = pairs.filter(({ fresh }) => fresh !== null);
+      for (const [merchantId, own] of Map.groupBy(whole, (row) => row.merchantId))
+        await run(pool, change, [
+          own.map(({ sealed }) => sealed),
+          own.map(({ fresh }) => fresh),
+          merchantId,
+        ]);
+      sum.changed += whole.length;
+      sum.damaged += pairs.length - whole.length;
+      after = rows.length === batch_max_rows ? rows.at(-1)?.sealed : undefined;
+    }
   }
   return sum;
 };

@@ -21,21 +21,6 @@ export interface ChannelDeps {
   readonly channels: AlertChannels;
 }
 
-/** One message, as the webhook posts it. */
-interface Notice {
-  readonly id: string;
-  readonly kind: string;
-  readonly severity: string;
-  readonly merchant_id: string | null;
-  readonly merchant_name: string | null;
-  readonly mode: string | null;
-  readonly subject_id: string;
-  readonly detail: string;
-  readonly raised_at: string;
-  /** Where the console shows what it is about. */
-  readonly url: string;
-}
-
 interface Channel {
   readonly name: 'webhook' | 'mail';
   readonly send: (notice: Notice) => Promise<void>;
@@ -57,11 +42,12 @@ const sentAt = {
   mail: { property: 'mailedAt', column: 'mailed_at', mark: mark('mailed_at') },
 } as const;
 
+/** One message, as the webhook posts it. */
 const noticeOf = (
   { id, kind, merchantId, mode, subjectId, detail, raisedAt }: Alert,
   merchantName: string | null,
   publicUrl: string,
-): Notice => {
+) => {
   const owner = merchantId === platformMerchantId ? null : merchantId;
   return {
     id,
@@ -73,9 +59,11 @@ const noticeOf = (
     subject_id: subjectId,
     detail,
     raised_at: rfc3339(raisedAt),
+    /** Where the console shows what it is about. */
     url: `${publicUrl}/console${placeOf({ kind, merchantId: owner, mode, subjectId })}`,
   };
 };
+type Notice = ReturnType<typeof noticeOf>;
 
 const webhook = ({ url, secret }: NonNullable<AlertChannels['webhook']>): Channel => ({
   name: 'webhook',

@@ -24,7 +24,10 @@ import { lockShop } from '../shops/change-shop.ts';
 import { followClock, followRealTime } from '../webhooks/clock-participant.ts';
 
 /** A clock and what it shows now. */
-type ShownClock = TestClock & { readonly now: Temporal.Instant };
+type ShownClock = TestClock & {
+  readonly now: Temporal.Instant;
+  readonly advancingTo: Temporal.Instant | null;
+};
 
 export interface ClockVerbs {
   readonly database: Pick<Database, 'emOf'>;
@@ -51,7 +54,7 @@ const inMilliseconds = (moment: Temporal.Instant): Temporal.Instant =>
 const shownAt = (clock: TestClock, real: Temporal.Instant): ShownClock => {
   const { clockAt, setAt, frozen, targetAt } = clock;
   const now = frozen || targetAt ? clockAt : clockAt.add(setAt.until(real));
-  return { ...clock, now };
+  return { ...clock, now, advancingTo: targetAt };
 };
 
 /** The shop's clock; null when it uses the real time. */
@@ -224,10 +227,6 @@ const removeClock = async (
 
 // GraphQL resolvers for test clocks.
 
-const shown = (clock: ShownClock) => ({ ...clock, advancingTo: clock.targetAt });
-const clockOr = (clock: ShownClock | Refusal) =>
-  isRefusal(clock) ? clock : asType('TestClock', shown(clock));
-
 const unnamed = (): never => {
   throw refusal('bad_request', 'shopId: required');
 };
@@ -242,19 +241,20 @@ export const clockQueries = ({ database, realNow }: ClockVerbs): QueryResolvers 
     const asked = principal.kind === 'key' ? ofKey(principal, shopId) : (shopId ?? unnamed());
     if (asked === null) return null;
     const shop = { merchantId: merchantOf(principal, merchantId), shopId: asked };
-    const clock = await findClock(database.emOf(context), shop, realNow());
-    return clock && shown(clock);
+    return findClock(database.emOf(context), shop, realNow());
   },
 });
 
 /** The mutations of test clocks. Each writes an audit entry. */
 export const clockMutations = (verbs: ClockVerbs): MutationResolvers => ({
-  testClockCreate: async (_, input, context) => clockOr(await createClock(verbs, context, input)),
-  testClockAdvance: async (_, input, context) => clockOr(await advanceClock(verbs, context, input)),
+  testClockCreate: async (_, input, context) =>
+    asType('TestClock', await createClock(verbs, context, input)),
+  testClockAdvance: async (_, input, context) =>
+    asType('TestClock', await advanceClock(verbs, context, input)),
   testClockFreeze: async (_, shop, context) =>
-    clockOr(await switchClock(verbs, context, shop, true)),
+    asType('TestClock', await switchClock(verbs, context, shop, true)),
   testClockResume: async (_, shop, context) =>
-    clockOr(await switchClock(verbs, context, shop, false)),
+    asType('TestClock', await switchClock(verbs, context, shop, false)),
   testClockRemove: async (_, shop, context) =>
     asType('TestClockRemoved', await removeClock(verbs, context, shop)),
 });

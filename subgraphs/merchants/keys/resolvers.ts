@@ -8,8 +8,7 @@ import type {
 import type { Shop } from '../../platform/database/entities.ts';
 import type { PageQuery } from '../../platform/database/keyset.ts';
 import { isUuid } from '../../rules/ids.ts';
-import type { Principal } from '../../platform/access/principal.ts';
-import { perCall } from '../../platform/graph/subgraph.ts';
+import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
 import { merchantOf, asType, orThrow, refusal } from '../../platform/access/access.ts';
 import {
   approveApiKey,
@@ -31,10 +30,13 @@ import {
 import type { Keys } from '../../platform/access/keys.ts';
 
 /** Only the shop's own keys read its protection; of other shops a key reads names only. */
-const notForSiblings = (principal: Principal, { id }: Pick<Shop, 'id'>): void => {
-  if (principal.kind === 'key' && principal.shopId !== id)
-    throw refusal('scope_required', 'this field is for keys of the shop itself');
-};
+const forOwnKeys =
+  (name: 'requireSignature' | 'requireBoundSignature' | 'receiptsRequired') =>
+  (shop: Shop, _: unknown, { principal }: SubgraphContext): boolean => {
+    if (principal.kind === 'key' && principal.shopId !== shop.id)
+      throw refusal('scope_required', 'this field is for keys of the shop itself');
+    return shop[name];
+  };
 
 interface KeysAsked {
   readonly shop: ShopKey;
@@ -57,29 +59,12 @@ export const shopKeyFields = ({ database }: KeyDeps): ShopResolvers => {
           ),
         ),
       ),
-    ({ shop, page }) =>
-      JSON.stringify([
-        shop.merchantId,
-        shop.shopId,
-        page.first,
-        page.after,
-        page.last,
-        page.before,
-      ]),
+    (asked) => JSON.stringify(asked),
   );
   return {
-    requireSignature: (shop, _, { principal }) => {
-      notForSiblings(principal, shop);
-      return shop.requireSignature;
-    },
-    requireBoundSignature: (shop, _, { principal }) => {
-      notForSiblings(principal, shop);
-      return shop.requireBoundSignature;
-    },
-    receiptsRequired: (shop, _, { principal }) => {
-      notForSiblings(principal, shop);
-      return shop.receiptsRequired;
-    },
+    requireSignature: forOwnKeys('requireSignature'),
+    requireBoundSignature: forOwnKeys('requireBoundSignature'),
+    receiptsRequired: forOwnKeys('receiptsRequired'),
     allowList: ({ allowList }) => allowList,
     apiKeys: ({ merchantId, id }, page, context) =>
       keysOf(context).load({ shop: { merchantId, shopId: id }, page }),

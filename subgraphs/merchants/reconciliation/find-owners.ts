@@ -54,7 +54,9 @@ interface OpenLine extends LinePlace {
   readonly amount: bigint;
 }
 
-const each = <Given>(of: (kind: ReportedKind) => Given): Readonly<Record<ReportedKind, Given>> => ({
+export const each = <Given>(
+  of: (kind: ReportedKind) => Given,
+): Readonly<Record<ReportedKind, Given>> => ({
   payment: of('payment'),
   refund: of('refund'),
   payout: of('payout'),

@@ -29,7 +29,7 @@ import {
   type ReconciliationRun,
   type MatchProgress,
 } from './entities.ts';
-import { findOwners, lowest, ownersFrom, probeOwners, type Matching } from './find-owners.ts';
+import { each, findOwners, lowest, ownersFrom, probeOwners, type Matching } from './find-owners.ts';
 
 /*
  * Finds operations that succeeded here but are in no settlement report. It reads the postings of
@@ -102,37 +102,19 @@ interface Succeeded {
   readonly isOfBank: boolean;
 }
 
-const fact: Readonly<Record<ReportedKind, { readonly join: string; readonly bank: string }>> = {
-  payment: {
-    join: 'join payment as fact on fact.merchant_id = $1 and fact.id = booked.source_id',
-    bank: 'fact.connector',
-  },
-  refund: {
-    join: `join refund as fact on fact.merchant_id = $1 and fact.id = booked.source_id
-      join payment on payment.merchant_id = $1 and payment.id = fact.payment_id`,
-    bank: 'payment.connector',
-  },
-  payout: {
-    join: 'join payout as fact on fact.merchant_id = $1 and fact.id = booked.source_id',
-    bank: 'fact.connector',
-  },
-};
+/** SQL: a refund went to the bank of its payment. */
+const paymentOfRefund = 'join payment on payment.merchant_id = $1 and payment.id = fact.payment_id';
 
-const succeededOf = (kind: ReportedKind): Statement => ({
+const succeeded = each<Statement>((kind) => ({
   name: `reconciliation.succeeded_${kind}`,
   text: `select booked.source_id as id, booked.id as "postingId", booked.created_at as at, booked.amount, booked.currency, fact.bank_ref as "bankRef",
-      coalesce(${fact[kind].bank} = $8, false) as "isOfBank"
+      coalesce(${kind === 'refund' ? 'payment' : 'fact'}.connector = $8, false) as "isOfBank"
     from (select id, source_id, created_at, amount, currency from posting
       where merchant_id = $1 and shop_id = $2 and mode = $3 and type = '${kind}' and (created_at, id) > ($4::timestamptz, $5::uuid) and created_at >= $4 and created_at < $6
       order by created_at, id limit $7) as booked
-    ${fact[kind].join} order by booked.created_at, booked.id`,
-});
-
-const succeeded: Readonly<Record<ReportedKind, Statement>> = {
-  payment: succeededOf('payment'),
-  refund: succeededOf('refund'),
-  payout: succeededOf('payout'),
-};
+    join ${kind} as fact on fact.merchant_id = $1 and fact.id = booked.source_id
+    ${kind === 'refund' ? paymentOfRefund : ''} order by booked.created_at, booked.id`,
+}));
 
 interface Look extends Matching {
   readonly gap: Missing['gaps'][number];
