@@ -17,6 +17,7 @@ import {
   amount,
   byId,
   idOf,
+  lineBegin,
   listing,
   listOf,
   metadata,
@@ -39,9 +40,7 @@ const narrowedTo = async ({ given, client }: Context): Promise<string | undefine
 };
 
 export const paymentLine = (one: Schemas['Payment']): readonly string[] => [
-  one.id,
-  second(one.created_at),
-  one.status.padEnd(10),
+  ...lineBegin(one),
   money(one.amount, one.currency).padStart(14),
   one.order_id,
   ...(one.status === 'failed' ? [one.metadata['failure_code'] ?? '-'] : []),
@@ -49,18 +48,14 @@ export const paymentLine = (one: Schemas['Payment']): readonly string[] => [
 
 /** A refund does not name its currency: its amount is printed in minor units. */
 const refundLine = (one: Schemas['Refund']): readonly string[] => [
-  one.id,
-  second(one.created_at),
-  one.status.padEnd(10),
+  ...lineBegin(one),
   String(one.amount).padStart(14),
   `of ${one.payment_id}`,
   one.fail_reason || '-',
 ];
 
 const receiptLine = (one: Schemas['Receipt']): readonly string[] => [
-  one.id,
-  second(one.created_at),
-  one.status.padEnd(10),
+  ...lineBegin(one),
   money(one.amount, one.currency).padStart(14),
   one.type.padEnd(7),
   `of ${one.payment_id}`,

@@ -11,13 +11,11 @@ import {
   moments,
   money,
   neededAmount,
-  second,
+  lineBegin,
 } from './shared-options.ts';
 
 const payoutLine = (one: Schemas['Payout']): readonly string[] => [
-  one.id,
-  second(one.created_at),
-  one.status.padEnd(10),
+  ...lineBegin(one),
   money(one.amount, one.currency).padStart(14),
   one.order_id ?? '-',
   one.fail_reason || '-',

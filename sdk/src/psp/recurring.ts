@@ -17,6 +17,7 @@ import {
   byId,
   idOf,
   limit,
+  lineBegin,
   listOf,
   metadata,
   money,
@@ -27,9 +28,7 @@ import {
 } from './shared-options.ts';
 
 const subscriptionLine = (one: Schemas['Subscription']): readonly string[] => [
-  one.id,
-  second(one.created_at),
-  one.status.padEnd(10),
+  ...lineBegin(one),
   money(one.amount, one.currency).padStart(14),
   one.customer_ref,
   `next ${one.next_charge_at === null ? '-' : second(one.next_charge_at)}`,
@@ -87,9 +86,7 @@ export const subscriptions: readonly Command[] = [
 ];
 
 const tokenLine = (one: Schemas['Token']): readonly string[] => [
-  one.id,
-  second(one.created_at),
-  one.status.padEnd(10),
+  ...lineBegin(one),
   one.method.padEnd(5),
   one.customer_ref,
   one.card_mask ?? '-',

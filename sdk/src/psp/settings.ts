@@ -89,18 +89,13 @@ export const apiKeyOf = (env: Environment, { apiKey }: Settings): string => {
   throw new Failure('setup', `${source}: expected sk_test_... or sk_live_...`);
 };
 
+const variables = { url: 'PSP_URL', apiKey: 'PSP_API_KEY', signingSecret: 'PSP_SIGNING_SECRET' };
+
 /** The settings that hold: a variable goes before the file. */
 export const readSettings = (env: Environment): Settings => {
-  const file = readFile(env);
-  const [url, apiKey, signingSecret] = [
-    env['PSP_URL'] ?? file.url,
-    env['PSP_API_KEY'] ?? file.apiKey,
-    env['PSP_SIGNING_SECRET'] ?? file.signingSecret,
-  ];
-  return {
-    ...file,
-    ...(url ? { url } : {}),
-    ...(apiKey ? { apiKey } : {}),
-    ...(signingSecret ? { signingSecret } : {}),
-  };
+  const set = Object.entries(variables).flatMap(([name, variable]) => {
+    const value = env[variable];
+    return value ? [[name, value] as const] : [];
+  });
+  return { ...readFile(env), ...Object.fromEntries(set) };
 };

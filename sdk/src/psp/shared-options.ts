@@ -113,6 +113,13 @@ export const listOf = <Status extends string, Item extends object>(
     printList(context, await of.list(context, narrowing(context, of.statuses)), of.line),
 });
 
+/** What the line of an object begins with. */
+export const lineBegin = (one: {
+  readonly id: string;
+  readonly created_at: string;
+  readonly status: string;
+}): readonly string[] => [one.id, second(one.created_at), one.status.padEnd(10)];
+
 /** A moment in a line: to the second, as `--created-from` takes it. */
 export const second = (moment: string): string => moment.replace(/\.\d+Z$/, 'Z');
 
