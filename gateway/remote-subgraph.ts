@@ -81,18 +81,12 @@ const shareRequests = (deps: SharingDeps): ((operation: SharedOperation) => Prom
   let inFlight = 0;
   let isDue = false;
 
-  const sendAlone = async ({ operation, answer }: Waiting): Promise<void> =>
-    alone(operation).then(answer.resolve, answer.reject);
-
-  const send = async (batch: readonly Waiting[]): Promise<void> => {
-    const [first] = batch;
-    if (first && batch.length === 1) return sendAlone(first);
-    await sendTogether(deps, batch);
-  };
-
   const work = async (batch: readonly Waiting[]): Promise<void> => {
     inFlight += 1;
-    await send(batch);
+    const [first] = batch;
+    if (first && batch.length === 1)
+      await alone(first.operation).then(first.answer.resolve, first.answer.reject);
+    else await sendTogether(deps, batch);
     inFlight -= 1;
     if (waiting.length > 0) begin();
   };

@@ -98,8 +98,9 @@ const resolveDocument = (
   );
   const others = fields.filter((field) => !ofSchema.includes(field));
   const onlyTypeNames = others.every(({ name }) => name.value === '__typename');
-  if (resolved === null && ofSchema.length === 0)
-    return { planned: whole, introspection: null, names, unresolved: true };
+  const unresolved = resolved === null;
+  if (ofSchema.length === 0 && (unresolved || !onlyTypeNames))
+    return { planned: chosen, introspection: null, names, unresolved };
   const asking = (selections: readonly FieldNode[]): DocumentNode => ({
     kind: Kind.DOCUMENT,
     definitions: [
@@ -109,14 +110,7 @@ const resolveDocument = (
   });
   if (onlyTypeNames)
     return { planned: null, introspection: asking(fields), names, unresolved: false };
-  if (ofSchema.length === 0)
-    return { planned: chosen, introspection: null, names, unresolved: false };
-  return {
-    planned: asking(others),
-    introspection: asking(ofSchema),
-    names,
-    unresolved: resolved === null,
-  };
+  return { planned: asking(others), introspection: asking(ofSchema), names, unresolved };
 };
 
 const withoutName = ({

@@ -10,6 +10,7 @@ import {
   GraphQLError,
   Kind,
   OperationTypeNode,
+  parse,
   separateOperations,
   visit,
   type ASTNode,
@@ -139,7 +140,7 @@ const queryForEvent = (
   while (names.has(idVariable)) idVariable += '_';
   const query: DocumentNode = {
     kind: Kind.DOCUMENT,
-    definitions: [queryOf(typeName, selectionSet, idVariable, definitions), ...used],
+    definitions: [...queryOf(typeName, selectionSet, idVariable, definitions).definitions, ...used],
   };
   const variables = Object.fromEntries(
     definitions.flatMap(({ variable: { name } }) =>
@@ -157,41 +158,23 @@ const queryForEvent = (
   };
 };
 
-const name = (value: string) => ({ kind: Kind.NAME, value }) as const;
-
+/** The query of one event, whose selection is the client's. */
 const queryOf = (
   typeName: string,
   selectionSet: SelectionSetNode,
-  idVariable: string,
+  id: string,
   definitions: readonly VariableDefinitionNode[],
-): OperationDefinitionNode => {
-  const variable = { kind: Kind.VARIABLE, name: name(idVariable) } as const;
-  const idDefinition: VariableDefinitionNode = {
-    kind: Kind.VARIABLE_DEFINITION,
-    variable,
-    type: { kind: Kind.NON_NULL_TYPE, type: { kind: Kind.NAMED_TYPE, name: name('ID') } },
-  };
-  const liveEvent: FieldNode = {
-    kind: Kind.FIELD,
-    name: name('liveEvent'),
-    arguments: [{ kind: Kind.ARGUMENT, name: name('id'), value: variable }],
-    selectionSet: {
-      kind: Kind.SELECTION_SET,
-      selections: [
-        {
-          kind: Kind.INLINE_FRAGMENT,
-          typeCondition: { kind: Kind.NAMED_TYPE, name: name(typeName) },
-          selectionSet,
-        },
-      ],
+): DocumentNode => {
+  const text = `query ($${id}: ID!) { liveEvent(id: $${id}) { ... on ${typeName} { __typename } } }`;
+  return visit(parse(text, { noLocation: true }), {
+    InlineFragment: { leave: (fragment) => ({ ...fragment, selectionSet }) },
+    OperationDefinition: {
+      leave: ({ variableDefinitions = [], ...query }) => ({
+        ...query,
+        variableDefinitions: [...variableDefinitions, ...definitions],
+      }),
     },
-  };
-  return {
-    kind: Kind.OPERATION_DEFINITION,
-    operation: OperationTypeNode.QUERY,
-    variableDefinitions: [idDefinition, ...definitions],
-    selectionSet: { kind: Kind.SELECTION_SET, selections: [liveEvent] },
-  };
+  });
 };
 
 /** The fragments that a selection spreads, and those that they spread. */
