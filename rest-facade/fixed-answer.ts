@@ -14,7 +14,8 @@ import { lazily } from '../subgraphs/platform/graph/lazily.ts';
 export interface FixedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly plain: { readonly tag: string; readonly bytes: Buffer };
-  readonly gzipped: { readonly tag: string; readonly bytes: Buffer };
+  /** Null where compression gains nothing. */
+  readonly gzipped: { readonly tag: string; readonly bytes: Buffer } | null;
   /** Null where no build made it: Brotli takes too long for a service that starts. */
   readonly brotli: { readonly tag: string; readonly bytes: Buffer } | null;
 }
@@ -30,6 +31,7 @@ export const prepareAnswer = async (
   headers: Readonly<Record<string, string>>,
 ): Promise<FixedAnswer> => {
   const bytes = Buffer.from(text);
+  const gzipped = await compress(bytes);
   const digest = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   return {
     headers: {
@@ -37,7 +39,7 @@ export const prepareAnswer = async (
       vary: ['accept-encoding', headers['vary']].filter(Boolean).join(', '),
     },
     plain: { tag: `"${digest}"`, bytes },
-    gzipped: { tag: `"${digest}-gzip"`, bytes: await compress(bytes) },
+    gzipped: gzipped.length < bytes.length ? { tag: `"${digest}-gzip"`, bytes: gzipped } : null,
     brotli: null,
   };
 };
@@ -69,12 +71,17 @@ export const sendAnswer = (
   reply: FastifyReply,
   answer: FixedAnswer,
 ): FastifyReply => {
-  const isBrotli = answer.brotli !== null && takes(request, 'br');
-  const coding = isBrotli ? 'br' : takes(request, 'gzip') ? 'gzip' : null;
-  const { tag, bytes } = (isBrotli && answer.brotli) || (coding ? answer.gzipped : answer.plain);
+  const { brotli, gzipped, plain } = answer;
+  const [coded, coding] =
+    brotli && takes(request, 'br')
+      ? [brotli, 'br']
+      : gzipped && takes(request, 'gzip')
+        ? [gzipped, 'gzip']
+        : [plain, null];
+  const { tag, bytes } = coded;
   reply.headers(answer.headers).header('etag', tag);
   if (holds(request, tag)) return reply.code(304).send();
-  if (coding) reply.header('content-encoding', coding);
+  if (coding !== null) reply.header('content-encoding', coding);
   return reply.send(bytes);
 };
 

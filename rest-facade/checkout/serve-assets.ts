@@ -6,9 +6,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
+import { brotliCompress } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { errorJson } from '../../schema/wire.ts';
+import { lazily } from '../../subgraphs/platform/graph/lazily.ts';
+import { prepareAnswer, sendAnswer, withBrotli, type FixedAnswer } from '../fixed-answer.ts';
 
 const folder = new URL('./browser/', import.meta.url);
 
@@ -35,56 +37,41 @@ const fontNames = ['onest-latin.woff2', 'onest-cyrillic.woff2', 'onest-currency.
 
 const age_max_s = 31_536_000;
 
-const compressors = { br: promisify(brotliCompress), gzip: promisify(gzip) } as const;
-type Coding = keyof typeof compressors;
-const codings = ['br', 'gzip'] as const satisfies readonly Coding[];
-
-interface Asset {
-  readonly type: string;
-  readonly plain: Buffer;
-  /** Null where compression gains nothing. */
-  readonly compressed: ((coding: Coding) => Promise<Buffer>) | null;
-}
+const compress = promisify(brotliCompress);
 
 /** The assets by name, and the address prefix that holds their digest. */
 export interface Assets {
-  readonly files: ReadonlyMap<string, Asset>;
+  readonly files: ReadonlyMap<string, () => Promise<FixedAnswer>>;
   readonly version: string;
   readonly address: (name: string) => string;
 }
 
 const read = (name: string): Buffer => readFileSync(new URL(name, folder));
 
-const text = (type: string, plain: Buffer): Asset => {
-  const made = new Map<Coding, Promise<Buffer>>();
-  return {
-    type,
-    plain,
-    compressed: (coding) => {
-      const bytes = made.get(coding) ?? compressors[coding](plain);
-      made.set(coding, bytes);
-      return bytes;
-    },
-  };
+const make = async (type: string, bytes: Buffer): Promise<FixedAnswer> => {
+  const headers = { 'content-type': type, 'x-content-type-options': 'nosniff' };
+  const answer = await prepareAnswer(bytes, headers);
+  return answer.gzipped ? withBrotli(answer, await compress(bytes)) : answer;
 };
 
 /** Reads the assets. Throws when one is missing: the page would not work without it. */
 export const readAssets = (): Assets => {
-  const files = new Map<string, Asset>([
-    ['page.css', text('text/css; charset=utf-8', Buffer.concat(styleParts.map(read)))],
-    ['icon.svg', text('image/svg+xml', read('icon.svg'))],
+  const files = [
+    ['page.css', 'text/css; charset=utf-8', Buffer.concat(styleParts.map(read))],
+    ['icon.svg', 'image/svg+xml', read('icon.svg')],
     ...[...moduleNames, ...linkModuleNames].map(
-      (name) => [name, text('text/javascript; charset=utf-8', read(name))] as const,
+      (name) => [name, 'text/javascript; charset=utf-8', read(name)] as const,
     ),
-    ...fontNames.map(
-      (name) =>
-        [name, { type: 'font/woff2', plain: read(`fonts/${name}`), compressed: null }] as const,
-    ),
-  ]);
+    ...fontNames.map((name) => [name, 'font/woff2', read(`fonts/${name}`)] as const),
+  ] as const;
   const digest = createHash('sha256');
-  for (const [name, { plain }] of files) digest.update(name).update(plain);
+  for (const [name, , bytes] of files) digest.update(name).update(bytes);
   const version = digest.digest('hex').slice(0, 16);
-  return { files, version, address: (name) => `/pay/assets/${version}/${name}` };
+  return {
+    files: new Map(files.map(([name, type, bytes]) => [name, lazily(() => make(type, bytes))])),
+    version,
+    address: (name) => `/pay/assets/${version}/${name}`,
+  };
 };
 
 /**
@@ -97,22 +84,9 @@ export const serveAssets = (app: FastifyInstance, assets: Assets): void => {
     async (request, reply) => {
       const asset = assets.files.get(request.params.name);
       if (!asset) return reply.code(404).send(errorJson('not_found', 'there is no such file'));
-      const accepted = request.headers['accept-encoding'] ?? '';
-      const { compressed } = asset;
-      const coding =
-        compressed && codings.find((name) => new RegExp(`\\b${name}\\b`).test(accepted));
-      if (coding) void reply.header('content-encoding', coding);
-      return reply
-        .header(
-          'cache-control',
-          request.params.version === assets.version
-            ? `public, max-age=${age_max_s}, immutable`
-            : 'no-store',
-        )
-        .header('vary', 'accept-encoding')
-        .header('x-content-type-options', 'nosniff')
-        .type(asset.type)
-        .send(compressed && coding ? await compressed(coding) : asset.plain);
+      const isCurrent = request.params.version === assets.version;
+      const cacheControl = isCurrent ? `public, max-age=${age_max_s}, immutable` : 'no-store';
+      return sendAnswer(request, reply.header('cache-control', cacheControl), await asset());
     },
   );
 };
