@@ -10,12 +10,7 @@ import { banksEntities, callsEntities } from './acquirers/entities.ts';
 import { policiesEntities } from './platform/policies/policies.ts';
 import { paymentsEntities } from './payments/entities.ts';
 import { payoutsEntities } from './payouts/entities.ts';
-import {
-  ApiRequestEntity,
-  merchantsEntities,
-  viewEntities,
-  sessionEntities,
-} from './merchants/entities.ts';
+import { merchantsEntities } from './merchants/entities.ts';
 import { recurringEntities } from './recurring/entities.ts';
 import { reconciliationEntities } from './merchants/reconciliation/entities.ts';
 
@@ -28,13 +23,10 @@ export const entities = [
   ...totalsEntities,
   ...banksEntities,
   ...callsEntities,
-  ApiRequestEntity,
   ...policiesEntities,
   ...paymentsEntities,
   ...payoutsEntities,
   ...recurringEntities,
   ...merchantsEntities,
   ...reconciliationEntities,
-  ...viewEntities,
-  ...sessionEntities,
 ];

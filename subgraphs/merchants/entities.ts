@@ -1,4 +1,4 @@
-/** Tables of the merchants subgraph: keys and rates, and webhook deliveries. */
+/** Tables of the merchants subgraph. */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { Scope, Role } from '../platform/access/principal.ts';
 import { instant } from '../platform/database/instant.ts';
@@ -122,15 +122,6 @@ export const WebhookAttemptEntity = defineEntity({
 });
 export type WebhookAttempt = Row<InferEntity<typeof WebhookAttemptEntity>>;
 
-export const merchantsEntities = [
-  ApiKeyEntity,
-  WebhookEndpointEntity,
-  WebhookDeliveryEntity,
-  WebhookAttemptEntity,
-];
-
-// The table of the request log.
-
 /** A request with a key that was refused, that failed, or that created something. */
 export const ApiRequestEntity = defineEntity({
   name: 'ApiRequest',
@@ -161,8 +152,7 @@ export const ApiRequestEntity = defineEntity({
 });
 export type ApiRequest = Row<InferEntity<typeof ApiRequestEntity>>;
 
-// Saved views of lists. The zero merchant stands for the platform's people.
-
+/** A saved view of a list. The zero merchant stands for the platform's people. */
 export const SavedViewEntity = defineEntity({
   name: 'SavedView',
   tableName: 'saved_view',
@@ -179,10 +169,6 @@ export const SavedViewEntity = defineEntity({
   },
 });
 export type SavedView = Row<InferEntity<typeof SavedViewEntity>>;
-
-export const viewEntities = [SavedViewEntity];
-
-// Console sessions and the one-time login links of administrators.
 
 export const ConsoleSessionEntity = defineEntity({
   name: 'ConsoleSession',
@@ -205,6 +191,7 @@ export const ConsoleSessionEntity = defineEntity({
 });
 export type ConsoleSession = Row<InferEntity<typeof ConsoleSessionEntity>>;
 
+/** A one-time login link. */
 export const ConsoleLinkEntity = defineEntity({
   name: 'ConsoleLink',
   tableName: 'console_link',
@@ -226,4 +213,13 @@ export const ConsoleLinkEntity = defineEntity({
 
 export type ConsoleLink = Row<InferEntity<typeof ConsoleLinkEntity>>;
 
-export const sessionEntities = [ConsoleSessionEntity, ConsoleLinkEntity];
+export const merchantsEntities = [
+  ApiKeyEntity,
+  WebhookEndpointEntity,
+  WebhookDeliveryEntity,
+  WebhookAttemptEntity,
+  ApiRequestEntity,
+  SavedViewEntity,
+  ConsoleSessionEntity,
+  ConsoleLinkEntity,
+];

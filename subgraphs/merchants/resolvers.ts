@@ -2,11 +2,7 @@
  * The merchants subgraph's resolvers: cabinet, balance, rates, ledger, and the event log behind the
  * live stream.
  */
-import type {
-  MutationResolvers,
-  QueryResolvers,
-  Resolvers,
-} from '../../schema/generated/merchants.ts';
+import type { QueryResolvers, Resolvers } from '../../schema/generated/merchants.ts';
 import { findEffectiveRates, ratesOf, type EffectiveRate } from '../ledger/rate.ts';
 import { accessRefusal, keyOf, orThrow } from '../platform/access/access.ts';
 import type { Keys } from '../platform/access/keys.ts';
@@ -129,7 +125,10 @@ export const merchantsSubgraph = (
         ...sessionQueries(deps),
       },
       Mutation: {
-        ...mutations(deps),
+        ...cabinetMutations(deps),
+        ...keyMutations(deps),
+        ...onboardMutations(deps),
+        ...viewMutations(deps),
         ...clockMutations(deps),
         ...policyMutations(deps),
         ...bankAccountMutations(deps),
@@ -305,13 +304,6 @@ const queries = (deps: MerchantsDeps): QueryResolvers => {
       findEventsBehind(database.emOf(context), after, first, filter, context.now()),
   };
 };
-
-const mutations = (deps: MerchantsDeps): MutationResolvers => ({
-  ...cabinetMutations(deps),
-  ...keyMutations(deps),
-  ...onboardMutations(deps),
-  ...viewMutations(deps),
-});
 
 const raise = (message: string): never => {
   throw new Error(message);

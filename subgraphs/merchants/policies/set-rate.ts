@@ -42,12 +42,9 @@ export const setRate = async (
     const gone = merchantId === null ? null : await missing(em, merchantId, shopId);
     if (gone) return gone;
     const level = { merchantId, shopId, method };
-    const [last] = await em.find(
-      RateEntity,
-      { ...level, since: { $lte: since } },
-      { orderBy: { since: 'desc' }, limit: 1 },
-    );
-    notes.before = last ? { rateBps: last.rateBps, since: last.since } : null;
+    const begun = { ...level, since: { $lte: since } };
+    const last = await em.findOne(RateEntity, begun, { orderBy: { since: 'desc' } });
+    notes.before = last && { rateBps: last.rateBps, since: last.since };
     if (last && Temporal.Instant.compare(last.since, since) === 0) {
       if (last.since.epochMilliseconds <= now.epochMilliseconds)
         return refuse('bad_request', 'since: a rate of this level already begins at this moment');
