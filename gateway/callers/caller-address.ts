@@ -4,6 +4,7 @@
  * trusted proxy gains nothing by that header.
  */
 import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
 import { openAddressList, readAddress } from '../../subgraphs/platform/access/address-list.ts';
 
 /**
@@ -57,12 +58,8 @@ const plain = (text: string): string => {
 
 /** The first groups of an IPv6 address as a block: `2001:db8:1::/48` for three of them. */
 const blockOf = (text: string, groups: number): string => {
-  const [head = '', tail] = text.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const behind = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : 8 - before.length - behind.length;
-  const whole = [...before, ...Array.from({ length: zeros }, () => '0'), ...behind];
-  return `${whole.slice(0, groups).join(':')}::/${groups * 16}`;
+  const parts = ipaddr.IPv6.parse(text).parts.slice(0, groups);
+  return `${parts.map((part) => part.toString(16)).join(':')}::/${groups * 16}`;
 };
 
 /**
