@@ -53,13 +53,6 @@ const webhookRetryJitter_share = 0.1;
 
 export type SignatureFormat = (typeof enums.WebhookSignature)[number];
 
-/** The headers of our own signatures. */
-interface SignatureHeaders {
-  readonly 'X-PSP-Signature': string;
-  /** Unix seconds; absent with the legacy signature, which has no timestamp. */
-  readonly 'X-PSP-Timestamp'?: string;
-}
-
 const digest = (secret: string, text: string, encoding: 'hex' | 'base64'): string =>
   createHmac('sha256', secret).update(text, 'utf8').digest(encoding);
 
@@ -75,6 +68,9 @@ interface SigningSecrets {
   readonly previous: string | null;
 }
 
+const allOf = ({ current, previous }: SigningSecrets): readonly string[] =>
+  previous === null ? [current] : [current, previous];
+
 /**
  * Signs a body. `body` is exactly what is sent, `at` the moment of the attempt. v2: `v1` over the
  * raw body, `v2` over `<t>.<raw body>`. stripe: both over `<t>.<raw body>`, so that Stripe's own
@@ -83,14 +79,14 @@ interface SigningSecrets {
  * current one's.
  */
 export const sign = (
-  { current, previous }: SigningSecrets,
+  secrets: SigningSecrets,
   body: string,
   at: Temporal.Instant,
   format: Exclude<SignatureFormat, 'standard'>,
-): SignatureHeaders => {
-  if (format === 'legacy') return { 'X-PSP-Signature': `sha256=${hmac(current, body)}` };
+) => {
+  if (format === 'legacy') return { 'X-PSP-Signature': `sha256=${hmac(secrets.current, body)}` };
   const timestamp = unixSeconds(at);
-  const signatures = [current, ...(previous === null ? [] : [previous])].map((secret) => {
+  const signatures = allOf(secrets).map((secret) => {
     const overBoth = hmac(secret, `${timestamp}.${body}`);
     return `v1=${format === 'stripe' ? overBoth : hmac(secret, body)},v2=${overBoth}`;
   });
@@ -100,28 +96,19 @@ export const sign = (
   };
 };
 
-/** The headers of the Standard Webhooks specification. */
-interface StandardHeaders {
-  readonly 'webhook-id': string;
-  /** Unix seconds. */
-  readonly 'webhook-timestamp': string;
-  /** `v1,<base64>`, one for each secret that signs, with a space between them. */
-  readonly 'webhook-signature': string;
-}
-
 /**
  * Signs a body as the Standard Webhooks specification does: over `<id>.<timestamp>.<raw body>`.
  * `id` is the event's (`evt_...`), `at` the moment of the attempt. The key is the whole `whs_`
  * text, which `shownSecret` writes for libraries. A previous secret signs behind the current one.
  */
 export const signStandard = (
-  { current, previous }: SigningSecrets,
+  secrets: SigningSecrets,
   id: string,
   body: string,
   at: Temporal.Instant,
-): StandardHeaders => {
+) => {
   const timestamp = unixSeconds(at);
-  const signatures = [current, ...(previous === null ? [] : [previous])].map(
+  const signatures = allOf(secrets).map(
     (secret) => `v1,${digest(secret, `${id}.${timestamp}.${body}`, 'base64')}`,
   );
   return {
