@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ServerResponse } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { separateOperations } from 'graphql';
 import { shownBy } from '../gateway/callers/admit-caller.ts';
 import type { Authenticator } from '../gateway/callers/authenticate.ts';
@@ -18,7 +18,7 @@ import type { Logger } from '../subgraphs/platform/tracing/telemetry.ts';
 import type { OpenStream } from './call.ts';
 import type { StreamEventsSubscription } from '../schema/generated/operations.ts';
 import { liveKindOf } from '../subgraphs/rules/event.ts';
-import { whenClosed } from './long-answers.ts';
+import { beginAnswer, whenClosed } from './long-answers.ts';
 
 /* Writes server-sent events to one reader, and waits while that reader does not read. */
 
@@ -150,7 +150,8 @@ export const openEventStream = (app: FastifyInstance, deps: EventStreamDeps): Op
     const after = lastEventIdOf(request);
     const position = after === null ? deps.liveEvents.position() : null;
     const results = subscribe(after, call);
-    const writer = new EventWriter(answer(reply), deps.ping_ms ?? streamPing_ms, streamClose_ms);
+    const response = beginAnswer(reply, streamHeaders);
+    const writer = new EventWriter(response, deps.ping_ms ?? streamPing_ms, streamClose_ms);
     open.add(writer);
     writer.comment('connected');
     if (position !== null) writer.position(position);
@@ -200,16 +201,6 @@ const streamHeaders = {
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
   connection: 'close',
-};
-
-/** Begins the answer; the headers that every answer has are set already. */
-const answer = (reply: FastifyReply) => {
-  const response = reply.hijack().raw;
-  for (const [name, value] of Object.entries(reply.getHeaders()))
-    if (value !== undefined) response.setHeader(name, value);
-  response.writeHead(200, streamHeaders);
-  response.flushHeaders();
-  return response;
 };
 
 /**

@@ -126,6 +126,17 @@ export const whenClosed = (response: ServerResponse, act: () => void): void => {
   else response.once('close', act);
 };
 
+/** Begins an answer that is written by hand, with the headers that every answer has. */
+export const beginAnswer = (
+  reply: FastifyReply,
+  headers: Readonly<Record<string, string>>,
+): ServerResponse => {
+  const response = reply.hijack().raw;
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) response.setHeader(name, value);
+  return response.writeHead(200, headers);
+};
+
 // The ledger as a file. A header row, the JSON's fields in their order, RFC 4180; all rows, unless
 // `limit` is given. The database writes the lines (subgraphs/merchants/ledger/read-ledger.ts); here the
 // parts are joined, as fast as the client reads and no faster.

@@ -139,9 +139,9 @@ export type KeyHolders = ReturnType<typeof openKeyHolders>;
 
 /* What the edge asks the subgraphs on its own behalf. */
 
-export const edgeCall = (name: string): Call => ({
+export const edgeCall = (name: string, requestId: string = randomUUID()): Call => ({
   principal: { kind: 'edge', name },
-  requestId: randomUUID(),
+  requestId,
   isInLane: false,
 });
 

@@ -34,7 +34,7 @@ import { readPageToken } from '../../subgraphs/platform/graph/page-address.ts';
 import { checkoutPage } from './views/page.ts';
 import type { BuyerPrincipal } from '../../subgraphs/platform/access/principal.ts';
 import type { Words } from './words/en.ts';
-import { whenClosed } from '../long-answers.ts';
+import { beginAnswer, whenClosed } from '../long-answers.ts';
 
 /*
  * GET /pay/:token/events: the page's own stream of server-sent events. Best effort: page.js also
@@ -151,11 +151,7 @@ const pushState = (
         );
       whenClosed(reply.raw, giveBack);
       const reader = openReader(live, call.principal);
-      const response = reply.hijack().raw;
-      const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
-        value === undefined ? [] : [[name, value] as const],
-      );
-      response.writeHead(200, { ...Object.fromEntries(headers), ...streamHeaders });
+      const response = beginAnswer(reply, streamHeaders);
       response.write(': connected\n\n');
       open.add(response);
       whenClosed(response, () => open.delete(response));

@@ -3,6 +3,7 @@
  * ends what the page is about. Plain forms, which work without any script.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { edgeCall } from '../../gateway/callers/caller.ts';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
 import {
   isRefusal,
@@ -326,11 +327,7 @@ interface CustomerRoute {
 
 type Request = FastifyRequest<CustomerRoute>;
 
-const callOf = ({ id }: Request): Call => ({
-  principal: { kind: 'edge', name: 'customer-page' },
-  requestId: id,
-  isInLane: false,
-});
+const callOf = ({ id }: Request): Call => edgeCall('customer-page', id);
 
 /**
  * The sealed address, and the subscription when the page is of one: `<address>` or

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { edgeCall } from '../../gateway/callers/caller.ts';
 import { digitsOf } from '../../schema/currencies.ts';
 import { signsOf } from '../../schema/money-format.ts';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
@@ -166,11 +167,7 @@ interface LinkRoute {
   Params: { address: string };
 }
 
-const callOf = ({ id }: FastifyRequest<LinkRoute>): Call => ({
-  principal: { kind: 'edge', name: 'link-page' },
-  requestId: id,
-  isInLane: false,
-});
+const callOf = ({ id }: FastifyRequest<LinkRoute>): Call => edgeCall('link-page', id);
 
 const sendBusy = (
   { assets }: PageContext,
