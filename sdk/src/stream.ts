@@ -18,17 +18,12 @@ export interface StreamOptions {
 /** The service sends a comment every 25 seconds: this long without one is a dead connection. */
 const silence_ms = 60_000;
 
-type Line =
-  | { readonly comment: string }
-  | { readonly field: string; readonly value: string }
-  | 'end of event';
+/** A comment is a field without a name; null ends an event. */
+type Line = { readonly field: string; readonly value: string } | null;
 
 const lineOf = (text: string): Line => {
-  if (text === '') return 'end of event';
-  if (text.startsWith(':')) return { comment: text.slice(1).trim() };
-  const colon = text.indexOf(':');
-  if (colon === -1) return { field: text, value: '' };
-  return { field: text.slice(0, colon), value: text.slice(colon + 1).replace(/^ /, '') };
+  const [, field = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(text) ?? [];
+  return text === '' ? null : { field, value };
 };
 
 /** Reads the next part of a body; rejects when nothing comes for too long. */
@@ -75,15 +70,15 @@ async function* eventsOf(
   let data = '';
   let isEvent = false;
   for await (const line of linesOf(body)) {
-    if (line === 'end of event') {
+    if (line === null) {
       isEvent = false;
       // The description says that `data` is this object.
       if (data !== '') yield { ...(JSON.parse(data) as Schemas['LiveEvent']), id };
       data = '';
-    } else if ('comment' in line) {
-      if (line.comment === 'replaced' || line.comment === 'revoked')
-        throw new StreamEnded(line.comment);
-      const missed = /^missed (\d+)$/.exec(line.comment)?.[1];
+    } else if (line.field === '') {
+      const comment = line.value.trim();
+      if (comment === 'replaced' || comment === 'revoked') throw new StreamEnded(comment);
+      const missed = /^missed (\d+)$/.exec(comment)?.[1];
       if (missed !== undefined) onMissed(Number(missed));
     } else if (line.field === 'event') isEvent = true;
     else if (line.field === 'id') {
