@@ -193,16 +193,7 @@ const typeFields = ({ database, bus }: MerchantsDeps) => {
     );
   });
   const cabinet = cabinetFields({ database });
-  const fields: Pick<
-    Resolvers,
-    | 'Merchant'
-    | 'ApiKeyHolder'
-    | 'Shop'
-    | 'Payment'
-    | 'WebhookDelivery'
-    | 'LedgerEntry'
-    | keyof typeof cabinet
-  > = {
+  return {
     ...cabinet,
     Merchant: {
       shops: async (merchant, _, context) => {
@@ -230,8 +221,7 @@ const typeFields = ({ database, bus }: MerchantsDeps) => {
       eventId: ({ eventId }) => `evt_${eventId}`,
     },
     LedgerEntry: ledgerEntryFields({ database }),
-  };
-  return fields;
+  } satisfies Resolvers;
 };
 
 const eventFields = {
