@@ -11,15 +11,18 @@ export const lock = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true
   />
 </svg>`;
 
-export const arrow = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-  <path
+const stroke = (color: string, width: string, line: string): Html =>
+  html`<path
     fill="none"
-    stroke="currentColor"
-    stroke-width="1.8"
+    stroke="${color}"
+    stroke-width="${width}"
     stroke-linecap="round"
     stroke-linejoin="round"
-    d="M3 8h10M9 4l4 4-4 4"
-  />
+    d="${line}"
+  />`;
+
+export const arrow = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+  ${stroke('currentColor', '1.8', 'M3 8h10M9 4l4 4-4 4')}
 </svg>`;
 
 export const printer = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
@@ -64,21 +67,8 @@ const tpay = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true">
 
 const sberpay = html`<svg class="mark" viewBox="0 0 40 40" aria-hidden="true">
   <rect x="4" y="4" width="32" height="32" rx="9" fill="#21a038" />
-  <path
-    fill="none"
-    stroke="#fff"
-    stroke-width="3"
-    stroke-linecap="round"
-    stroke-linejoin="round"
-    d="m14 19.5 5 3 8.5-5.2"
-  />
-  <path
-    fill="none"
-    stroke="#fff"
-    stroke-width="2.4"
-    stroke-linecap="round"
-    d="M28.7 21.5A9 9 0 1 1 24.6 12.3"
-  />
+  ${stroke('#fff', '3', 'm14 19.5 5 3 8.5-5.2')}
+  ${stroke('#fff', '2.4', 'M28.7 21.5A9 9 0 1 1 24.6 12.3')}
 </svg>`;
 
 /** The mark of a payment method. */
