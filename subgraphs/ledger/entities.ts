@@ -4,6 +4,7 @@
  * the row plus its unfolded deltas.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import { enums } from '../../schema/generated/enums.ts';
 import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
@@ -154,16 +155,7 @@ export const countedKinds = ['payment', 'refund', 'payout'] as const;
 export type CountedKind = (typeof countedKinds)[number];
 
 /** Every status of a counted fact; each has two columns of an hour. */
-export const countedStatuses = [
-  'pending',
-  'processing',
-  'authorized',
-  'succeeded',
-  'failed',
-  'expired',
-  'cancelled',
-  'refunded',
-] as const;
+export const countedStatuses = enums.PaymentStatus;
 export type CountedStatus = (typeof countedStatuses)[number];
 
 const count = () => p.bigint();

@@ -1,14 +1,12 @@
 /** A state machine is one table; nothing else decides a status. */
 
-/** From each status, the triggers that are allowed and where they lead. */
-export type Moves<Status extends string, Trigger extends string> = Record<
-  Status,
-  Partial<Record<Trigger, Status>>
->;
-
-/** Where `trigger` leads from `from`; undefined when the table has no such move. */
-export const move = <Status extends string, Trigger extends string>(
-  moves: Moves<Status, Trigger>,
-  from: Status,
-  trigger: Trigger,
-): Status | undefined => moves[from][trigger];
+/**
+ * Where a trigger leads from a status, by the table of the allowed ones; undefined when it has no
+ * such move.
+ */
+export const movesBy =
+  <Status extends string, Trigger extends string>(
+    moves: Record<Status, Partial<Record<Trigger, Status>>>,
+  ) =>
+  (from: Status, trigger: Trigger): Status | undefined =>
+    moves[from][trigger];

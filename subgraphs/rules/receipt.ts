@@ -218,11 +218,6 @@ const isInForce = (code: number, now: Temporal.Instant): boolean => {
   return !from || Temporal.PlainDate.compare(from, today) <= 0;
 };
 
-const oneOf = (name: string, value: Maybe<string>, all: readonly string[]): string | null =>
-  value === null || value === undefined || all.includes(value)
-    ? null
-    : `${name}: expected one of ${all.join(', ')}`;
-
 const vatMistake = (name: string, vatCode: number, now: Temporal.Instant): string | null => {
   const rate = vatRates.find(({ code }) => code === vatCode);
   if (!rate) return `${name}: expected an integer from 1 to ${vatRates.length}, got ${vatCode}`;
@@ -248,9 +243,6 @@ const itemMistakes = (
     vatMistake(name('vat_code'), vatCode, now),
     textMistake(name('description'), description, 1, description_max_chars),
     textMistake(name('mark_code'), item.markCode, 1, markCode_max_chars),
-    oneOf(name('payment_subject'), item.paymentSubject, paymentSubjects),
-    oneOf(name('payment_mode'), item.paymentMode, paymentModes),
-    oneOf(name('measure'), item.measure, measures),
   ];
 };
 

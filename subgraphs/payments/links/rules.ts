@@ -1,15 +1,19 @@
 /** What a payment link is. Additions, section 3. */
+import { enums } from '../../../schema/generated/enums.ts';
 import { linkLifetime_max_days } from '../../../schema/limits.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
 import type { Mode } from '../../rules/mode.ts';
-import { receiptMistake, type ReceiptInput } from '../../rules/receipt.ts';
+import { receiptMistake } from '../../rules/receipt.ts';
 import { refuse, refuseMistakes, type Refusal } from '../../rules/refusal.ts';
 import { asCame } from '../../rules/texts.ts';
-import type { CaptureMode } from '../holds/rules.ts';
-import { paymentDefaults, paymentTerms } from '../rules/create.ts';
-import type { PaymentMethod } from '../rules/payment.ts';
+import {
+  paymentDefaults,
+  paymentTerms,
+  type PaymentInput,
+  type PaymentTerms,
+} from '../rules/create.ts';
 
-export const linkStatuses = ['active', 'paid', 'expired', 'deactivated'] as const;
+export const linkStatuses = enums.PaymentLinkStatus;
 export type LinkStatus = (typeof linkStatuses)[number];
 
 /** Of an open amount, minor units, where the merchant names none. */
@@ -20,39 +24,29 @@ const lifetime_days = 30;
 /** The metadata key under which a payment names its link. */
 export const linkIdKey = 'link_id';
 
-export interface LinkInput {
+/** What its payments have; a receipt goes with a fixed amount alone. */
+export interface LinkInput extends Omit<
+  PaymentInput,
+  'amount' | 'customerId' | 'onDecline' | 'webhookUrl' | 'ttlMinutes' | 'reserved'
+> {
   readonly amount?: bigint | null | undefined;
   readonly amountMin?: bigint | null | undefined;
   readonly amountMax?: bigint | null | undefined;
-  readonly currency?: string | null | undefined;
-  readonly description?: string | null | undefined;
-  readonly orderId?: string | null | undefined;
-  readonly method?: PaymentMethod | null | undefined;
-  readonly capture?: CaptureMode | null | undefined;
   /** Null: without limit; absent: 1. */
   readonly uses?: number | null | undefined;
   readonly expiresAt?: Temporal.Instant | null | undefined;
-  readonly returnUrl?: string | null | undefined;
-  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
-  /** Of each of its payments; goes with a fixed amount alone. */
-  readonly receipt?: ReceiptInput | null | undefined;
 }
 
 /** What the merchant decides of a link, with every default filled in; amounts in minor units. */
-export interface LinkTerms {
+export interface LinkTerms extends Omit<
+  PaymentTerms,
+  'amount' | 'orderId' | 'customerId' | 'onDecline' | 'webhookUrl' | 'plan'
+> {
   readonly amount: bigint | null;
   readonly amountMin: bigint | null;
   readonly amountMax: bigint | null;
-  readonly currency: string;
-  readonly description: string | null;
   readonly orderId: string | null;
-  readonly method: PaymentMethod;
-  /** Null: automatic. */
-  readonly capture: 'manual' | null;
   readonly uses: number | null;
-  readonly expiresAt: Temporal.Instant;
-  readonly returnUrl: string | null;
-  readonly metadata: Record<string, string>;
 }
 
 const amountMistake = ({ amount, amountMin, amountMax }: LinkTerms): string | null => {

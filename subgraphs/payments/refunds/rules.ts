@@ -2,27 +2,24 @@
  * The rules of docs/contract.md#refunds. A pending refund counts against the remainder; the
  * merchant's balance does not matter.
  */
+import { enums } from '../../../schema/generated/enums.ts';
 import { refundReasonAbove_minor } from '../../../schema/limits.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
-import { move } from '../../rules/moves.ts';
+import { movesBy } from '../../rules/moves.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
-import { capturedOf } from '../holds/rules.ts';
+import { capturedOf, type Capturing } from '../holds/rules.ts';
 import { endedUnpaid, type PaymentStatus } from '../rules/payment.ts';
 
-export const refundStatuses = ['pending', 'succeeded', 'failed'] as const;
+export const refundStatuses = enums.RefundStatus;
 export type RefundStatus = (typeof refundStatuses)[number];
 
 type RefundTrigger = 'bank_approved' | 'bank_declined';
 
-const refundMoves = {
+export const refundMove = movesBy<RefundStatus, RefundTrigger>({
   pending: { bank_approved: 'succeeded', bank_declined: 'failed' },
   succeeded: {},
   failed: {},
-} as const satisfies Record<RefundStatus, Partial<Record<RefundTrigger, RefundStatus>>>;
-
-/** Where a trigger leads; undefined when the table has no such move. */
-export const refundMove = (from: RefundStatus, trigger: RefundTrigger): RefundStatus | undefined =>
-  move<RefundStatus, RefundTrigger>(refundMoves, from, trigger);
+});
 
 const reasonAbove_minor = BigInt(refundReasonAbove_minor);
 /** More than this of a payment is an administrator's, in minor units: 1,000,000.00. */
@@ -50,28 +47,25 @@ export const personLimit = (
     : null;
 };
 
-interface Refundable {
+interface Refundable extends Capturing {
   readonly status: PaymentStatus;
-  readonly amount: bigint;
-  readonly amountCaptured: bigint | null;
-  readonly capturedAt: Temporal.Instant | null;
   readonly amountRefunded: bigint;
+}
+
+/** What of a refund decides how much is left. */
+interface RefundPart {
+  readonly status: RefundStatus;
+  readonly amount: bigint;
 }
 
 /**
  * Whether a payment may have refunds, including pending ones: its money has come, in time or late.
  */
-export const mayHaveRefunds = ({
-  capturedAt,
-}: {
-  readonly capturedAt: Temporal.Instant | null;
-}): boolean => capturedAt !== null;
+export const mayHaveRefunds = ({ capturedAt }: Pick<Capturing, 'capturedAt'>): boolean =>
+  capturedAt !== null;
 
 /** The refundable remainder: what was captured less refunds, including pending ones. */
-const remainderOf = (
-  payment: Refundable,
-  refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
-): bigint => {
+const remainderOf = (payment: Refundable, refunds: readonly RefundPart[]): bigint => {
   const pending = refunds.reduce(
     (sum, { status, amount }) => (status === 'pending' ? sum + amount : sum),
     0n,
@@ -86,7 +80,7 @@ const remainderOf = (
  */
 export const refundAmount = (
   payment: Refundable,
-  refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
+  refunds: readonly RefundPart[],
   asked: bigint | null,
 ): { readonly amount: MinorUnits } | Refusal => {
   if (payment.status === 'refunded')
@@ -116,8 +110,8 @@ export const refundAmount = (
  */
 export const retryObstacle = (
   payment: Refundable,
-  refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
-  refund: { readonly status: RefundStatus; readonly amount: bigint },
+  refunds: readonly RefundPart[],
+  refund: RefundPart,
 ): Refusal | null => {
   if (!endedUnpaid(payment.status) || payment.capturedAt === null || refund.status !== 'failed')
     return refuse(
@@ -137,7 +131,7 @@ export const retryObstacle = (
  */
 export const supportLimit = (
   payment: Refundable,
-  refunds: readonly { readonly status: RefundStatus; readonly amount: bigint }[],
+  refunds: readonly RefundPart[],
   amount: bigint,
   max: bigint,
 ): Refusal | null =>

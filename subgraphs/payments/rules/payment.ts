@@ -4,9 +4,10 @@
  */
 import { enums } from '../../../schema/generated/enums.ts';
 import type { Mode } from '../../rules/mode.ts';
-import { move, type Moves } from '../../rules/moves.ts';
+import { movesBy } from '../../rules/moves.ts';
 import type { WebhookEvent } from '../../rules/event.ts';
 import { minorUnits, shareOf, type MinorUnits } from '../../rules/money.ts';
+import type { Metadata } from '../../rules/texts.ts';
 
 /*
  * The platform's commission. Amount x effective rate, rounded half up, when the payment succeeds; 0
@@ -24,7 +25,7 @@ export const paymentMethods = enums.PaymentMethod;
 export type PaymentMethod = (typeof paymentMethods)[number];
 
 /** What the page does after a decline: return the buyer, or stay. */
-export type OnDecline = 'return' | 'stay';
+export type OnDecline = (typeof enums.OnDecline)[number];
 
 export type PaymentTrigger =
   | 'session_opened'
@@ -39,7 +40,7 @@ export type PaymentTrigger =
   | 'session_elapsed'
   | 'fully_refunded';
 
-const paymentMoves = {
+export const paymentMove = movesBy<PaymentStatus, PaymentTrigger>({
   pending: {
     session_opened: 'processing',
     bank_declined: 'failed',
@@ -58,18 +59,7 @@ const paymentMoves = {
   expired: {},
   cancelled: {},
   refunded: {},
-} as const satisfies Record<PaymentStatus, Partial<Record<PaymentTrigger, PaymentStatus>>>;
-
-/** Where a trigger leads; undefined when the table has no such move. */
-export const paymentMove = (
-  from: PaymentStatus,
-  trigger: PaymentTrigger,
-): PaymentStatus | undefined =>
-  move<PaymentStatus, PaymentTrigger>(
-    paymentMoves satisfies Moves<PaymentStatus, PaymentTrigger>,
-    from,
-    trigger,
-  );
+});
 
 /** Whether the buyer has nothing left to do: what their return waits for. */
 export const isDoneByBuyer = (status: PaymentStatus): boolean =>
@@ -82,17 +72,18 @@ export const isDoneByBuyer = (status: PaymentStatus): boolean =>
 export const endedUnpaid = (status: PaymentStatus): boolean =>
   status === 'failed' || status === 'expired' || status === 'cancelled';
 
+/** What of a payment says how it ended. */
+interface Ended {
+  readonly status: PaymentStatus;
+  readonly capturedAt: Temporal.Instant | null;
+}
+
 /**
  * Whether a success came too late and its money goes back. Derived from the payment's own history:
  * the metadata key `late_success` may be the merchant's.
  */
-export const isLateSuccess = ({
-  status,
-  capturedAt,
-}: {
-  readonly status: PaymentStatus;
-  readonly capturedAt: Temporal.Instant | null;
-}): boolean => endedUnpaid(status) && capturedAt !== null;
+export const isLateSuccess = ({ status, capturedAt }: Ended): boolean =>
+  endedUnpaid(status) && capturedAt !== null;
 
 /**
  * The metadata as people at a console see it: a merchant's own `late_success` could be taken for
@@ -101,11 +92,7 @@ export const isLateSuccess = ({
 export const consoleMetadata = ({
   metadata,
   ...payment
-}: {
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly status: PaymentStatus;
-  readonly capturedAt: Temporal.Instant | null;
-}): Readonly<Record<string, string>> =>
+}: Ended & { readonly metadata: Metadata }): Metadata =>
   isLateSuccess(payment)
     ? metadata
     : Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== 'late_success'));
@@ -142,25 +129,8 @@ export const earlyOrderAskAt = (
  * The webhook of a status that was just reached (docs/contract.md#webhooks); null for an
  * intermediate one.
  */
-export const webhookOf = (status: PaymentStatus): WebhookEvent | null => {
-  switch (status) {
-    case 'pending':
-    case 'processing':
-      return null;
-    case 'authorized':
-      return 'payment.authorized';
-    case 'succeeded':
-      return 'payment.succeeded';
-    case 'failed':
-      return 'payment.failed';
-    case 'expired':
-      return 'payment.expired';
-    case 'cancelled':
-      return 'payment.cancelled';
-    case 'refunded':
-      return 'payment.refunded';
-  }
-};
+export const webhookOf = (status: PaymentStatus): WebhookEvent | null =>
+  status === 'pending' || status === 'processing' ? null : `payment.${status}`;
 
 /** How long a bank session lasts, whatever the method. */
 export const sessionTtl_min = 20;

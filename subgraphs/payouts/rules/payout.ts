@@ -2,41 +2,30 @@
  * The states of a payout (docs/contract.md#payout-states). A missing answer of the bank changes
  * nothing. A payout that could not be routed fails with `bank_unknown`.
  */
+import { enums } from '../../../schema/generated/enums.ts';
 import type { WebhookEvent } from '../../rules/event.ts';
 import { plus, type MinorUnits } from '../../rules/money.ts';
-import { move } from '../../rules/moves.ts';
+import { movesBy } from '../../rules/moves.ts';
 import type { Posting } from '../../rules/postings.ts';
 import type { Recipient } from '../../rules/recipient.ts';
 
-export const payoutStatuses = ['pending', 'succeeded', 'failed'] as const;
+export const payoutStatuses = enums.PayoutStatus;
 export type PayoutStatus = (typeof payoutStatuses)[number];
 
-export const payoutMethods = ['payouts_sbp', 'payouts_card', 'payouts_account'] as const;
+export const payoutMethods = enums.PayoutMethod;
 export type PayoutMethod = (typeof payoutMethods)[number];
 
 type PayoutTrigger = 'bank_approved' | 'bank_declined';
 
-const payoutMoves = {
+export const payoutMove = movesBy<PayoutStatus, PayoutTrigger>({
   pending: { bank_approved: 'succeeded', bank_declined: 'failed' },
   succeeded: {},
   failed: {},
-} as const satisfies Record<PayoutStatus, Partial<Record<PayoutTrigger, PayoutStatus>>>;
-
-/** Where a trigger leads; undefined when the table has no such move. */
-export const payoutMove = (from: PayoutStatus, trigger: PayoutTrigger): PayoutStatus | undefined =>
-  move<PayoutStatus, PayoutTrigger>(payoutMoves, from, trigger);
+});
 
 /** The webhook of a new status (docs/contract.md#webhooks); null for pending. */
-export const webhookOf = (status: PayoutStatus): WebhookEvent | null => {
-  switch (status) {
-    case 'pending':
-      return null;
-    case 'succeeded':
-      return 'payout.succeeded';
-    case 'failed':
-      return 'payout.failed';
-  }
-};
+export const webhookOf = (status: PayoutStatus): WebhookEvent | null =>
+  status === 'pending' ? null : `payout.${status}`;
 
 /** The name of each method in routes and banks. */
 export const wayOf: Readonly<Record<PayoutMethod, Recipient['way']>> = {

@@ -3,7 +3,7 @@
  * expires, and is approved once.
  */
 import { enums } from '../../../schema/generated/enums.ts';
-import { move } from '../../rules/moves.ts';
+import { movesBy } from '../../rules/moves.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 
 export const draftStatuses = enums.PayoutDraftStatus;
@@ -11,12 +11,12 @@ export type DraftStatus = (typeof draftStatuses)[number];
 
 type DraftTrigger = 'person_approved' | 'person_rejected' | 'time_elapsed';
 
-const draftMoves = {
+const draftMove = movesBy<DraftStatus, DraftTrigger>({
   pending: { person_approved: 'approved', person_rejected: 'rejected', time_elapsed: 'expired' },
   approved: {},
   rejected: {},
   expired: {},
-} as const satisfies Record<DraftStatus, Partial<Record<DraftTrigger, DraftStatus>>>;
+});
 
 /** How long a draft stays pending, by its shop's clock. */
 export const draftLife_h = 72;
@@ -45,7 +45,7 @@ const decide = (
   draft: DraftState,
   { subject, at }: Deciding,
 ): Verdict => {
-  const status = move<DraftStatus, DraftTrigger>(draftMoves, draft.status, trigger);
+  const status = draftMove(draft.status, trigger);
   if (!status)
     return draft.status === wanted && draft.decidedBy === subject
       ? 'again'

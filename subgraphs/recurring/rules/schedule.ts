@@ -2,7 +2,9 @@
  * When a subscription is charged (docs/contract.md#charge-dates). Each date is counted from the
  * first, never from the date before it. Days are UTC.
  */
-export const schedulePeriods = ['day', 'week', 'month', 'year'] as const;
+import { enums } from '../../../schema/generated/enums.ts';
+
+export const schedulePeriods = enums.SubscriptionPeriod;
 export type SchedulePeriod = (typeof schedulePeriods)[number];
 
 /** The dates of a subscription: the first one, and the step from one to the next. */
@@ -21,19 +23,6 @@ const lastYear = 9_999;
 const inUtc = (instant: Temporal.Instant): Temporal.ZonedDateTime =>
   instant.toZonedDateTimeISO('UTC');
 
-const steps = (period: SchedulePeriod, count: number): Temporal.DurationLike => {
-  switch (period) {
-    case 'day':
-      return { days: count };
-    case 'week':
-      return { weeks: count };
-    case 'month':
-      return { months: count };
-    case 'year':
-      return { years: count };
-  }
-};
-
 /**
  * The date with the number `index`, from 0: period `index + 1` begins then, and ends when the next
  * begins.
@@ -43,7 +32,7 @@ export const dateOf = (
   index: number,
 ): Temporal.Instant =>
   inUtc(anchor)
-    .add(steps(period, index * intervalCount), { overflow: 'constrain' })
+    .add({ [`${period}s`]: index * intervalCount }, { overflow: 'constrain' })
     .toInstant();
 
 /** Up to `count` dates from `index` on, fewer at the end of the RFC 3339 calendar. */
@@ -61,17 +50,8 @@ export const datesFrom = (
  * few.
  */
 const unitsUntil = ({ anchor, period }: Schedule, instant: Temporal.Instant): number => {
-  const [from, to] = [inUtc(anchor), inUtc(instant)];
-  switch (period) {
-    case 'day':
-      return from.until(to, { largestUnit: 'days' }).days;
-    case 'week':
-      return from.until(to, { largestUnit: 'weeks' }).weeks;
-    case 'month':
-      return from.until(to, { largestUnit: 'months' }).months;
-    case 'year':
-      return from.until(to, { largestUnit: 'years' }).years;
-  }
+  const largestUnit = `${period}s` as const;
+  return inUtc(anchor).until(inUtc(instant), { largestUnit })[largestUnit];
 };
 
 /** The number of the first date after a moment; a date at the moment itself counts as past. */

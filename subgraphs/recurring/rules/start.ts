@@ -2,11 +2,11 @@
  * Validates a new subscription. T-Pay has no trial, since its first payment is a charge
  * (docs/contract.md#first-payment).
  */
-import { savableMethods, type SavableMethod } from '../../rules/recurring.ts';
+import type { SavableMethod } from '../../rules/recurring.ts';
 import type { ReceiptInput } from '../../rules/receipt.ts';
 import { metadataMistakes, textMistake } from '../../rules/texts.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
-import { schedulePeriods, type SchedulePeriod } from './schedule.ts';
+import type { SchedulePeriod } from './schedule.ts';
 import { customerEmail_max_chars, customerRef_max_chars, returnUrlMistake } from './token.ts';
 
 const customerPhone_max_chars = 32;
@@ -92,8 +92,8 @@ export const subscriptionTerms = (input: SubscriptionInput): SubscriptionTerms |
     customerEmail: input.customerEmail ?? null,
     customerPhone: input.customerPhone ?? null,
     planName: input.planName ?? null,
-    method: savableMethods.find((method) => method === input.method) ?? 'cards',
-    period: schedulePeriods.find((period) => period === input.period) ?? 'month',
+    method: input.method ?? 'cards',
+    period: input.period ?? 'month',
     intervalCount: input.intervalCount ?? 1,
     trialDays: input.trialDays ?? 0,
     returnUrl: input.returnUrl ?? null,

@@ -7,7 +7,7 @@
  */
 import { enums } from '../../../schema/generated/enums.ts';
 import { failureCodes, type FailureCode } from '../../rules/failure-code.ts';
-import { move, type Moves } from '../../rules/moves.ts';
+import { movesBy } from '../../rules/moves.ts';
 import { dateOf, firstIndexAfter, type Schedule, type SchedulePeriod } from './schedule.ts';
 
 /* Maps the status of a charge's payment to its subscription. */
@@ -21,15 +21,7 @@ export type ChargeEnd =
   | { readonly kind: 'dropped' };
 
 /** The payment's state, as payments reports it. */
-export type PaymentStatus =
-  | 'pending'
-  | 'processing'
-  | 'authorized'
-  | 'succeeded'
-  | 'failed'
-  | 'expired'
-  | 'cancelled'
-  | 'refunded';
+export type PaymentStatus = (typeof enums.PaymentStatus)[number];
 
 /**
  * The end of a charge by its payment's status; null while it is not final. An expired payment moved
@@ -69,7 +61,7 @@ type SubscriptionTrigger =
   | 'resumed'
   | 'cancelled';
 
-const subscriptionMoves = {
+const subscriptionMove = movesBy<SubscriptionStatus, SubscriptionTrigger>({
   pending: { bound: 'active', binding_ended: 'cancelled', cancelled: 'cancelled' },
   active: {
     charge_succeeded: 'active',
@@ -97,14 +89,7 @@ const subscriptionMoves = {
     cancelled: 'cancelled',
   },
   cancelled: {},
-} as const satisfies Moves<SubscriptionStatus, SubscriptionTrigger>;
-
-/** Where a trigger leads; undefined when the table has no such move. */
-const subscriptionMove = (
-  from: SubscriptionStatus,
-  trigger: SubscriptionTrigger,
-): SubscriptionStatus | undefined =>
-  move<SubscriptionStatus, SubscriptionTrigger>(subscriptionMoves, from, trigger);
+});
 
 /** Why a subscription ended, when the merchant gave no reason: the words of `cancel_reason`. */
 export type EndReason =
@@ -330,15 +315,6 @@ export const bindingSettled = (
   if (standing.status !== 'pending')
     return isPaid && standing.trialDays === 0 ? { lastChargeAt: at } : {};
   if (isPaid) return activated(standing, at);
-  const reasons = {
-    expired: 'binding_expired',
-    cancelled: 'binding_cancelled',
-    failed: 'binding_failed',
-  } as const satisfies Partial<Record<PaymentStatus, EndReason>>;
-  return ended(
-    standing,
-    'binding_ended',
-    at,
-    status === 'expired' || status === 'cancelled' ? reasons[status] : reasons.failed,
-  );
+  const end = status === 'expired' || status === 'cancelled' ? status : 'failed';
+  return ended(standing, 'binding_ended', at, `binding_${end}` satisfies EndReason);
 };

@@ -2,30 +2,23 @@
  * A token's life. A binding that ends without a saved method ends the token: it can no longer be
  * confirmed.
  */
-import { move, type Moves } from '../../rules/moves.ts';
+import { enums } from '../../../schema/generated/enums.ts';
+import { movesBy } from '../../rules/moves.ts';
 import type { ReceiptInput } from '../../rules/receipt.ts';
 import { metadataMistakes, textMistake } from '../../rules/texts.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
-import { savableMethods, verificationAmount, type SavableMethod } from '../../rules/recurring.ts';
+import { verificationAmount, type SavableMethod } from '../../rules/recurring.ts';
 
-export const tokenStatuses = ['pending', 'active', 'cancelled'] as const;
+export const tokenStatuses = enums.TokenStatus;
 export type TokenStatus = (typeof tokenStatuses)[number];
 
 type TokenTrigger = 'bound' | 'binding_ended' | 'merchant_cancelled';
 
-const tokenMoves = {
+export const tokenMove = movesBy<TokenStatus, TokenTrigger>({
   pending: { bound: 'active', binding_ended: 'cancelled', merchant_cancelled: 'cancelled' },
   active: { merchant_cancelled: 'cancelled' },
   cancelled: {},
-} as const satisfies Record<TokenStatus, Partial<Record<TokenTrigger, TokenStatus>>>;
-
-/** Where a trigger leads; undefined when the table has no such move. */
-export const tokenMove = (from: TokenStatus, trigger: TokenTrigger): TokenStatus | undefined =>
-  move<TokenStatus, TokenTrigger>(
-    tokenMoves satisfies Moves<TokenStatus, TokenTrigger>,
-    from,
-    trigger,
-  );
+});
 
 export const customerRef_max_chars = 255;
 export const customerEmail_max_chars = 254;
@@ -108,7 +101,7 @@ const chargeMistakeIn = ({
 export const tokenTerms = (input: TokenInput): TokenTerms | Refusal => {
   const refusal = refuseMistakes(mistakesIn(input));
   if (refusal) return refusal;
-  const method = savableMethods.find((candidate) => candidate === input.method) ?? 'cards';
+  const method = input.method ?? 'cards';
   const verification = method === 'cards';
   return {
     customerRef: input.customerRef,
