@@ -6,6 +6,7 @@
 import type pg from 'pg';
 import type { Database } from '../platform/database/orm.ts';
 import type { OutboxEvent } from '../platform/events/outbox.ts';
+import { asSubject } from '../rules/event.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payment, Refund } from './entities.ts';
 import { publicPayment } from './find-payments.ts';
@@ -70,13 +71,10 @@ export const statusEvents = (
   now: Temporal.Instant,
 ): readonly OutboxEvent[] => {
   const webhook = webhookOf(payment.status);
-  const { merchantId, shopId, mode, id, status } = payment;
+  const { id, status } = payment;
   return [
     {
-      merchantId,
-      shopId,
-      mode,
-      subjectId: id,
+      ...asSubject(payment),
       stream: { kind: 'payment.status_changed', payload: { id, status } },
       webhook: webhook && {
         event: webhook,

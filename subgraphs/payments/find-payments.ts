@@ -88,7 +88,9 @@ export const publicRefund = (refund: Refund): ReturnType<typeof refundJson> =>
 export const netOf = (payment: Capturing & Pick<Payment, 'fee'>): bigint | null =>
   payment.fee === null ? null : capturedOf(payment) - payment.fee;
 
-const number = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
+/** An amount as the public JSON has it. */
+export const number = (amount: bigint | null): number | null =>
+  amount === null ? null : Number(amount);
 
 /**
  * The public JSON of a payment at this moment: the body of GET /v1/public/payments/{id} and the

@@ -255,17 +255,25 @@ export const openQuestions = ({
   };
   return {
     askNoMore,
-    askLater: (paymentId, delay_ms) => {
+    askLater: ({ id: paymentId, askAt }, now) => {
+      if (!askAt) return;
       askNoMore(paymentId);
       const from_ms = performance.now();
-      const at = Math.ceil((from_ms + Math.max(0, delay_ms)) / together_ms) * together_ms;
+      const delay_ms = delayUntil_ms(askAt, now);
+      const at = Math.ceil((from_ms + delay_ms) / together_ms) * together_ms;
       if (delay_ms > prompt_max_ms) return;
       const others = planned.get(at);
       if (!others) setTimeout(() => ask(at), at - from_ms).unref();
       planned.set(at, (others ?? new Set()).add(paymentId));
       moments.set(paymentId, at);
     },
-    sendRefundLater: ({ merchantId, refundId }, delay_ms) =>
-      void queues.add(sendRefundJob, { merchantId, refundId }, { delay_ms }).catch(warn),
+    sendRefundLater: ({ merchantId, id: refundId, askAt }, now) => {
+      if (!askAt) return;
+      const delay_ms = delayUntil_ms(askAt, now);
+      queues.add(sendRefundJob, { merchantId, refundId }, { delay_ms }).catch(warn);
+    },
   };
 };
+
+const delayUntil_ms = (at: Temporal.Instant, now: Temporal.Instant): number =>
+  Math.max(0, at.epochMilliseconds - now.epochMilliseconds);

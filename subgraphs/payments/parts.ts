@@ -9,7 +9,7 @@ import type { TargetSwitch } from '../platform/http/webhook-url.ts';
 import type { Refresh } from './bank-answers/refresh-payment.ts';
 import type { PageDeps } from '../platform/graph/page-address.ts';
 import type { PageOpenings, ShownPayments } from './checkout/shown-payments.ts';
-import type { RefundKey } from './refunds/send-refund.ts';
+import type { Payment, Refund } from './entities.ts';
 
 export interface PaymentsDeps extends PageDeps, TargetSwitch {
   readonly database: Database;
@@ -24,14 +24,17 @@ export interface PaymentsDeps extends PageDeps, TargetSwitch {
   /** Notifies the relay that the outbox has something. */
   readonly wakeRelay: WakeRelay;
   /**
-   * Queries the bank about a payment at a moment, if it is still in progress then. The sweep
-   * replaces a lost request.
+   * Queries the bank about a payment when it is to be asked, if it is still in progress then. The
+   * sweep replaces a lost request.
    */
-  readonly askLater: (paymentId: string, delay_ms: number) => void;
+  readonly askLater: (payment: Pick<Payment, 'id' | 'askAt'>, now: Temporal.Instant) => void;
   /** The payment has an end: it need not be asked about. */
   readonly askNoMore: (paymentId: string) => void;
   /** The same for a refund. */
-  readonly sendRefundLater: (key: RefundKey, delay_ms: number) => void;
+  readonly sendRefundLater: (
+    refund: Pick<Refund, 'merchantId' | 'id' | 'askAt'>,
+    now: Temporal.Instant,
+  ) => void;
 }
 
 /**

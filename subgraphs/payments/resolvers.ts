@@ -125,8 +125,7 @@ const holdMutations = (deps: ReadingDeps): MutationResolvers => {
   /** Publishes a change, and queries the bank about an open result. */
   const changed = (payment: Payment, now: Temporal.Instant): void => {
     wakeRelay();
-    if (payment.askAt)
-      askLater(payment.id, Math.max(0, payment.askAt.epochMilliseconds - now.epochMilliseconds));
+    askLater(payment, now);
   };
   return {
     paymentCapture: async (

@@ -21,6 +21,7 @@ import {
 import type { Database } from '../platform/database/orm.ts';
 import { inTraceOf } from '../platform/database/subject-trace.ts';
 import { eventRow, type OutboxEvent } from '../platform/events/outbox.ts';
+import { asSubject } from '../rules/event.ts';
 import type { Posting } from '../rules/postings.ts';
 import { receiptsMade } from './receipts/made-receipts.ts';
 import { type Payment, PaymentEntity, type Refund, RefundEntity } from './entities.ts';
@@ -287,8 +288,7 @@ const eventsOf = (
   const published = change.events(after);
   const isCounted = change.refund || counted.some((name) => before[name] !== after[name]);
   if (published.length > 0 || !isCounted) return published;
-  const { merchantId, shopId, mode, id } = after;
-  return [{ merchantId, shopId, mode, subjectId: id, stream: null, webhook: null, at }];
+  return [{ ...asSubject(after), stream: null, webhook: null, at }];
 };
 
 export const storingOf = (

@@ -12,6 +12,7 @@ import { numberForShard, runRows, sqlFile } from '../platform/database/sql-file.
 import { emOn } from '../platform/database/orm-connections.ts';
 import { rowJson } from '../platform/database/statement.ts';
 import { deltaRows, postingRows } from '../ledger/post.ts';
+import { asSubject } from '../rules/event.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import { minorUnits } from '../rules/money.ts';
 import type { Posting } from '../rules/postings.ts';
@@ -50,13 +51,10 @@ const reportContradiction = async (
 ): Promise<void> => {
   const detail = contradiction(payout, answer);
   if (detail === null) return;
-  const { merchantId, shopId, mode, id: subjectId, status, failReason } = payout;
+  const { status, failReason } = payout;
   await raiseAlert(database.pool, {
+    ...asSubject(payout),
     kind: 'bank_answer_contradicts',
-    merchantId,
-    shopId,
-    mode,
-    subjectId,
     detail,
     fields: {
       status,

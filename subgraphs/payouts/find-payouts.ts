@@ -12,6 +12,7 @@ import {
   type Statement,
 } from '../platform/database/statement.ts';
 import type { OutboxEvent } from '../platform/events/outbox.ts';
+import { asSubject } from '../rules/event.ts';
 import type { Mode } from '../rules/mode.ts';
 import { lastFour, maskedPhone } from '../rules/recipient.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
@@ -73,16 +74,9 @@ const publicPayout = (payout: Payout): ReturnType<typeof payoutJson> => {
   return payoutJson(view);
 };
 
-const subjectOf = ({ merchantId, shopId, mode, id: subjectId }: Payout) => ({
-  merchantId,
-  shopId,
-  mode,
-  subjectId,
-});
-
 /** Events of a new payout: pending, even if it was refused at once. */
 export const createdEvent = (payout: Payout): OutboxEvent => ({
-  ...subjectOf(payout),
+  ...asSubject(payout),
   stream: {
     kind: 'payout.created',
     payload: { id: payout.id, amount: Number(payout.amount), status: 'pending' },
@@ -99,7 +93,7 @@ export const createdEvent = (payout: Payout): OutboxEvent => ({
 export const statusEvent = (payout: Payout, at: Temporal.Instant): OutboxEvent => {
   const event = webhookOf(payout.status);
   return {
-    ...subjectOf(payout),
+    ...asSubject(payout),
     stream: { kind: 'payout.status_changed', payload: { id: payout.id, status: payout.status } },
     webhook: event && { event, data: publicPayout(payout), url: null },
     at,

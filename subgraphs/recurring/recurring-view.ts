@@ -5,6 +5,7 @@
 import { rfc3339 } from '../../schema/rfc3339.ts';
 import { subscriptionJson, tokenJson } from '../../schema/wire.ts';
 import type { OutboxEvent } from '../platform/events/outbox.ts';
+import { asSubject } from '../rules/event.ts';
 import type { Subscription, Token } from './entities.ts';
 
 const text = (instant: Temporal.Instant | null): string | null => instant && rfc3339(instant);
@@ -27,24 +28,11 @@ const publicToken = (token: Token): ReturnType<typeof tokenJson> =>
     createdAt: rfc3339(token.createdAt),
   });
 
-type SubscriptionEvent =
-  `subscription.${'activated' | 'past_due' | 'paused' | 'resumed' | 'cancelled'}`;
-
 /** The webhook of a move; none while a subscription is pending. */
-const subscriptionEventOf = (
-  from: Subscription['status'],
-  to: Subscription['status'],
-): SubscriptionEvent | null => {
-  switch (to) {
-    case 'pending':
-      return null;
-    case 'active':
-      return from === 'paused' ? 'subscription.resumed' : 'subscription.activated';
-    case 'past_due':
-    case 'paused':
-    case 'cancelled':
-      return `subscription.${to}`;
-  }
+const subscriptionEventOf = (from: Subscription['status'], to: Subscription['status']) => {
+  if (to === 'pending') return null;
+  if (to !== 'active') return `subscription.${to}` as const;
+  return from === 'paused' ? 'subscription.resumed' : 'subscription.activated';
 };
 
 /** The events of a subscription's new status: to live consoles, and to webhooks. */
@@ -53,15 +41,12 @@ export const subscriptionEvents = (
   subscription: Subscription,
   at: Temporal.Instant,
 ): readonly OutboxEvent[] => {
-  const { merchantId, shopId, mode, id, status } = subscription;
+  const { id, status } = subscription;
   if (status === from) return [];
   const event = subscriptionEventOf(from, status);
   return [
     {
-      merchantId,
-      shopId,
-      mode,
-      subjectId: id,
+      ...asSubject(subscription),
       stream: { kind: 'subscription.status_changed', payload: { id, status } },
       webhook: event && { event, data: publicSubscription(subscription), url: null },
       at,
@@ -75,9 +60,9 @@ export const tokenEvents = (
   token: Token,
   at: Temporal.Instant,
 ): readonly OutboxEvent[] => {
-  const { merchantId, shopId, mode, id, status } = token;
+  const { status } = token;
   if (status === from || status === 'pending') return [];
   const event = `token.${status === 'active' ? 'activated' : 'cancelled'}` as const;
   const webhook = { event, data: publicToken(token), url: null };
-  return [{ merchantId, shopId, mode, subjectId: id, stream: null, webhook, at }];
+  return [{ ...asSubject(token), stream: null, webhook, at }];
 };

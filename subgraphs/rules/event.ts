@@ -96,6 +96,19 @@ export interface StreamedEvent {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
+/** A row as the subject of an event or an alert. */
+export const asSubject = ({
+  merchantId,
+  shopId,
+  mode,
+  id: subjectId,
+}: Pick<StreamedEvent, 'merchantId' | 'shopId' | 'mode'> & { readonly id: string }) => ({
+  merchantId,
+  shopId,
+  mode,
+  subjectId,
+});
+
 /**
  * Durable consumers of the event log. An event may name the part of the service that must process
  * it; that part keeps its own offset in the log, and moves it in the transaction of the effects.

@@ -7,6 +7,7 @@
  */
 import type { Database } from '../../platform/database/orm.ts';
 import type { BankAnswer, FoundSession } from '../../acquirers/bank.ts';
+import { asSubject } from '../../rules/event.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { paymentSucceeded } from '../../rules/postings.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
@@ -80,31 +81,21 @@ const authorize = (
 };
 
 /**
- * The bank held the money and gave it up: an authorized payment has expired. Null for one that is
- * not authorized here.
- */
-const expiredHold = (payment: Payment, now: Temporal.Instant): Decision | null =>
-  payment.status === 'authorized' ? elapsed(payment, now) : null;
-
-/**
  * The bank denies a payment that the merchant was told is paid. Nothing moves automatically; a
  * person must contact the bank.
  */
 const alertOfContradiction = (
   database: Database,
-  { merchantId, shopId, mode, id, publicId, status }: Payment,
+  payment: Payment,
   connector: string,
   bankCode: string,
   at: Temporal.Instant,
 ): Promise<boolean> => {
-  const detail = `${connector} refused ${publicId} (${bankCode}) after it had approved it; the payment stays ${status}`;
+  const { publicId, status } = payment;
   return raiseAlert(database.pool, {
+    ...asSubject(payment),
     kind: 'bank_answer_contradicts',
-    merchantId,
-    shopId,
-    mode,
-    subjectId: id,
-    detail,
+    detail: `${connector} refused ${publicId} (${bankCode}) after it had approved it; the payment stays ${status}`,
     fields: { bank: connector, payment: publicId, code: bankCode, status },
     at,
   });
@@ -243,10 +234,10 @@ const decide = (
     case 'declined':
       return decline(rated.payment, connector, answer.failureCode, answer.bankCode, now);
     case 'released':
-      return (
-        expiredHold(rated.payment, now) ??
-        decline(rated.payment, connector, 'capture_expired', 'released', now)
-      );
+      // The bank held the money and gave it up: an authorized payment has expired.
+      return rated.payment.status === 'authorized'
+        ? elapsed(rated.payment, now)
+        : decline(rated.payment, connector, 'capture_expired', 'released', now);
     case 'pending':
       return wait(rated, answer.askAt, now, foundPatch(rated.payment, answer.session));
     case 'unknown':

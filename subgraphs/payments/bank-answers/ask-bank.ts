@@ -81,27 +81,20 @@ const isOrderedAgain = (
  * charge until its time ends.
  */
 const questionAbout = (payment: Payment, bank: Bank, now: Temporal.Instant): PaymentQuestion => {
-  const {
-    merchantId,
-    id: operationId,
-    amount,
-    currency,
-    bankRef: reference,
-    processingUntil,
-    createdAt,
-  } = payment;
-  const minutes = isCharge(payment.kind) ? sessionTtl_min : sessionLength_min(bank.sessionTtl_min);
+  const { processingUntil, createdAt } = payment;
+  const isOfSaved = isCharge(payment.kind);
+  const minutes = isOfSaved ? sessionTtl_min : sessionLength_min(bank.sessionTtl_min);
   const orderedAt = processingUntil?.subtract({ minutes }) ?? createdAt;
   return {
-    merchantId,
-    operationId,
-    reference,
-    amount: minorUnits(amount),
-    currency,
-    createdEarlyAt: payment.mode === 'live' && !isCharge(payment.kind) ? createdAt : null,
+    merchantId: payment.merchantId,
+    operationId: payment.id,
+    reference: payment.bankRef,
+    amount: minorUnits(payment.amount),
+    currency: payment.currency,
+    createdEarlyAt: payment.mode === 'live' && !isOfSaved ? createdAt : null,
     orderedAt,
-    lastOrderedAt: (isCharge(payment.kind) && processingUntil) || (payment.orderedAt ?? orderedAt),
-    method: isCharge(payment.kind) ? null : buyerMethod(pageMethod(payment)),
+    lastOrderedAt: (isOfSaved && processingUntil) || (payment.orderedAt ?? orderedAt),
+    method: isOfSaved ? null : buyerMethod(pageMethod(payment)),
     voided: isVoided(payment),
     holds: payment.capture === 'manual',
     saves: isBinding(payment.kind),
@@ -181,12 +174,11 @@ export const askAbout = async (
   // A bank that takes no order before the buyer comes has none of this payment.
   if (isFound && !earlyMethod(bank, payment.method)) return payment;
   const answer = await answerOf(bank, payment, now, ask ?? ((question) => bank.ask(question)));
-  if (payment.status !== 'pending')
-    return applyBankAnswer(database, { ...key, known }, bank.connector, answer, now);
   // An order whose buyer has not gone on yet may end at the bank, which says nothing of the link
   // here; that it is paid counts.
-  if (answer.kind !== 'approved' && answer.kind !== 'authorized') return payment;
-  if (isFound) {
+  const isAccepted = answer.kind === 'approved' || answer.kind === 'authorized';
+  if (payment.status === 'pending' && !isAccepted) return payment;
+  if (payment.status === 'pending' && isAccepted && isFound) {
     const recorded = await recordEarlyOrder(database, bank, payment, answer.reference, now);
     if (isRefusal(recorded)) return recorded;
     // The buyer has gone on to another bank meanwhile.

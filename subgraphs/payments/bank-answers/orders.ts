@@ -12,7 +12,7 @@ import type {
   ChargeAnswer,
 } from '../../acquirers/bank.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import type { BuyerMethod } from '../../rules/banks.ts';
+import { timedPlan, type BuyerMethod } from '../../rules/banks.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isBinding, savedText, savedMethod } from '../../rules/recurring.ts';
 import type { Refusal } from '../../rules/refusal.ts';
@@ -24,7 +24,7 @@ import {
   type PaymentKey,
   type PaymentPatch,
 } from '../store-payment.ts';
-import { callbacksOf, timedPlan } from '../checkout/rules.ts';
+import { callbacksOf } from '../checkout/rules.ts';
 
 /** What the buyer sends by pressing Pay. */
 export interface SessionRequest {
@@ -42,37 +42,27 @@ export const sessionOrder = (
   payment: Payment,
   by: Pick<SessionRequest, 'card' | 'pageUrl' | 'now'> & { readonly method: BuyerMethod },
 ): SessionOrder => {
-  const {
-    merchantId,
-    shopId,
-    id,
-    amount,
-    currency,
-    capture,
-    metadata,
-    kind,
-    plannedOutcome,
-    processingUntil,
-  } = payment;
-  if (processingUntil === null) throw new Error(`payment ${id} has no session`);
+  const { id: operationId, processingUntil } = payment;
+  if (processingUntil === null) throw new Error(`payment ${operationId} has no session`);
   return {
-    ...(capture === 'manual' ? { holds: true } : {}),
-    ...(isBinding(kind) ? { save: { verification: payment.verification } } : {}),
+    ...(payment.capture === 'manual' ? { holds: true } : {}),
+    ...(isBinding(payment.kind) ? { save: { verification: payment.verification } } : {}),
     ...by,
-    merchantId,
-    shopId,
-    operationId: id,
-    amount: minorUnits(amount),
-    currency,
-    planned:
-      plannedOutcome &&
-      timedPlan({ outcome: plannedOutcome, failureCode: payment.plannedFailureCode }, amount),
-    callbacks: payment.mode === 'test' ? callbacksOf(metadata) : null,
+    merchantId: payment.merchantId,
+    shopId: payment.shopId,
+    operationId,
+    amount: minorUnits(payment.amount),
+    currency: payment.currency,
+    planned: plannedFor(payment),
+    callbacks: payment.mode === 'test' ? callbacksOf(payment.metadata) : null,
     sessionUntil: processingUntil,
     reference: payment.bankRef,
     receiptTermsId: payment.receiptTermsId,
   };
 };
+
+const plannedFor = ({ plannedOutcome: outcome, plannedFailureCode, amount }: Payment) =>
+  outcome && timedPlan({ outcome, failureCode: plannedFailureCode }, amount);
 
 // What a bank's approval means for a payment, whether it comes in time or too late.
 
@@ -160,17 +150,13 @@ export const orderCharge = async (
 ): Promise<ChargeAnswer> => {
   const saved = savedMethod(payment.savedReference);
   if (!saved) throw new Error(`charge ${payment.id} has no saved method`);
-  const { merchantId, id: operationId, currency, plannedOutcome, plannedFailureCode } = payment;
-  const planned =
-    plannedOutcome &&
-    timedPlan({ outcome: plannedOutcome, failureCode: plannedFailureCode }, payment.amount);
   return bank.charge({
-    merchantId,
-    operationId,
+    merchantId: payment.merchantId,
+    operationId: payment.id,
     amount: minorUnits(payment.amount),
-    currency,
+    currency: payment.currency,
     savedReference: saved.reference,
-    planned,
+    planned: plannedFor(payment),
     receiptTermsId: payment.receiptTermsId,
     isFirst,
     now,

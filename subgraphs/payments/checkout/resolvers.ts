@@ -6,6 +6,7 @@ import type {
   Checkout,
   CheckoutResolvers,
 } from '../../../schema/generated/payments.ts';
+import type { BuyerMethod } from '../../rules/banks.ts';
 import type { ReceiptStatus } from '../../rules/receipt.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { BuyerPrincipal, Principal } from '../../platform/access/principal.ts';
@@ -21,7 +22,7 @@ import { confirmSimulator, chooseMethod, planOutcome } from './prepare-checkout.
 import { openSession } from './open-session.ts';
 import { lazily } from '../../platform/graph/lazily.ts';
 import { pageAddress } from '../../platform/graph/page-address.ts';
-import { buyerMethod, choices, pageMethod } from './rules.ts';
+import { buyerMethod, pageMethod } from './rules.ts';
 import type { CheckoutPage } from './shown-payments.ts';
 import type { Bank } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
@@ -37,16 +38,10 @@ import { endedUnpaid, isDoneByBuyer, returnTo } from '../rules/payment.ts';
  * the payment.
  */
 const cardBank = async (payment: Payment, banks: Banks): Promise<Bank | Refusal> => {
-  const { merchantId, shopId, mode, kind, status, currency } = payment;
-  if (status !== 'pending') return banks.bankOf(payment);
-  return banks.route({
-    merchantId,
-    shopId,
-    mode,
-    operation: isBinding(kind) ? 'recurrent' : 'payment',
-    method: 'cards',
-    currency,
-  });
+  if (payment.status !== 'pending') return banks.bankOf(payment);
+  const { merchantId, shopId, mode, currency } = payment;
+  const operation = isBinding(payment.kind) ? 'recurrent' : 'payment';
+  return banks.route({ merchantId, shopId, mode, operation, method: 'cards', currency });
 };
 
 /**
@@ -101,6 +96,14 @@ const subscribesTo = ({ kind, merchantId, subscriptionId }: Payment) =>
     ? { merchantId, id: subscriptionId }
     : null;
 
+/** All that the bank takes while the method is `any`, else the one that is fixed. */
+const choicesOf = async (payment: Payment, banks: Banks): Promise<BuyerMethod[]> => {
+  const method = pageMethod(payment);
+  const fixed = buyerMethod(method);
+  if (fixed || method !== 'any') return fixed ? [fixed] : [];
+  return [...(await banks.offered({ ...payment, holds: payment.capture === 'manual' }))];
+};
+
 /** The view without what its caller knows and what fields of their own read. */
 type CheckoutView = Omit<Checkout, 'now' | 'clockStands' | 'fiscalReceipt' | 'seller'> & {
   readonly __typename: 'Checkout';
@@ -113,35 +116,19 @@ export const checkoutView = async (
   banks: Banks,
 ): Promise<CheckoutView> => {
   const test = payment.mode === 'test';
-  const method = pageMethod(payment);
   // To the buyer, a verification that was returned has succeeded.
   const status =
     payment.verification && payment.status === 'refunded' ? 'succeeded' : payment.status;
   return {
     __typename: 'Checkout',
+    // What else there is of a payment, the graph's type keeps from buyers.
+    ...payment,
     paymentId: payment.id,
-    publicId: payment.publicId,
-    shopName: payment.shopName,
-    orderId: payment.orderId,
-    description: payment.description,
-    amount: payment.amount,
     captured: partCaptured(payment),
-    currency: payment.currency,
-    mode: payment.mode,
-    method,
-    methods: [
-      ...choices(
-        method,
-        method === 'any'
-          ? await banks.offered({ ...payment, holds: payment.capture === 'manual' })
-          : [],
-      ),
-    ],
+    method: pageMethod(payment),
+    methods: await choicesOf(payment, banks),
     status,
     deadline: payment.processingUntil ?? payment.expiresAt,
-    step: payment.step,
-    stepUrl: payment.stepUrl,
-    failureCode: payment.failureCode,
     returnTo:
       payment.returnUrl !== null && isDoneByBuyer(status)
         ? returnTo(payment.returnUrl, payment.id, status)
@@ -150,7 +137,6 @@ export const checkoutView = async (
     plannedOutcome: test ? payment.plannedOutcome : null,
     plannedFailureCode: test ? payment.plannedFailureCode : null,
     saves: isBinding(payment.kind),
-    verification: payment.verification,
     subscription: subscribesTo(payment),
     ...(await cardTerms(payment, banks)),
     ...receiptOf(payment),
@@ -225,8 +211,7 @@ const notifyOpened = (
 ): void => {
   const isUnderWay = !isRefusal(opened) && opened.status === 'processing';
   wakeRelay(isUnderWay ? 'soon' : 'at once');
-  if (!isRefusal(opened) && opened.askAt)
-    askLater(opened.id, opened.askAt.epochMilliseconds - now.epochMilliseconds);
+  if (!isRefusal(opened)) askLater(opened, now);
 };
 
 /** What a buyer does on the page. */

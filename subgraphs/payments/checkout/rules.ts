@@ -27,31 +27,14 @@ export const buyerMethod = (method: PaymentMethod): BuyerMethod | null =>
  * The method that the page uses. The buyer of a `recurrent` payment pays by card, while the payment
  * keeps its method and that method's rate. A charge of a saved method has no buyer.
  */
-export const pageMethod = ({
-  method,
-  kind,
-}: {
+export const pageMethod = (payment: {
   readonly method: PaymentMethod;
   readonly kind: RecurringKind | null;
-}): PaymentMethod => (method === 'recurrent' && kind === null ? 'cards' : method);
-
-/**
- * What the buyer may choose from: all that the bank takes while the method is `any`, else the one
- * that is fixed.
- */
-export const choices = (
-  method: PaymentMethod,
-  offered: readonly BuyerMethod[],
-): readonly BuyerMethod[] => {
-  const fixed = buyerMethod(method);
-  if (fixed) return [fixed];
-  return method === 'any' ? offered : [];
-};
+}): PaymentMethod =>
+  payment.method === 'recurrent' && payment.kind === null ? 'cards' : payment.method;
 
 // What the simulator will answer to a payment. A valid metadata hint, else the amount's last two
 // digits.
-
-export { timedPlan } from '../../rules/banks.ts';
 
 /**
  * The plan that an outcome and an optional code make; a failure without a valid code is

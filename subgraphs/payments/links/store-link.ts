@@ -16,8 +16,10 @@ import {
   type Statement,
 } from '../../platform/database/statement.ts';
 import type { OutboxEvent } from '../../platform/events/outbox.ts';
+import { asSubject } from '../../rules/event.ts';
 import { nobody, type ShownTerms } from '../../rules/receipt.ts';
 import { LinkPaymentEntity, PaymentLinkEntity, type PaymentLink } from '../entities.ts';
+import { number } from '../find-payments.ts';
 import { linkStatuses } from './rules.ts';
 
 const linkNames = propertyNames(PaymentLinkEntity);
@@ -105,8 +107,6 @@ export const findUnpaid = async (
 
 // A payment link as the public JSON and the webhook `link.paid` have it.
 
-const number = (amount: bigint | null): number | null => (amount === null ? null : Number(amount));
-
 /** A link's receipt; without its customer's data once they were erased. */
 export const shownOf = ({ customer, ...terms }: ShownTerms) => ({
   ...terms,
@@ -131,9 +131,8 @@ const publicLink = (link: PaymentLink): ReturnType<typeof linkJson> => {
 
 /** A payment succeeded through the link: to the shop's endpoints, with the link as it is then. */
 export const linkPaid = (link: PaymentLink, at: Temporal.Instant): OutboxEvent => {
-  const { merchantId, shopId, mode, id } = link;
   const webhook = { event: 'link.paid', data: publicLink(link), url: null } as const;
-  return { merchantId, shopId, mode, subjectId: id, stream: null, webhook, at };
+  return { ...asSubject(link), stream: null, webhook, at };
 };
 
 // The payments of a link, as a condition of a list.

@@ -7,11 +7,12 @@ import { newRowId } from '../../platform/database/new-id.ts';
 import type pg from 'pg';
 import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
+import { asSubject } from '../../rules/event.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { paymentSucceeded, refundOpened } from '../../rules/postings.ts';
 import type { Payment, PaymentLink } from '../entities.ts';
 import { type PaymentChange, storePayment } from '../store-payment.ts';
-import { refundCreated, recordRefund, newRefund } from '../refunds/record-refund.ts';
+import { actingItself, refundCreated, recordRefund, newRefund } from '../refunds/record-refund.ts';
 import { linkPaid, lockLinkOfPayment, moveLink } from './store-link.ts';
 import { linkIdKey } from './rules.ts';
 
@@ -49,23 +50,15 @@ const givenBack = async (
     { id: newRowId(), amount, reason: exhaustedReason, askAt: now },
     now,
   );
-  const { merchantId, shopId, mode, id: subjectId, publicId } = before;
+  const { publicId } = before;
   await raiseAlert(client, {
+    ...asSubject(before),
     kind: 'link_exhausted',
-    merchantId,
-    shopId,
-    mode,
-    subjectId,
     detail: `${publicId} succeeded through a link without a use left; an automatic refund of the whole amount was ordered`,
     fields: { payment: publicId },
     at: now,
   });
-  const acting = {
-    principal: { kind: 'service', name: 'payments' },
-    requestId: `link of ${publicId}`,
-    now: () => now,
-  } as const;
-  await recordRefund(client, acting, before, row);
+  await recordRefund(client, actingItself(`link of ${publicId}`, now), before, row);
   const { rateBps: _, ...rest } = change;
   return {
     ...rest,

@@ -8,6 +8,7 @@ import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
 import { eventRow } from '../../platform/events/outbox.ts';
+import { asSubject } from '../../rules/event.ts';
 import type { ReceiptType } from '../../rules/receipt.ts';
 import type { Payment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
@@ -40,11 +41,8 @@ const answered = (receipt: Receipt, answer: ReceiptAnswer, now: Temporal.Instant
 
 const alertOf = (client: pg.PoolClient, payment: Payment, receipt: Receipt, at: Temporal.Instant) =>
   raiseAlert(client, {
+    ...asSubject(receipt),
     kind: 'receipt_failed',
-    merchantId: receipt.merchantId,
-    shopId: receipt.shopId,
-    mode: receipt.mode,
-    subjectId: receipt.id,
     detail: `the ${receipt.type} receipt ${receipt.id} of ${payment.publicId} was refused: ${receipt.failureReason}`,
     fields: {
       receipt: receipt.id,

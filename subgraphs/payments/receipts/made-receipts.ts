@@ -6,44 +6,21 @@
  */
 import { newRowId } from '../../platform/database/new-id.ts';
 import { asRow } from '../../platform/database/statement.ts';
-import type { Mode } from '../../rules/mode.ts';
-import { receiptDelay_ms, type ReceiptType } from '../../rules/receipt.ts';
-import { capturedOf, type Capturing } from '../holds/rules.ts';
-import { termsOf, type Receipted } from './rules.ts';
-
-/** What of a payment its receipts are made of. */
-interface ReceiptedPayment extends Receipted, Capturing {
-  readonly merchantId: string;
-  readonly id: string;
-  readonly shopId: string;
-  readonly mode: Mode;
-  readonly currency: string;
-}
-
-/** What of a refund its receipt is made of. */
-interface ReceiptedRefund {
-  readonly id: string;
-  readonly amount: bigint;
-  readonly status: string;
-  readonly receiptTermsId: string | null;
-}
-
-interface MadeReceipt {
-  readonly id: string;
-  readonly type: ReceiptType;
-  readonly refundId: string | null;
-  readonly termsId: string;
-  readonly amount: bigint;
-}
+import { receiptDelay_ms } from '../../rules/receipt.ts';
+import type { Payment, Refund } from '../entities.ts';
+import { capturedOf } from '../holds/rules.ts';
+import type { Receipt } from './entities.ts';
+import { termsOf } from './rules.ts';
 
 /** A row for `store-payment.sql`: what it does not have comes from its terms. */
 const receiptRow = (
-  { merchantId, id: paymentId, shopId, mode, currency }: ReceiptedPayment,
-  made: MadeReceipt,
+  { merchantId, id: paymentId, shopId, mode, currency }: Payment,
+  made: Pick<Receipt, 'type' | 'refundId' | 'termsId' | 'amount'>,
   now: Temporal.Instant,
 ): object =>
   asRow({
     ...made,
+    id: newRowId(),
     merchantId,
     shopId,
     mode,
@@ -55,22 +32,21 @@ const receiptRow = (
 
 /** The rows of the receipts that a change makes; none for a payment without a receipt. */
 export const receiptsMade = (
-  before: ReceiptedPayment,
-  after: ReceiptedPayment,
-  refund: ReceiptedRefund | null,
+  before: Payment,
+  after: Payment,
+  refund: Refund | null,
   now: Temporal.Instant,
 ): readonly object[] => {
   const rows: object[] = [];
   const termsId = termsOf(after);
   if (termsId !== null && before.capturedAt === null && after.capturedAt !== null) {
     const amount = capturedOf(after);
-    const made = { id: newRowId(), type: 'payment', refundId: null, termsId, amount } as const;
-    rows.push(receiptRow(after, made, now));
+    rows.push(receiptRow(after, { type: 'payment', refundId: null, termsId, amount }, now));
   }
   if (refund?.status === 'succeeded' && refund.receiptTermsId !== null) {
     const { id: refundId, amount, receiptTermsId } = refund;
-    const made = { id: newRowId(), type: 'refund', refundId, amount } as const;
-    rows.push(receiptRow(after, { ...made, termsId: receiptTermsId }, now));
+    const made = { type: 'refund', refundId, amount, termsId: receiptTermsId } as const;
+    rows.push(receiptRow(after, made, now));
   }
   return rows;
 };

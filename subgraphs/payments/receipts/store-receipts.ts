@@ -22,6 +22,7 @@ import {
   type Statement,
 } from '../../platform/database/statement.ts';
 import { insertEvents, type OutboxEvent } from '../../platform/events/outbox.ts';
+import { asSubject } from '../../rules/event.ts';
 import { receiptStatuses, type ReceiptCustomer, nobody } from '../../rules/receipt.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
 import { openFindOfPayments } from '../store-payment.ts';
@@ -151,8 +152,7 @@ export const receiptEnded = (
   url: string | null,
   at: Temporal.Instant,
 ): OutboxEvent => {
-  const { merchantId, shopId, mode, id } = receipt;
   const event = receipt.status === 'failed' ? 'receipt.failed' : 'receipt.registered';
   const webhook = { event, data: publicReceipt(receipt), url } as const;
-  return { merchantId, shopId, mode, subjectId: id, stream: null, webhook, at };
+  return { ...asSubject(receipt), stream: null, webhook, at };
 };

@@ -356,9 +356,10 @@ export const recurringMutations = (deps: PaymentsDeps): MutationResolvers => ({
     );
     if (isRefusal(made)) return made;
     const { payment, replayed } = made;
-    if (!replayed) wakeRelay();
-    const { askAt } = payment;
-    if (!replayed && askAt) askLater(payment.id, askAt.epochMilliseconds - now.epochMilliseconds);
+    if (!replayed) {
+      wakeRelay();
+      askLater(payment, now);
+    }
     return answer(deps, payment, replayed);
   },
   recurringPaymentCancel: async (_, { reference }) => {

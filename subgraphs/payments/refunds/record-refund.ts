@@ -5,6 +5,7 @@ import { writeEntries, type Acting, type WrittenEntry } from '../../platform/dat
 import { AuditEntryEntity } from '../../platform/database/entities.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import type { OutboxEvent } from '../../platform/events/outbox.ts';
+import { asSubject } from '../../rules/event.ts';
 import { statusEvents } from '../change-payment.ts';
 import type { Payment, Refund } from '../entities.ts';
 import { publicPayment, publicRefund } from '../find-payments.ts';
@@ -53,6 +54,13 @@ export const refundEntry = (
   after: { payment: publicId, amount, currency, reason },
 });
 
+/** The service itself, which orders a refund by `requestId`. */
+export const actingItself = (requestId: string, now: Temporal.Instant): Acting => ({
+  principal: { kind: 'service', name: 'payments' },
+  requestId,
+  now: () => now,
+});
+
 /** Writes the entry in the transaction that makes the refund. */
 export const recordRefund = (
   client: pg.PoolClient,
@@ -82,30 +90,19 @@ export const refundedByPeople = async (
 // it is at that moment.
 
 /** A refund was made: published on the stream alone. */
-export const refundCreated = (
-  { merchantId, shopId, mode, id, paymentId, amount, status }: Refund,
-  at: Temporal.Instant,
-): OutboxEvent => ({
-  merchantId,
-  shopId,
-  mode,
-  subjectId: id,
-  stream: {
-    kind: 'refund.created',
-    payload: { id, payment_id: paymentId, amount: Number(amount), status },
-  },
-  webhook: null,
-  at,
-});
+export const refundCreated = (refund: Refund, at: Temporal.Instant): OutboxEvent => {
+  const { id, paymentId, amount, status } = refund;
+  const payload = { id, payment_id: paymentId, amount: Number(amount), status };
+  return { ...asSubject(refund), stream: { kind: 'refund.created', payload }, webhook: null, at };
+};
 
 /**
  * A failed refund, published to webhooks only. It is not an event of its payment, so the payment's
  * own address does not receive it.
  */
 export const refundFailedEvent = (refund: Refund, at: Temporal.Instant): OutboxEvent => {
-  const { merchantId, shopId, mode, id } = refund;
   const webhook = { event: 'refund.failed', data: publicRefund(refund), url: null } as const;
-  return { merchantId, shopId, mode, subjectId: id, stream: null, webhook, at };
+  return { ...asSubject(refund), stream: null, webhook, at };
 };
 
 /**
@@ -118,11 +115,7 @@ export const refundedEvents = (
   at: Temporal.Instant,
 ): readonly OutboxEvent[] => {
   if (payment.status === 'refunded') return statusEvents(payment, refunds, at);
-  const { merchantId, shopId, mode, id, webhookUrl } = payment;
-  const webhook = {
-    event: 'payment.refunded',
-    data: publicPayment(payment, refunds),
-    url: webhookUrl,
-  } as const;
-  return [{ merchantId, shopId, mode, subjectId: id, stream: null, webhook, at }];
+  const data = publicPayment(payment, refunds);
+  const webhook = { event: 'payment.refunded', data, url: payment.webhookUrl } as const;
+  return [{ ...asSubject(payment), stream: null, webhook, at }];
 };

@@ -42,15 +42,11 @@ export const refundQueries = (deps: PaymentsDeps): QueryResolvers => ({
 /** Publishes a change, and queries the bank about an open result. */
 export const changedRefund = (
   { wakeRelay, sendRefundLater }: ReadingDeps,
-  { merchantId, id: refundId, askAt }: Refund,
+  refund: Refund,
   at: Temporal.Instant,
 ): void => {
   wakeRelay();
-  if (askAt)
-    sendRefundLater(
-      { merchantId, refundId },
-      Math.max(0, askAt.epochMilliseconds - at.epochMilliseconds),
-    );
+  sendRefundLater(refund, at);
 };
 
 /** Support whose merchant lets it refund nothing has no right to, like a lower role. */

@@ -12,6 +12,7 @@ import type { Acting } from '../../platform/database/audit.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
+import { asSubject } from '../../rules/event.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { paymentSucceeded, refundOpened, adjustmentRecorded } from '../../rules/postings.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
@@ -21,7 +22,7 @@ import type { Payment, Refund } from '../entities.ts';
 import { lockPayment, storeLocked } from '../lock-payment.ts';
 import { endedUnpaid } from '../rules/payment.ts';
 import type { PaymentChange, PaymentKey } from '../store-payment.ts';
-import { recordRefund, newRefund, refundCreated } from './record-refund.ts';
+import { actingItself, recordRefund, newRefund, refundCreated } from './record-refund.ts';
 import { retryObstacle } from './rules.ts';
 import { sendRefund } from './send-refund.ts';
 
@@ -60,20 +61,19 @@ const lateSuccess = (
 
 const alertOf = (
   client: pg.PoolClient,
-  { merchantId, shopId, mode, id, publicId, status }: Payment,
+  payment: Payment,
   connector: string,
   at: Temporal.Instant,
-) =>
-  raiseAlert(client, {
+) => {
+  const { publicId, status } = payment;
+  return raiseAlert(client, {
+    ...asSubject(payment),
     kind: 'late_success',
-    merchantId,
-    shopId,
-    mode,
-    subjectId: id,
     detail: `${connector} reported success of ${publicId} after it was ${status}; an automatic refund of the whole amount was ordered`,
     fields: { bank: connector, payment: publicId, status },
     at,
   });
+};
 
 interface LatePayment {
   readonly key: PaymentKey;
@@ -110,46 +110,29 @@ export const returnLatePayment = async (
 ): Promise<Payment> => {
   const late = { key, connector, answer, now };
   try {
-    return await returnLate(database, late);
+    return await returnLate(database, late, false);
   } catch (error) {
     if (!isBeyondBound(error)) throw error;
   }
   await alertOfHeld(database, key, connector, now);
-  return inTransaction(database.pool, async (client) => {
-    const locked = await lockPayment(client, key, now);
-    if (!locked) throw new Error(`there is no payment ${key.paymentId}`);
-    const { payment } = locked;
-    return isToReturn(payment)
-      ? storeLocked(client, locked, heldSuccess(payment, late), now)
-      : payment;
-  });
+  return returnLate(database, late, true);
 };
 
 // Money that came is marked by its moment: it has been booked and is on its way back.
 const isToReturn = ({ status, capturedAt }: Payment): boolean =>
   endedUnpaid(status) && capturedAt === null;
 
-const returnLate = (
-  database: Database,
-  { key, connector, answer, now }: LatePayment,
-): Promise<Payment> =>
+const returnLate = (database: Database, late: LatePayment, isHeld: boolean): Promise<Payment> =>
   inTransaction(database.pool, async (client) => {
+    const { key, connector, answer, now } = late;
     const locked = await lockPayment(client, key, now);
     if (!locked) throw new Error(`there is no payment ${key.paymentId}`);
     const { payment } = locked;
     if (!isToReturn(payment)) return payment;
+    if (isHeld) return storeLocked(client, locked, heldSuccess(payment, late), now);
     const refund = automaticRefund(payment, now);
     await alertOf(client, payment, connector, now);
-    await recordRefund(
-      client,
-      {
-        principal: { kind: 'service', name: 'payments' },
-        requestId: `bank ${connector}`,
-        now: () => now,
-      },
-      payment,
-      refund,
-    );
+    await recordRefund(client, actingItself(`bank ${connector}`, now), payment, refund);
     return storeLocked(client, locked, lateSuccess(payment, refund, connector, answer, now), now);
   });
 

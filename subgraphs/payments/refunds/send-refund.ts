@@ -15,6 +15,7 @@ import { inTransaction, unlessHeld } from '../../platform/database/statement.ts'
 import { inTraceOf } from '../../platform/database/subject-trace.ts';
 import type { OutboxEvent } from '../../platform/events/outbox.ts';
 import { timedPlanOfAmount } from '../../rules/banks.ts';
+import { asSubject } from '../../rules/event.ts';
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { minorUnits } from '../../rules/money.ts';
 import {
@@ -171,16 +172,14 @@ const decide = (
 /** The bank keeps a late success; the money stays in suspense until a person has clarified it. */
 const alertOfStuckMoney = (
   client: pg.PoolClient,
-  { shopId, mode, publicId }: Payment,
-  { merchantId, id, failReason }: Refund,
+  { publicId }: Payment,
+  refund: Refund,
   at: Temporal.Instant,
-) =>
-  raiseAlert(client, {
+) => {
+  const { id, failReason } = refund;
+  return raiseAlert(client, {
+    ...asSubject(refund),
     kind: 'late_success',
-    merchantId,
-    shopId,
-    mode,
-    subjectId: id,
     detail: `the automatic refund ${id} of ${publicId} was refused (${failReason}); its amount stands in suspense`,
     fields: {
       refund: id,
@@ -189,6 +188,7 @@ const alertOfStuckMoney = (
     },
     at,
   });
+};
 
 /** The answer of a bank to a refund. */
 interface Answered {
