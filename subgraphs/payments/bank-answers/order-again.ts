@@ -163,11 +163,9 @@ const servedBy = async (
  * card), `aml_blocked` and `live_not_enabled`.
  */
 export const orderAgain = async (
-  {
-    database,
-    banks,
-    policies,
-  }: { readonly database: Database; readonly banks: Banks; readonly policies: PolicyLists },
+  database: Database,
+  banks: Banks,
+  policies: PolicyLists,
   request: SessionRequest,
 ): Promise<Payment | Refusal> => {
   const { key, card, now } = request;

@@ -6,7 +6,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Banks } from '../../acquirers/route.ts';
-import { isUuid } from '../../rules/ids.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import type { ClaimingCaller } from '../../platform/database/idempotency.ts';
 import { askBank } from './ask-bank.ts';
@@ -106,7 +105,7 @@ export const settleBefore = async (
   paymentId: string,
   now: Temporal.Instant,
 ): Promise<void> => {
-  if (mode === 'test' || !isUuid(paymentId)) return;
+  if (mode === 'test') return;
   const [payment] = await loadPayments(database.pool, [{ merchantId, id: paymentId }]);
   if (payment && isOpen(payment)) await refresh(payment, now);
 };

@@ -21,12 +21,12 @@ import { paymentMove, sessionEnd } from '../rules/payment.ts';
 import { recordSession, sessionOrder, type SessionRequest } from '../bank-answers/orders.ts';
 import { findPayment, type RatedPayment, type PaymentKey, unpublished } from '../store-payment.ts';
 
-/** When a session that is opened now at a bank ends. */
-const endAt = (
-  { sessionTtl_min }: Bank,
-  { expiresAt }: Pick<Payment, 'expiresAt'>,
+/** The bank that a session is opened at now, and when the session ends there. */
+const servedBy = (
+  { bankName, connector, sessionTtl_min }: Bank,
+  { expiresAt }: Payment,
   now: Temporal.Instant,
-): Temporal.Instant => sessionEnd(now, expiresAt, sessionTtl_min);
+) => ({ bankName, connector, processingUntil: sessionEnd(now, expiresAt, sessionTtl_min) });
 
 /** The payment as it was read, and who is to serve it how. */
 interface Beginning {
@@ -52,17 +52,12 @@ const begin = (
     const askAt = now.add({ seconds: order_max_s });
     const moved =
       payment.bankRef !== null && payment.connector !== bank.connector ? unregistered(payment) : {};
-    const serving = {
-      bankName: bank.bankName,
-      connector: bank.connector,
-      processingUntil: endAt(bank, payment, now),
-    };
     // Banks do not repeat the holder, and their word that the buyer has paid may come before the
     // answer that is recorded.
     const customerCardHolder = bank.cardsOn === 'our_page' ? holderOf(card) : null;
     return statusChange(now, {
       ...moved,
-      ...serving,
+      ...servedBy(bank, payment, now),
       status,
       step: 'wait',
       askAt,
@@ -102,12 +97,8 @@ const passOn = (
       payment.capturedAt !== null
     )
       return refuse('not_pending', 'the session has ended or was replaced');
-    const bank = {
-      bankName: to.bankName,
-      connector: to.connector,
-      processingUntil: endAt(to, payment, now),
-    };
-    return unpublished({ ...bank, askAt, orderedAt: now, ...unregistered(payment) });
+    const moved = { ...servedBy(to, payment, now), ...unregistered(payment) };
+    return unpublished({ ...moved, askAt, orderedAt: now });
   });
 
 /**
@@ -171,8 +162,7 @@ export const openSession = async (
   const { key, card, pageUrl, now, shown } = request;
   const found = isPayable(shown) ? shown : await findPayment(database.pool, key, now);
   if (!found) return refuse('not_found', 'there is no such payment');
-  if (found.payment.status === 'processing')
-    return orderAgain({ database, banks, policies }, request);
+  if (found.payment.status === 'processing') return orderAgain(database, banks, policies, request);
   if (found.payment.status !== 'pending')
     return refuse('not_pending', `the payment is ${found.payment.status}`);
   const method = buyerMethod(pageMethod(found.payment));

@@ -12,7 +12,6 @@ import {
   claimOf,
   createOnce,
   type Created,
-  type IdempotencyClaim,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
@@ -140,12 +139,7 @@ export const capturePayment = async (
 ): Promise<CapturedPayment | Refusal> => {
   const { paymentId, amount, receipt = null, idempotency } = request;
   const named = { paymentId, amount, ...(receipt ? { receipt: receipt.terms } : {}) };
-  const claim: IdempotencyClaim | Refusal | null = claimOf(
-    idempotency,
-    'paymentCapture',
-    named,
-    true,
-  );
+  const claim = claimOf(idempotency, 'paymentCapture', named, true);
   if (claim && isRefusal(claim)) return claim;
   if (!isUuid(paymentId)) return refuse('not_found', 'there is no such payment');
   const { pool } = database;

@@ -40,12 +40,8 @@ interface Holding {
  * The capturable amount: 0 unless the payment is authorized, and 0 while the result of an order is
  * unknown.
  */
-export const capturableOf = ({
-  status,
-  amount,
-  holdOrder,
-}: Pick<Holding, 'status' | 'amount' | 'holdOrder'>): bigint =>
-  status === 'authorized' && holdOrder === null ? amount : 0n;
+export const capturableOf = (payment: Omit<Holding, 'captureBefore'>): bigint =>
+  payment.status === 'authorized' && payment.holdOrder === null ? payment.amount : 0n;
 
 /** Why nothing may be done with the hold now, in words; null when something may. */
 export const holdObstacle = (

@@ -42,19 +42,18 @@ export interface SentHoldOrder {
 }
 
 const orderOf = (payment: Payment, now: Temporal.Instant): HoldOrder | null => {
-  const { merchantId, id, bankRef, amount, amountCaptured, currency } = payment;
-  const { holdOrder, holdKey, captureTermsId } = payment;
+  const { holdOrder, holdKey, amount } = payment;
   if (holdOrder === null || holdKey === null) return null;
   return {
     kind: holdOrder === 'capture' ? 'capture' : 'release',
-    merchantId,
+    merchantId: payment.merchantId,
     operationId: holdKey,
-    payment: { operationId: id, reference: bankRef },
-    amount: minorUnits(amountCaptured ?? amount),
+    payment: { operationId: payment.id, reference: payment.bankRef },
+    amount: minorUnits(payment.amountCaptured ?? amount),
     held: minorUnits(amount),
-    currency,
+    currency: payment.currency,
     // A full capture uses the receipt of the payment's order, which the bank already has.
-    receiptTermsId: holdOrder === 'capture' ? captureTermsId : null,
+    receiptTermsId: holdOrder === 'capture' ? payment.captureTermsId : null,
     now,
   };
 };

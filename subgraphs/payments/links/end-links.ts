@@ -17,10 +17,8 @@ export const deactivateLink = (
   { pool }: Database,
   acting: Acting,
   key: { readonly merchantId: string; readonly id: string },
-  {
-    mayChange,
-    at,
-  }: { readonly mayChange: (link: PaymentLink) => boolean; readonly at: Temporal.Instant },
+  mayChange: (link: PaymentLink) => boolean,
+  at: Temporal.Instant,
 ): Promise<PaymentLink | Refusal> =>
   inTransaction(
     pool,

@@ -7,7 +7,6 @@ import type {
 import { minorUnits } from '../../rules/money.ts';
 import { findSeller } from '../../platform/database/find-seller.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
-import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import { mayReadOfShop } from '../../platform/graph/entities.ts';
 import { pageAddress } from '../../platform/graph/page-address.ts';
@@ -34,7 +33,6 @@ export const linkFields: PaymentLinkResolvers = {
 /** The queries of links, and of a link's page. */
 export const linkQueries = (deps: PaymentsDeps): QueryResolvers => ({
   paymentLink: async (_, { id, merchantId }, { principal }) => {
-    if (!isUuid(id)) return null;
     const [link] = await loadLinks(deps.database.pool, [
       { merchantId: merchantOf(principal, merchantId), id },
     ]);
@@ -70,13 +68,13 @@ export const linkMutations = (deps: PaymentsDeps): MutationResolvers => ({
     return { __typename: 'PaymentLinkCreated', link: created.made, idempotent: created.replayed };
   },
   linkDeactivate: async (_, { id, merchantId }, context) => {
-    if (!isUuid(id)) return refuse('not_found', 'there is no such link');
     const key = { merchantId: merchantOf(context.principal, merchantId), id };
     const [known] = await loadLinks(deps.database.pool, [key]);
+    if (!known) return refuse('not_found', 'there is no such link');
     // A person has the real time, the link's shop may have a test clock.
-    const at = known ? await timeOfLink(deps, known) : context.now();
+    const at = await timeOfLink(deps, known);
     const mayChange = (found: PaymentLink) => mayReadOfShop(context.principal, found);
-    const link = await deactivateLink(deps.database, context, key, { mayChange, at });
+    const link = await deactivateLink(deps.database, context, key, mayChange, at);
     return isRefusal(link) ? link : { __typename: 'PaymentLinkDeactivated', link };
   },
   linkPay: async (_, { address, amount, idempotencyKey }) => {

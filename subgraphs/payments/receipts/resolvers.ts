@@ -7,7 +7,6 @@ import type {
 import { oneOf } from '../../platform/database/lists.ts';
 import { minorUnits } from '../../rules/money.ts';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
-import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow } from '../../platform/access/access.ts';
 import { mayReadOfShop } from '../../platform/graph/entities.ts';
 import { callerOf } from '../caller.ts';
@@ -34,7 +33,6 @@ export const receiptFields = ({ database }: Pick<PaymentsDeps, 'database'>): Rec
 /** One receipt, and the registry of receipts. */
 export const receiptQueries = (deps: PaymentsDeps): QueryResolvers => ({
   receipt: async (_, { id, merchantId }, { principal }) => {
-    if (!isUuid(id)) return null;
     const [receipt] = await loadReceipts(deps.database.pool, [
       { merchantId: merchantOf(principal, merchantId), id },
     ]);
@@ -71,9 +69,7 @@ export const receiptMutations = (deps: PaymentsDeps): MutationResolvers => ({
   },
   receiptResend: async (_, { id, merchantId: named }, context) => {
     const merchantId = merchantOf(context.principal, named);
-    const [receipt] = isUuid(id)
-      ? await loadReceipts(deps.database.pool, [{ merchantId, id }])
-      : [];
+    const [receipt] = await loadReceipts(deps.database.pool, [{ merchantId, id }]);
     if (!receipt || !mayReadOfShop(context.principal, receipt))
       return refuse('not_found', 'there is no such receipt');
     const { paymentId, mode } = receipt;

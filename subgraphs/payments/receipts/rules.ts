@@ -1,6 +1,7 @@
 /** Which receipts a payment has, and what of them may be shown. */
 import type { PaymentMode } from '../../rules/receipt.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
+import type { Metadata } from '../../rules/texts.ts';
 
 /** What of a payment names the terms of its receipt. */
 export interface Receipted {
@@ -42,17 +43,11 @@ export const partMistake = (
         `receipt: required for a partial ${part}, since the payment has a receipt`,
       );
 
-/** The metadata key of the hint. */
-const hintKey = 'simulator_receipt';
-
-/** What the simulated cash register is planned to do; null: it registers. */
-export const plannedReceipt = ({
-  mode,
-  metadata,
-}: {
+/** What the simulated cash register is planned to do, by a hint in metadata; null: it registers. */
+export const plannedReceipt = (payment: {
   readonly mode: string;
-  readonly metadata: Readonly<Record<string, string>>;
+  readonly metadata: Metadata;
 }): 'failed' | 'pending' | null => {
-  const hint = mode === 'test' ? metadata[hintKey] : undefined;
+  const hint = payment.mode === 'test' ? payment.metadata['simulator_receipt'] : undefined;
   return hint === 'failed' || hint === 'pending' ? hint : null;
 };

@@ -13,7 +13,6 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import type { Bank } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
-import type { CustomerVault } from '../../platform/database/kept-keys.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { pageAddress } from '../../platform/graph/page-address.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
@@ -208,14 +207,8 @@ const bankFor = async (
       (await banks.liveModeRefusal({ merchantId, mode })) ??
       banks.bankOf({ mode, connector: by.charges.connector })
     );
-  return banks.route({
-    merchantId,
-    shopId,
-    mode,
-    operation: 'recurrent',
-    method: by.binds,
-    currency,
-  });
+  const operation = 'recurrent';
+  return banks.route({ merchantId, shopId, mode, operation, method: by.binds, currency });
 };
 
 /**
@@ -228,28 +221,22 @@ const earlier = async (
   { id }: RecurringTerms,
   now: Temporal.Instant,
 ): Promise<Payment | Refusal | null> => {
-  const found = await findPayment(
-    database.pool,
-    { merchantId: input.merchantId, paymentId: id },
-    now,
-  );
-  if (!found) return null;
-  const { kind, amount, currency, tokenId, shopId } = found.payment;
-  const same =
-    kind === input.kind &&
-    amount === input.amount &&
-    currency === input.currency &&
-    tokenId === input.tokenId &&
-    shopId === input.shopId;
-  return same
-    ? found.payment
-    : refuse('idempotent_conflict', 'this key was used for a different payment');
+  const key = { merchantId: input.merchantId, paymentId: id };
+  const payment = (await findPayment(database.pool, key, now))?.payment ?? null;
+  const terms = ['kind', 'amount', 'currency', 'tokenId', 'shopId'] as const;
+  return payment && terms.some((name) => payment[name] !== input[name])
+    ? refuse('idempotent_conflict', 'this key was used for a different payment')
+    : payment;
 };
 
 interface RecurringMade {
   readonly payment: Payment;
   /** Whether an earlier call with the same key made it. */
   readonly replayed: boolean;
+}
+
+interface MakingDeps extends Pick<PaymentsDeps, 'database' | 'banks' | 'customers'> {
+  readonly policies: PolicyLists;
 }
 
 /**
@@ -260,17 +247,7 @@ interface RecurringMade {
  * is refused.
  */
 const createRecurringPayment = async (
-  {
-    database,
-    banks,
-    customers,
-    policies,
-  }: {
-    readonly database: Database;
-    readonly banks: Banks;
-    readonly customers: CustomerVault;
-    readonly policies: PolicyLists;
-  },
+  { database, banks, customers, policies }: MakingDeps,
   input: RecurringPaymentInput,
   now: Temporal.Instant,
 ): Promise<RecurringMade | Refusal> => {
@@ -308,28 +285,16 @@ const asRecurring = (payment: Payment | null | undefined): RecurringPayment | nu
   return { ...payment, kind: payment.kind, tokenId: payment.tokenId };
 };
 
-const answer = (
-  deps: PaymentsDeps,
-  made: Payment,
-  replayed: boolean,
-): {
-  readonly __typename: 'RecurringPaymentAsked';
-  payment: RecurringPayment;
-  payUrl: string | null;
-  replayed: boolean;
-} => {
+const answer = (deps: PaymentsDeps, made: Payment, replayed: boolean) => {
   const payment = asRecurring(made);
   if (!payment) throw new Error(`payment ${made.id} is of no saved method`);
   const { merchantId, id: paymentId, kind } = payment;
   const payUrl = isBinding(kind) ? pageAddress(deps, { merchantId, paymentId }) : null;
-  return { __typename: 'RecurringPaymentAsked', payment, payUrl, replayed };
+  return { __typename: 'RecurringPaymentAsked', payment, payUrl, replayed } as const;
 };
 
 /** The card's fields, as the payment has them. */
-export const recurringFields: Pick<
-  RecurringPaymentResolvers,
-  'cardBrand' | 'cardMask' | 'cardHolder'
-> = {
+export const recurringFields: RecurringPaymentResolvers = {
   cardBrand: ({ customerCardBrand }) => customerCardBrand,
   cardMask: ({ customerCardMask }) => customerCardMask,
   cardHolder: ({ customerCardHolder }) => customerCardHolder,

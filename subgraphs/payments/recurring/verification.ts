@@ -15,25 +15,15 @@ import type { PaymentChange } from '../store-payment.ts';
 /**
  * Whether an approval of this payment has moved no money: the bank gave the authorisation up again.
  */
-export const isVoided = ({
-  verification,
-  method,
-}: Pick<Payment, 'verification' | 'method'>): boolean => verification && method === 'cards';
+export const isVoided = ({ verification, method }: Payment): boolean =>
+  verification && method === 'cards';
 
 const returnOf = (payment: Payment, now: Temporal.Instant): Refund => {
   const base = { id: newRowId(), amount: payment.amount };
-  if (!isVoided(payment))
-    return newRefund(
-      payment,
-      { ...base, reason: 'The verification is given back', askAt: now },
-      now,
-    );
-  const voided = newRefund(
-    payment,
-    { ...base, reason: 'The verification was voided', askAt: null },
-    now,
-  );
-  return { ...voided, status: 'succeeded', completedAt: now };
+  const back = { ...base, reason: 'The verification is given back', askAt: now };
+  if (!isVoided(payment)) return newRefund(payment, back, now);
+  const voided = { ...base, reason: 'The verification was voided', askAt: null };
+  return { ...newRefund(payment, voided, now), status: 'succeeded', completedAt: now };
 };
 
 /** The effect of an approved verification: the payment succeeds, and its money returns. */

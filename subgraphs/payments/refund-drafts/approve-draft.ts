@@ -103,8 +103,8 @@ export const approveRefundDraft = async (
   const { database, banks, clocks } = deps;
   const [draft] = await refundDrafts.load(database.pool, [key]);
   if (!draft) return noDraft;
-  const { merchantId, id, shopId, mode } = draft;
-  const at = await clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
+  const { merchantId, id } = draft;
+  const at = await clocks.timeOf({ kind: 'shop', ...draft });
   const approving = { acting, at };
   const status = approval(draft, { subject: acting.principal.subject, at });
   if (status === 'again') return again(deps, draft);

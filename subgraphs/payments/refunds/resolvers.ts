@@ -6,7 +6,6 @@ import type {
 } from '../../../schema/generated/payments.ts';
 import { GraphQLError } from 'graphql';
 import { isRefusal, refuse } from '../../rules/refusal.ts';
-import { isUuid } from '../../rules/ids.ts';
 import { ofPaymentId, oneOf } from '../../platform/database/lists.ts';
 import { orThrow } from '../../platform/access/access.ts';
 import { settleBefore } from '../bank-answers/refresh-payment.ts';
@@ -75,21 +74,17 @@ export const refundMutations = (deps: ReadingDeps): MutationResolvers => ({
     await assertMayRefund(deps, caller);
     const given = await givenPartReceipt(deps, caller, paymentId, receipt, at);
     if (given && isRefusal(given)) return given;
-    const asked = {
+    const request = {
       paymentId,
       amount: amount ?? null,
       reason: reason ?? null,
       receipt: given,
       ...(metadata ? { metadata } : {}),
+      requestId,
+      idempotency,
     };
     await settleBefore(deps, caller, paymentId, at);
-    const created = await refundPayment(
-      database,
-      banks,
-      caller,
-      { ...asked, requestId, idempotency },
-      at,
-    );
+    const created = await refundPayment(database, banks, caller, request, at);
     if (isRefusal(created)) return created;
     const { refund, replayed } = created;
     if (!replayed) changedRefund(deps, refund, at);
@@ -97,8 +92,7 @@ export const refundMutations = (deps: ReadingDeps): MutationResolvers => ({
   },
   refundRetry: async (_, { merchantId, id }, { principal, requestId, now }) => {
     const { database, banks } = deps;
-    const isKnown = isUuid(merchantId) && isUuid(id);
-    const [failed] = isKnown ? await loadRefunds(database.pool, [{ merchantId, id }]) : [];
+    const [failed] = await loadRefunds(database.pool, [{ merchantId, id }]);
     if (!failed) return refuse('not_found', 'there is no such refund');
     const calling = await callerOf(deps, principal, { id: failed.paymentId, merchantId }, now);
     if (isRefusal(calling)) return calling;
