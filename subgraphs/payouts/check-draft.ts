@@ -15,25 +15,15 @@ import type { Logger } from '../platform/tracing/telemetry.ts';
 import { callForRecipient } from './order-payout.ts';
 import { wayOf, type PayoutMethod } from './rules/payout.ts';
 
-/** Checks a recipient against the operator's lists; null when it is on none. */
-const recipientRefusal = (
-  policies: PolicyLists,
-  merchantId: string,
-  recipient: Recipient,
-): Refusal | null => {
+/** What of a recipient the operator's lists name. */
+const listedOf = (recipient: Recipient): readonly ['phone' | 'card' | 'account', string] => {
   switch (recipient.way) {
     case 'sbp':
-      return policies.isBlocked(merchantId, 'phone', recipient.phone)
-        ? refuse('aml_blocked', 'payouts to this phone are not accepted')
-        : null;
+      return ['phone', recipient.phone];
     case 'card':
-      return policies.isBlocked(merchantId, 'card', recipient.cardNumber)
-        ? refuse('aml_blocked', 'payouts to this card are not accepted')
-        : null;
+      return ['card', recipient.cardNumber];
     case 'account':
-      return policies.isBlocked(merchantId, 'account', recipient.accountNumber)
-        ? refuse('aml_blocked', 'payouts to this account are not accepted')
-        : null;
+      return ['account', recipient.accountNumber];
   }
 };
 
@@ -77,21 +67,24 @@ export interface Checked {
   readonly refusedAs: FailureCode | null;
 }
 
+interface Checking {
+  readonly policies: PolicyLists;
+  readonly merchantId: string;
+  readonly bank: Bank | Refusal;
+  readonly log: Logger;
+}
+
 /**
  * Checks a recipient against the lists, the route (a bank, or why there is none) and the bank's own
  * check. A replay does not need it.
  */
 export const checkRecipient = async (
-  {
-    policies,
-    merchantId,
-    bank,
-    log,
-  }: { policies: PolicyLists; merchantId: string; bank: Bank | Refusal; log: Logger },
+  { policies, merchantId, bank, log }: Checking,
   recipient: Recipient,
 ): Promise<Checked | Refusal> => {
-  const refusal = recipientRefusal(policies, merchantId, recipient);
-  if (refusal) return refusal;
+  const [kind, listed] = listedOf(recipient);
+  if (policies.isBlocked(merchantId, kind, listed))
+    return refuse('aml_blocked', `payouts to this ${kind} are not accepted`);
   if (isRefusal(bank)) return bank;
   const verdict = await recipientVerdict(bank, recipient, log);
   switch (verdict.kind) {

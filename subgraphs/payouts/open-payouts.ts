@@ -22,8 +22,14 @@ import type { Posting } from '../rules/postings.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import type { Payout, StoredRecipient } from './entities.ts';
 import { payoutNames, createdEvent, statusEvent } from './find-payouts.ts';
-import { chargedRate, reserveEach, type PayoutTerms, type Reservation } from './rules/create.ts';
-import { lostCard_s, type PayoutMethod, payoutDescription, payoutOpened } from './rules/payout.ts';
+import { chargedRate, reserveEach, type PayoutTerms } from './rules/create.ts';
+import {
+  lostCard_s,
+  type Amounts,
+  type PayoutMethod,
+  payoutDescription,
+  payoutOpened,
+} from './rules/payout.ts';
 
 /** A payout to create. */
 export interface Draft {
@@ -80,51 +86,16 @@ interface Preconditions {
   readonly available: string;
 }
 
-const nothingKept: StoredRecipient = {
-  recipientPhone: null,
-  recipientBankId: null,
-  recipientName: null,
-  recipientCardMask: null,
-  recipientAccount: null,
-  recipientBik: null,
-  recipientInn: null,
-};
-
 /** The stored part of a recipient; of a card only its last 4 digits. */
-export const keptOf = ({ recipient }: PayoutTerms): StoredRecipient => {
-  const recipientName = recipient.fullName;
-  switch (recipient.way) {
-    case 'sbp':
-      return {
-        ...nothingKept,
-        recipientName,
-        recipientPhone: recipient.phone,
-        recipientBankId: recipient.bankId,
-      };
-    case 'card':
-      return { ...nothingKept, recipientName, recipientCardMask: recipient.cardNumber.slice(-4) };
-    case 'account':
-      return {
-        ...nothingKept,
-        recipientName,
-        recipientAccount: recipient.accountNumber,
-        recipientBik: recipient.bik,
-        recipientInn: recipient.inn,
-      };
-  }
-};
-
-/**
- * When another process takes up a new payout: a worker at once; for a card, after its call is
- * certainly over.
- */
-const turnOf = (
-  way: PayoutTerms['recipient']['way'],
-  now: Temporal.Instant,
-): Pick<Payout, 'sentAt' | 'askAt'> =>
-  way === 'card'
-    ? { sentAt: now, askAt: now.add({ seconds: lostCard_s }) }
-    : { sentAt: null, askAt: now };
+export const keptOf = ({ recipient }: PayoutTerms): StoredRecipient => ({
+  recipientName: recipient.fullName,
+  recipientPhone: recipient.way === 'sbp' ? recipient.phone : null,
+  recipientBankId: recipient.way === 'sbp' ? recipient.bankId : null,
+  recipientCardMask: recipient.way === 'card' ? recipient.cardNumber.slice(-4) : null,
+  recipientAccount: recipient.way === 'account' ? recipient.accountNumber : null,
+  recipientBik: recipient.way === 'account' ? recipient.bik : null,
+  recipientInn: recipient.way === 'account' ? recipient.inn : null,
+});
 
 const payoutOf = (
   key: ClaimingCaller,
@@ -151,18 +122,14 @@ const payoutOf = (
     createdAt: now,
     fee,
     connector,
+    failReason: refusedAs,
+    completedAt: refusedAs && now,
   };
-  const turn = turnOf(terms.recipient.way, now);
-  return refusedAs
-    ? {
-        ...base,
-        status: 'failed',
-        failReason: refusedAs,
-        completedAt: now,
-        sentAt: null,
-        askAt: null,
-      }
-    : { ...base, status: 'pending', failReason: null, completedAt: null, ...turn };
+  if (refusedAs) return { ...base, status: 'failed', sentAt: null, askAt: null };
+  // Another process takes it up: a worker at once; for a card, after its call is certainly over.
+  return terms.recipient.way === 'card'
+    ? { ...base, status: 'pending', sentAt: now, askAt: now.add({ seconds: lostCard_s }) }
+    : { ...base, status: 'pending', sentAt: null, askAt: now };
 };
 
 const eventsOf = (payout: Payout): readonly OutboxEvent[] =>
@@ -251,7 +218,7 @@ const openOne = (
   key: ClaimingCaller,
   draft: Draft,
   terminalId: string,
-  reservation: Reservation | null,
+  reservation: Amounts | null,
   now: Temporal.Instant,
 ) => {
   if (!reservation) return null;

@@ -138,14 +138,9 @@ const othersThan = async (
   { merchantId, shopId, mode, method, currency }: Payout,
   tried: ReadonlySet<string>,
 ): Promise<readonly Bank[]> => {
-  const candidates = await banks.candidates({
-    merchantId,
-    shopId,
-    mode,
-    operation: 'payout',
-    method: wayOf[method],
-    currency,
-  });
+  const shop = { merchantId, shopId, mode, currency };
+  const served = { ...shop, operation: 'payout', method: wayOf[method] } as const;
+  const candidates = await banks.candidates(served);
   return isRefusal(candidates) ? [] : candidates.filter(({ connector }) => !tried.has(connector));
 };
 

@@ -63,13 +63,6 @@ const askPayoutNow = async (
   return (await emOn(pool).nativeUpdate(PayoutEntity, asked, { askAt: now })) > 0;
 };
 
-interface PayoutsDeps extends DraftsDeps {
-  /** Notifies the relay that there are events. */
-  readonly wakeRelay: () => void;
-  /** Notifies the workers of new payouts to send. */
-  readonly wakeSenders: () => void;
-}
-
 /** The least time between bank queries about a payout caused by reads, in this process. */
 const readPause_ms = 3_000;
 
@@ -78,21 +71,16 @@ const askedPayouts_max = 10_000;
 
 /** Whether a read payout may have ended at the bank and was not queried recently. */
 const openWorthAsking = (): ((payout: Payout) => boolean) => {
-  const askedAt_ms = new LRUCache<string, number>({ max: askedPayouts_max });
+  const asked = new LRUCache<string, true>({ max: askedPayouts_max, ttl: readPause_ms });
   return ({ id, mode, status }) => {
-    if (
-      mode !== 'live' ||
-      status !== 'pending' ||
-      performance.now() - (askedAt_ms.get(id) ?? -Infinity) < readPause_ms
-    )
-      return false;
-    askedAt_ms.set(id, performance.now());
+    if (mode !== 'live' || status !== 'pending' || asked.has(id)) return false;
+    asked.set(id, true);
     return true;
   };
 };
 
 /** The response to a create. A replay shows the payout as it is now. */
-const createdView = ({ banks }: PayoutsDeps, { payout, replayed }: CreatedPayout) => {
+const createdView = ({ banks }: DraftsDeps, { payout, replayed }: CreatedPayout) => {
   const bank = banks.bankOf(payout);
   return {
     __typename: 'PayoutCreated' as const,
@@ -107,9 +95,9 @@ const createdView = ({ banks }: PayoutsDeps, { payout, replayed }: CreatedPayout
 };
 
 const queries = (
-  { database: { pool }, wakeSenders }: PayoutsDeps,
+  { database: { pool }, wakeSenders }: DraftsDeps,
   directory: SbpDirectory,
-  isWorthAsking = openWorthAsking(),
+  isWorthAsking: (payout: Payout) => boolean,
 ): QueryResolvers => ({
   payout: async (_, { id, merchantId }, { principal, now }) => {
     const [payout] = await loadPayouts(pool, [
@@ -173,7 +161,7 @@ const revealRecipient = (
     return recipientView(found);
   });
 
-const mutations = (deps: PayoutsDeps, directory: SbpDirectory): MutationResolvers => ({
+const mutations = (deps: DraftsDeps, directory: SbpDirectory): MutationResolvers => ({
   payoutCreate: async (_, { input, idempotency }, { principal, now }) => {
     const creating = { key: keyOf(principal), policies: await deps.policies.current(), now };
     const created = await createPayout(deps, creating, input, idempotency);
@@ -223,7 +211,7 @@ const mutations = (deps: PayoutsDeps, directory: SbpDirectory): MutationResolver
 
 /** The resolvers and the entity loaders of the payouts subgraph. */
 export const payoutsSubgraph = (
-  deps: PayoutsDeps,
+  deps: DraftsDeps,
   directory = openSbpDirectory(deps.database),
 ): SubgraphDeps & { name: 'payouts'; resolvers: Resolvers } => ({
   name: 'payouts',
@@ -240,7 +228,7 @@ export const payoutsSubgraph = (
     PayoutConnection: foundTotalField,
     PayoutDraft: draftFields(deps),
     PayoutDraftConnection: totalField,
-    Query: { ...queries(deps, directory), ...draftQueries(deps) },
+    Query: { ...queries(deps, directory, openWorthAsking()), ...draftQueries(deps) },
     Mutation: { ...mutations(deps, directory), ...draftMutations(deps) },
   },
   areMerchants: openKnownMerchants(deps.database.pool),

@@ -15,38 +15,14 @@ import { inTraceOf } from '../platform/database/subject-trace.ts';
 import { expireDrafts } from '../platform/drafts/drafts.ts';
 import { done, sweep, type Job } from '../platform/queue/run-job.ts';
 import { minorUnits } from '../rules/money.ts';
-import type { KeptRecipient } from '../rules/recipient.ts';
 import { isRefusal } from '../rules/refusal.ts';
 import { payoutDrafts } from './drafts/create-draft.ts';
+import { recipientOf } from './rules/create.ts';
 import { lease_s } from './rules/payout.ts';
 import { applyPayoutAnswer } from './apply-payout-answer.ts';
 import type { Payout } from './entities.ts';
-import { payoutNames } from './find-payouts.ts';
+import { payoutNames, recipientView } from './find-payouts.ts';
 import { callForPayout, orderPayout, type Ordered, type OrderingDeps } from './order-payout.ts';
-
-/** The stored recipient; null for a card, whose number is not stored. */
-const keptRecipient = (payout: Payout): KeptRecipient | null => {
-  const fullName = payout.recipientName;
-  switch (payout.method) {
-    case 'payouts_sbp':
-      return {
-        way: 'sbp',
-        phone: payout.recipientPhone ?? '',
-        bankId: payout.recipientBankId ?? '',
-        fullName,
-      };
-    case 'payouts_account':
-      return {
-        way: 'account',
-        accountNumber: payout.recipientAccount ?? '',
-        bik: payout.recipientBik ?? '',
-        inn: payout.recipientInn,
-        fullName,
-      };
-    case 'payouts_card':
-      return null;
-  }
-};
 
 /** A payout leased to this worker. */
 type Taken = Payout & {
@@ -60,10 +36,12 @@ const askOrOrder = async (
   { isFirst, ...payout }: Taken,
   now: () => Temporal.Instant,
 ): Promise<Ordered> => {
-  const recipient = keptRecipient(payout);
-  const { merchantId, id: operationId, bankRef: reference } = payout;
-  if (recipient && reference === null)
+  const { merchantId, id: operationId, bankRef: reference, method } = payout;
+  // A card's number is not stored.
+  if (method !== 'payouts_card' && reference === null) {
+    const recipient = recipientOf(method, recipientView(payout));
     return orderPayout(deps, bank, { payout, recipient, isFirst, now });
+  }
   const question = {
     merchantId,
     operationId,

@@ -23,9 +23,9 @@ import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { checkRecipient, payoutBank, type Checked } from '../check-draft.ts';
 import { payCard, type CreatingDeps } from '../create-payout.ts';
 import type { Payout, PayoutDraft } from '../entities.ts';
-import { loadPayouts } from '../find-payouts.ts';
+import { loadPayouts, recipientView } from '../find-payouts.ts';
 import { beyondBound, openPayouts } from '../open-payouts.ts';
-import type { PayoutTerms } from '../rules/create.ts';
+import { recipientOf, type PayoutTerms } from '../rules/create.ts';
 import { cardDigests, type DraftDeps, payoutDrafts } from './create-draft.ts';
 
 interface ApprovalRequest {
@@ -45,33 +45,20 @@ export interface ApprovedDraft {
 }
 
 /** The draft's recipient; a card's number comes with the approval, and must match the draft's. */
-const recipientOf = (
+const draftRecipient = (
   deps: Pick<CreatingDeps, 'fingerprintKey'>,
   draft: PayoutDraft,
   cardPan: string | null,
 ): Recipient | Refusal => {
-  const { method, recipientName: fullName, recipientCardDigest } = draft;
+  const { method, recipientCardDigest } = draft;
   if (method !== 'payouts_card' && cardPan !== null)
     return refuse('bad_request', `card_pan: not a field of ${method}`);
-  switch (method) {
-    case 'payouts_sbp': {
-      const { recipientPhone: phone, recipientBankId: bankId } = draft;
-      return { way: 'sbp', phone: phone ?? '', bankId: bankId ?? '', fullName };
-    }
-    case 'payouts_account': {
-      const { recipientAccount, recipientBik: bik, recipientInn: inn } = draft;
-      const accountNumber = recipientAccount ?? '';
-      return { way: 'account', accountNumber, bik: bik ?? '', inn, fullName };
-    }
-    case 'payouts_card': {
-      if (cardPan === null)
-        return refuse('bad_request', 'card_pan: required, because card numbers are not stored');
-      const isSame = isSameRequest(recipientCardDigest ?? '', cardDigests(deps, draft.id, cardPan));
-      return isSame
-        ? { way: 'card', cardNumber: cardPan, fullName }
-        : refuse('bad_request', 'card_pan: expected the card number of this draft');
-    }
-  }
+  if (method === 'payouts_card' && cardPan === null)
+    return refuse('bad_request', 'card_pan: required, because card numbers are not stored');
+  return cardPan === null ||
+    isSameRequest(recipientCardDigest ?? '', cardDigests(deps, draft.id, cardPan))
+    ? recipientOf(method, { ...recipientView(draft), cardPan })
+    : refuse('bad_request', 'card_pan: expected the card number of this draft');
 };
 
 const termsOf = (draft: PayoutDraft, recipient: Recipient): PayoutTerms => ({
@@ -140,13 +127,12 @@ const prepare = async (
   const since_ms = performance.now();
   const [draft] = await payoutDrafts.load(deps.database.pool, [{ merchantId, id }]);
   if (!draft) return noDraft;
-  const { shopId, mode } = draft;
-  const at = await deps.clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
+  const at = await deps.clocks.timeOf({ kind: 'shop', ...draft });
   const approving = { acting, at };
   const status = approval(draft, { subject: acting.principal.subject, at });
   if (status === 'again') return again(deps, draft);
   if (typeof status === 'object') return status;
-  const recipient = recipientOf(deps, draft, cardPan);
+  const recipient = draftRecipient(deps, draft, cardPan);
   if (isRefusal(recipient)) return recipient;
   const bank = await payoutBank(deps.banks, draft, draft.method);
   const checking = { policies, merchantId, bank, log: deps.log };

@@ -41,7 +41,7 @@ interface DraftRequest {
   readonly batchId: string | null;
   /** Its purpose, for the approver. */
   readonly reason: string | null;
-  readonly idempotency: IdempotencyArgument;
+  readonly idempotency?: IdempotencyArgument;
 }
 
 /** Keyed digests of a draft's card, with the current and earlier keys. */

@@ -25,7 +25,9 @@ import { createDraft, type DraftDeps, payoutDrafts, shownRecipient } from './cre
 
 export interface DraftsDeps extends DraftDeps {
   readonly policies: Pick<Policies, 'current'>;
+  /** Notifies the relay that there are events. */
   readonly wakeRelay: () => void;
+  /** Notifies the workers of new payouts to send. */
   readonly wakeSenders: () => void;
 }
 
@@ -116,20 +118,11 @@ export const draftMutations = (deps: DraftsDeps): MutationResolvers => ({
   ...manyMutations(deps),
   payoutDraftCreate: async (
     _,
-    {
-      merchantId,
-      shopId,
-      mode,
-      input,
-      recipientOf = null,
-      batchId = null,
-      reason = null,
-      idempotency,
-    },
+    { recipientOf = null, batchId = null, reason = null, ...asked },
     context,
   ) => {
-    const asked = { merchantId, shopId, mode, input, recipientOf, batchId, reason, idempotency };
-    const created = await createDraft(deps, personOf(context), asked);
+    const request = { ...asked, recipientOf, batchId, reason };
+    const created = await createDraft(deps, personOf(context), request);
     if (isRefusal(created)) return created;
     const { made: draft, replayed: idempotent } = created;
     return { __typename: 'PayoutDraftCreated', draft, idempotent };

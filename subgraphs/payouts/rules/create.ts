@@ -16,13 +16,9 @@ import type { Mode } from '../../rules/mode.ts';
 import type { Recipient } from '../../rules/recipient.ts';
 import { metadataMistakes, textMistake, asCame } from '../../rules/texts.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
-import type { PayoutMethod } from './payout.ts';
+import type { Amounts, PayoutMethod } from './payout.ts';
 
-/** A requested payout of any method. */
-export interface PayoutInput {
-  readonly amount: bigint;
-  readonly currency?: string | null | undefined;
-  readonly method?: PayoutMethod | null | undefined;
+interface RecipientInput {
   readonly phone?: string | null | undefined;
   readonly bankId?: string | null | undefined;
   readonly fullName?: string | null | undefined;
@@ -30,6 +26,13 @@ export interface PayoutInput {
   readonly accountNumber?: string | null | undefined;
   readonly bik?: string | null | undefined;
   readonly inn?: string | null | undefined;
+}
+
+/** A requested payout of any method. */
+export interface PayoutInput extends RecipientInput {
+  readonly amount: bigint;
+  readonly currency?: string | null | undefined;
+  readonly method?: PayoutMethod | null | undefined;
   readonly orderId?: string | null | undefined;
   readonly metadata?: Record<string, string> | null | undefined;
 }
@@ -137,7 +140,8 @@ const mistakesIn = (method: PayoutMethod, input: PayoutInput): (string | null)[]
   ];
 };
 
-const recipientOf = (method: PayoutMethod, input: PayoutInput): Recipient => {
+/** The recipient of a method; a field that the method needs is there. */
+export const recipientOf = (method: PayoutMethod, input: RecipientInput): Recipient => {
   const fullName = input.fullName ?? null;
   switch (method) {
     case 'payouts_sbp':
@@ -172,12 +176,6 @@ export const payoutTerms = (method: PayoutMethod, input: PayoutInput): PayoutTer
   };
 };
 
-/** What is set aside for a payout: its amount, and the fee at the rate in basis points. */
-export interface Reservation {
-  readonly amount: MinorUnits;
-  readonly fee: MinorUnits;
-}
-
 /** The rate at which a mode charges payouts, in basis points: test mode charges none. */
 export const chargedRate = (mode: Mode, rate_bps: number): number =>
   mode === 'test' ? 0 : rate_bps;
@@ -200,7 +198,7 @@ export const reserveEach = (
   available: bigint,
   rate_bps: number,
   payouts: readonly Covered[],
-): readonly (Reservation | null)[] => {
+): readonly (Amounts | null)[] => {
   let left = available;
   return payouts.map(({ amount, kept }) => {
     const fee = payoutFee(amount, rate_bps);

@@ -44,13 +44,10 @@ export const callDeadline_s = 20;
 export const lostCard_s = 60;
 
 /** When to believe a bank that does not know a card payout; `sentAt`: when it was ordered. */
-export const lostCardAt = ({
-  sentAt,
-  createdAt,
-}: {
+export const lostCardAt = (payout: {
   readonly sentAt: Temporal.Instant | null;
   readonly createdAt: Temporal.Instant;
-}): Temporal.Instant => (sentAt ?? createdAt).add({ seconds: lostCard_s });
+}): Temporal.Instant => (payout.sentAt ?? payout.createdAt).add({ seconds: lostCard_s });
 
 /** How long after giving up a card payout its bank is queried again. */
 const questionsAfterLoss_min = [1, 10, 60, 360, 1_440];
@@ -89,7 +86,8 @@ export const nextTry = (madeAt: Temporal.Instant, now: Temporal.Instant): Tempor
 // fails. Merchants see `payout` and `payout_fee` once it succeeds
 // (docs/contract.md#balance-and-ledger).
 
-interface Amounts {
+/** What a payout takes: its amount, and the fee. */
+export interface Amounts {
   readonly amount: MinorUnits;
   readonly fee: MinorUnits;
 }
@@ -124,18 +122,13 @@ interface Addressed {
  * The ledger's description of a payout: the method, and the last 4 digits of the recipient. Unlike
  * a payment, a payout has no public number.
  */
-export const payoutDescription = ({
-  method,
-  recipientPhone,
-  recipientAccount,
-  recipientCardMask,
-}: Addressed): string => {
-  switch (method) {
+export const payoutDescription = (payout: Addressed): string => {
+  switch (payout.method) {
     case 'payouts_sbp':
-      return `SBP *${recipientPhone?.slice(-4) ?? ''}`;
+      return `SBP *${payout.recipientPhone?.slice(-4) ?? ''}`;
     case 'payouts_card':
-      return `Card *${recipientCardMask ?? ''}`;
+      return `Card *${payout.recipientCardMask ?? ''}`;
     case 'payouts_account':
-      return `Account *${recipientAccount?.slice(-4) ?? ''}`;
+      return `Account *${payout.recipientAccount?.slice(-4) ?? ''}`;
   }
 };
