@@ -5,19 +5,13 @@ import { writeEntry, type Acting, type AuditedAction } from '../platform/databas
 import { modes, type Mode } from '../rules/mode.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
 import { textMistake } from '../rules/texts.ts';
-import { isUuid } from '../rules/ids.ts';
-import type { Principal } from '../platform/access/principal.ts';
+import type { RowKey } from '../platform/database/batch-calls.ts';
+import type { KeyPrincipal, Principal } from '../platform/access/principal.ts';
 import { keyOf } from '../platform/access/access.ts';
 
 /** The modes that a caller may read: a key its own, an operator both. */
 export const modesOf = (principal: Principal): readonly Mode[] =>
   principal.kind === 'key' ? [principal.mode] : modes;
-
-/** The merchant, and the mode of its things; a person's is that of the thing itself. */
-interface CancellingCaller {
-  readonly merchantId: string;
-  readonly mode: Mode;
-}
 
 /** What is cancelled, as the caller names it. */
 interface Named {
@@ -26,22 +20,17 @@ interface Named {
   readonly reason?: string | null | undefined;
 }
 
-/** Finds a thing by its key; null when there is none. */
-type FindMode = (key: {
-  merchantId: string;
-  id: string;
-}) => Promise<{ readonly mode: Mode } | null>;
-
 /**
- * The caller that cancels an object of `kind`. Refuses with `bad_request` a person without a
+ * The merchant that cancels an object of `kind`, and the mode of its things; a person's is that of
+ * the object itself, which `find` reads. Refuses with `bad_request` a person without a
  * merchant or a reason, and with `not_found`.
  */
 export const cancellingCaller = async (
   principal: Principal,
   kind: 'subscription' | 'token',
   { id, merchantId: named, reason }: Named,
-  find: FindMode,
-): Promise<CancellingCaller | Refusal> => {
+  find: (key: RowKey) => Promise<{ readonly mode: Mode } | null>,
+): Promise<Pick<KeyPrincipal, 'merchantId' | 'mode'> | Refusal> => {
   const none = refuse('not_found', `there is no such ${kind}`);
   if (principal.kind !== 'operator') {
     const { merchantId, mode } = keyOf(principal);
@@ -51,7 +40,7 @@ export const cancellingCaller = async (
   if (!merchantId) return refuse('bad_request', 'merchantId: required');
   const mistake = textMistake('reason', reason ?? '', 1, reason_max_chars);
   if (mistake) return refuse('bad_request', mistake);
-  if ((named && named !== merchantId) || !isUuid(merchantId) || !isUuid(id)) return none;
+  if (named && named !== merchantId) return none;
   const found = await find({ merchantId, id });
   return found ? { merchantId, mode: found.mode } : none;
 };

@@ -3,6 +3,7 @@
  * in the payments subgraph.
  */
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import type { enums } from '../../schema/generated/enums.ts';
 import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
@@ -65,7 +66,7 @@ export type Subscription = Row<InferEntity<typeof SubscriptionEntity>>;
  * open: its payment is not final, or not yet created. cancelled: the merchant cancelled the
  * payment.
  */
-export type ChargeStatus = 'open' | 'succeeded' | 'failed' | 'cancelled';
+export type ChargeStatus = (typeof enums.SubscriptionChargeStatus)[number];
 
 export const SubscriptionChargeEntity = defineEntity({
   name: 'SubscriptionCharge',

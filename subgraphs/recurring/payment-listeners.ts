@@ -82,10 +82,6 @@ const afterPayment = (token: Token, payment: RecurringPayment): Token => {
   }
 };
 
-/** When it came to what it is, by its shop's clock. */
-const momentOf = ({ capturedAt, finalizedAt, createdAt }: RecurringPayment): Temporal.Instant =>
-  capturedAt ?? finalizedAt ?? createdAt;
-
 /** Brings home what the payments of tokens came to. Given the same again, it changes nothing. */
 export const settleTokens: OnPaymentsMoved = async (client, payments) => {
   const byToken = Map.groupBy(payments, ({ merchantId, tokenId }) => `${merchantId}/${tokenId}`);
@@ -99,7 +95,7 @@ export const settleTokens: OnPaymentsMoved = async (client, payments) => {
     const moved = own.find(({ kind }) => isBinding(kind)) ?? own[0];
     return !moved || (after.status === token.status && after.lastChargedAt === token.lastChargedAt)
       ? []
-      : [{ before: token, after, at: momentOf(moved) }];
+      : [{ before: token, after, at: standingOf(moved).at }];
   });
   await storeTokens(client, changed);
 };

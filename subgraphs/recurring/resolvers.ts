@@ -3,7 +3,6 @@ import type {
   Resolvers,
   CustomerPageResolvers,
   MutationResolvers,
-  QueryResolvers,
 } from '../../schema/generated/recurring.ts';
 import { accessRefusal, keyOf } from '../platform/access/access.ts';
 import type { Principal } from '../platform/access/principal.ts';
@@ -45,11 +44,6 @@ const mayReadTerms = (principal: Principal, row: OfMode): boolean =>
   principal.kind === 'buyer' || mayRead(principal, row);
 
 // Customers' pages: from GraphQL to a verb, and back.
-
-/** The page of a session. */
-const customerQueries = (deps: CustomerDeps): QueryResolvers => ({
-  customerPage: (_, { address }) => findCustomerPage(deps, address),
-});
 
 /** What a page shows. */
 const customerPageFields = (deps: CustomerDeps): CustomerPageResolvers => {
@@ -97,7 +91,11 @@ export const recurringSubgraph = (
       SubscriptionCharge: subscriptionChargeFields,
       CustomerPage: customerPageFields(deps),
       BillingSubscriptionConnection: totalField,
-      Query: { ...subscriptionQueries(deps), ...tokenQueries(deps), ...customerQueries(deps) },
+      Query: {
+        ...subscriptionQueries(deps),
+        ...tokenQueries(deps),
+        customerPage: (_, { address }) => findCustomerPage(deps, address),
+      },
       Mutation: {
         ...subscriptionMutations(deps),
         ...tokenMutations(deps),

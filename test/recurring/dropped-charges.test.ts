@@ -65,7 +65,8 @@ const goOn = async (): Promise<void> => {
 const cancel = async ({ key, subscription: { id } }: Begun): Promise<unknown> =>
   granted(
     await cancelSubscription(
-      { pool: harness.database.pool, payments: harness.payments },
+      harness.database.pool,
+      harness.payments,
       key,
       { id, reason: null, requestId: 'test' },
       now(),

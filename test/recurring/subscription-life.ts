@@ -193,7 +193,8 @@ class Life {
     const { database, payments } = this.#harness;
     const request = { id: this.#id.id, reason: words.join(' ') || null, requestId: 'test' };
     const result = await cancelSubscription(
-      { pool: database.pool, payments },
+      database.pool,
+      payments,
       this.#key,
       request,
       this.#now(),

@@ -45,9 +45,8 @@ const openSession = async (
 ): Promise<CustomerSession | null> => {
   const session = sessionOfAddress(customerSecret, address);
   if (!session) return null;
-  const { merchantId, shopId, mode, expiresAt } = session;
-  const now = await clocks.timeOf({ kind: 'shop', merchantId, shopId, mode });
-  return Temporal.Instant.compare(now, expiresAt) < 0 ? session : null;
+  const now = await clocks.timeOf({ kind: 'shop', ...session });
+  return Temporal.Instant.compare(now, session.expiresAt) < 0 ? session : null;
 };
 
 /** The page at an address, without what it lists; null when there is none. */
@@ -123,12 +122,8 @@ export const endSubscription = async (
     return refuse('not_found', 'there is no such subscription');
   const reason = 'customer_cancelled' satisfies EndReason;
   const now = await deps.clocks.timeOf({ kind: 'subscription', ...key });
-  return cancelSubscription(
-    { pool, payments: deps.payments },
-    session,
-    { id, reason, requestId },
-    now,
-  );
+  const request = { id, reason, requestId };
+  return cancelSubscription(pool, deps.payments, session, request, now);
 };
 
 // What a customer reads of one subscription: what was agreed to, what was charged, what is paid.

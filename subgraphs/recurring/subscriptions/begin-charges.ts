@@ -122,9 +122,7 @@ export const takeRound = async (
     task: dueAsks.task,
     limit,
     work: (some) =>
-      inTransaction(pool, (client) =>
-        takeAsks(client, timeline, { now, until: leaseFrom(now), limit: some }),
-      ),
+      inTransaction(pool, (client) => takeAsks(client, timeline, now, leaseFrom(now), some)),
     first: () => dueAsks.first(pool, timeline, now),
   });
   const fresh = await workBatch(pool, {

@@ -147,10 +147,8 @@ export const subscriptionMutations = ({
         { before, reason },
       );
     const request = { id, reason, requestId, ...(isPerson ? { record } : {}) };
-    return answer(
-      'SubscriptionCancelled',
-      await cancelSubscription({ pool, payments }, caller, request, at),
-    );
+    const cancelled = await cancelSubscription(pool, payments, caller, request, at);
+    return answer('SubscriptionCancelled', cancelled);
   },
   subscriptionPause: async (_, { merchantId, id, reason }, context) =>
     answer(

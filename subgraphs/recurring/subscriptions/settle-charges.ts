@@ -7,7 +7,7 @@ import { columns, type Runner, type Statement } from '../../platform/database/st
 import type { FailureCode } from '../../rules/failure-code.ts';
 import { chargeNames, loadSubscriptions } from '../find-recurring.ts';
 import { bindingSettled, settled, chargeEnd, type PaymentStatus } from '../rules/subscription.ts';
-import { storeSubscriptions, type SubscriptionChange } from './store-subscription.ts';
+import { keysOf, storeSubscriptions, type SubscriptionChange } from './store-subscription.ts';
 import type { ChargeStatus, Subscription, SubscriptionCharge } from '../entities.ts';
 
 /** Where a charge's payment stands. */
@@ -93,11 +93,7 @@ export const settleCharges = async (runner: Runner, news: readonly ChargeNews[])
       runner,
       load,
       unsettled,
-      (own) => [
-        own.map(({ subscriptionId }) => subscriptionId),
-        own.map(({ period }) => period),
-        own.map(({ attempt }) => attempt),
-      ],
+      keysOf,
     );
     const asTheyAre = new Map(charges.map((charge) => [nameOf(charge), charge]));
     const changes = left.flatMap(({ charge, payment }, index) => {

@@ -41,11 +41,9 @@ const openBinding = (charges: readonly SubscriptionCharge[]): SubscriptionCharge
 const cancelled = (
   subscription: Subscription,
   charges: readonly SubscriptionCharge[],
-  {
-    reason,
-    isUnmade,
-    now,
-  }: { readonly reason: string | null; readonly isUnmade: boolean; readonly now: Temporal.Instant },
+  reason: string | null,
+  isUnmade: boolean,
+  now: Temporal.Instant,
 ): Omit<SubscriptionChange, 'before'> | 'unchanged' => {
   if (subscription.status === 'cancelled') {
     // Its just cancelled binding payment may have ended it first: the merchant's own reason
@@ -67,10 +65,8 @@ const cancelled = (
  * buyer has continued to the bank, it cannot be cancelled; the payment decides.
  */
 export const cancelSubscription = async (
-  {
-    pool,
-    payments,
-  }: { readonly pool: pg.Pool; readonly payments: Pick<Payments, 'cancelBinding'> },
+  pool: pg.Pool,
+  payments: Pick<Payments, 'cancelBinding'>,
   caller: Pick<KeyPrincipal, 'merchantId' | 'mode'>,
   { id, reason, requestId, record }: CancelRequest,
   now: Temporal.Instant,
@@ -88,16 +84,14 @@ export const cancelSubscription = async (
   const refusal = asked && isRefusal(asked) ? asked.code : null;
   if (refusal && refusal !== 'not_pending' && refusal !== 'not_found')
     throw new Error(`payment ${paymentId} was not cancelled: ${refusal}`);
-  const how = { reason, isUnmade: refusal === 'not_found', now };
+  const decide = (subscription: Subscription, known: readonly SubscriptionCharge[]) =>
+    cancelled(subscription, known, reason, refusal === 'not_found', now);
   const key = { merchantId, subscriptionId: found.id };
-  if (!record)
-    return changeSubscription(pool, key, (subscription, known) =>
-      cancelled(subscription, known, how),
-    );
+  if (!record) return changeSubscription(pool, key, decide);
   return inTransaction(pool, async (client) => {
     let before: Subscription | null = null;
     const changed = await changeSubscription(client, key, (subscription, known) => {
-      const change = cancelled(subscription, known, how);
+      const change = decide(subscription, known);
       before = change === 'unchanged' ? null : subscription;
       return change;
     });

@@ -7,7 +7,7 @@
  */
 import type pg from 'pg';
 import { dueOn, type Timeline } from '../../platform/clock/due.ts';
-import { eachMerchant } from '../../platform/database/sharding.ts';
+import { eachMerchant, runByMerchant } from '../../platform/database/sharding.ts';
 import { eventRow, insertEvents, type OutboxEvent } from '../../platform/events/outbox.ts';
 import {
   columnNames,
@@ -163,14 +163,11 @@ export const noteAsked = async (
   runner: Runner,
   charges: readonly SubscriptionCharge[],
 ): Promise<void> => {
-  await eachMerchant(charges, (own, merchantId) =>
-    run(runner, askAt, [...keysOf(own, merchantId), null]),
-  );
+  await runByMerchant(runner, askAt, charges, (own) => [...keysOf(own), null]);
 };
 
-/** The merchant, and the keys of its charges as the parameters of `unnest`. */
-const keysOf = (charges: readonly SubscriptionCharge[], merchantId: string): readonly unknown[] => [
-  merchantId,
+/** The keys of a merchant's charges as the parameters of `unnest`. */
+export const keysOf = (charges: readonly SubscriptionCharge[]): readonly unknown[] => [
   charges.map(({ subscriptionId }) => subscriptionId),
   charges.map(({ period }) => period),
   charges.map(({ attempt }) => attempt),
@@ -207,15 +204,11 @@ export const dueAsks = dueOn<SubscriptionCharge>({
 export const takeAsks = async (
   client: pg.PoolClient,
   timeline: Timeline,
-  {
-    now,
-    until,
-    limit,
-  }: { readonly now: Temporal.Instant; readonly until: Temporal.Instant; readonly limit: number },
+  now: Temporal.Instant,
+  until: Temporal.Instant,
+  limit: number,
 ): Promise<readonly SubscriptionCharge[]> => {
   const taken = await dueAsks.due(client, timeline, now, limit);
-  await eachMerchant(taken, (own, merchantId) =>
-    run(client, askAt, [...keysOf(own, merchantId), until]),
-  );
+  await runByMerchant(client, askAt, taken, (own) => [...keysOf(own), until]);
   return taken;
 };

@@ -21,6 +21,7 @@ import {
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
 import type { CustomerVault } from '../../platform/database/kept-keys.ts';
+import type { RowKey } from '../../platform/database/batch-calls.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { inTransaction } from '../../platform/database/statement.ts';
@@ -55,40 +56,31 @@ export const pendingToken = (
   >,
   now: Temporal.Instant,
 ): Token => {
-  const { merchantId, shopId, mode, customerRef, customerEmail, method, metadata } = of;
   const id = randomUUID();
   return {
-    merchantId,
+    merchantId: of.merchantId,
     id,
-    shopId,
-    mode,
-    customerRef,
-    method,
+    shopId: of.shopId,
+    mode: of.mode,
+    customerRef: of.customerRef,
+    method: of.method,
     status: 'pending',
     cardBrand: null,
     cardMask: null,
     cardHolder: null,
-    bindingPaymentId: recurringPaymentId(merchantId, mode, bindingKey(id)),
+    bindingPaymentId: recurringPaymentId(of.merchantId, of.mode, bindingKey(id)),
     savedReference: null,
-    customerEmail,
-    metadata,
+    customerEmail: of.customerEmail,
+    metadata: of.metadata,
     lastChargedAt: null,
     createdAt: now,
   };
 };
 
 /** What a token is bound by: the payment's kind, amount (minor units) and what the buyer sees. */
-type BindingOf = Pick<
+type BindingOf = Omit<
   BindingRequest,
-  | 'kind'
-  | 'amount'
-  | 'currency'
-  | 'verification'
-  | 'subscriptionId'
-  | 'returnUrl'
-  | 'description'
-  | 'metadata'
-  | 'receiptTermsId'
+  keyof RowKey | 'shopId' | 'mode' | 'customerRef' | 'method' | 'tokenId' | 'idempotencyKey'
 >;
 
 /**
@@ -103,19 +95,9 @@ export const startBinding = (
   requestId?: string,
 ): Promise<AskedBinding | Refusal> => {
   const { merchantId, shopId, mode, customerRef, method, id: tokenId } = token;
-  return payments.askBinding(
-    {
-      ...of,
-      merchantId,
-      shopId,
-      mode,
-      customerRef,
-      method,
-      tokenId,
-      idempotencyKey: bindingKey(tokenId),
-    },
-    requestId,
-  );
+  const whose = { merchantId, shopId, mode, customerRef, method, tokenId };
+  const request = { ...of, ...whose, idempotencyKey: bindingKey(tokenId) };
+  return payments.askBinding(request, requestId);
 };
 
 interface CreatedToken {
