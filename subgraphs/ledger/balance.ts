@@ -103,14 +103,11 @@ const owned: Statement = {
  */
 export const hasRoom = async (
   runner: Runner,
-  {
-    merchantId,
-    currency,
-    amount,
-  }: { readonly merchantId: string; readonly currency: string; readonly amount: bigint },
+  order: { readonly merchantId: string; readonly currency: string; readonly amount: bigint },
 ): Promise<boolean> => {
-  const [row] = await run<{ owned: string }>(runner, owned, [merchantId, 'live', currency]);
-  return BigInt(row?.owned ?? 0) + amount <= largestAmount;
+  const values = [order.merchantId, 'live', order.currency];
+  const [row] = await run<{ owned: string }>(runner, owned, values);
+  return BigInt(row?.owned ?? 0) + order.amount <= largestAmount;
 };
 
 // Taking money from a merchant: take the merchant's lock, then read the available amount in a new

@@ -30,6 +30,7 @@ import {
   type TimedPlan,
   decidesAloneAt,
 } from '../../rules/banks.ts';
+import type { FailureCode } from '../../rules/failure-code.ts';
 import { brandOf, holderOf } from '../../rules/card.ts';
 import { decidesAt, planCallbacks, silentUntil, type PlannedCallback } from './callbacks.ts';
 import {
@@ -61,6 +62,13 @@ const simulatorSaved = (operationId: string): string => `${prefix}${operationId}
 
 type Ordered = Omit<Found, 'silentUntil' | 'holds'>;
 
+const declinedAs = (failureCode: FailureCode) =>
+  ({ kind: 'declined', failureCode, bankCode: failureCode }) as const;
+
+/** A retrieval reference number that follows from the operation. */
+const rrnOf = (operationId: string): string =>
+  String(BigInt(`0x${operationId.slice(-8)}`)).padStart(12, '0');
+
 const chargeMethods = sqlFile(import.meta.dirname, 'charge-methods.sql');
 const answered = (
   { cardBrand, cardMask, cardHolder, ...ordered }: Ordered,
@@ -68,15 +76,11 @@ const answered = (
 ): ChargeAnswer => {
   if (ordered.answerAt === null || Temporal.Instant.compare(ordered.answerAt, now) > 0)
     return { kind: 'pending', askAt: ordered.answerAt };
-  if (ordered.outcome === 'failed') {
-    const failureCode = ordered.failureCode ?? 'do_not_honor';
-    return { kind: 'declined', failureCode, bankCode: failureCode };
-  }
-  const rrn = String(BigInt(`0x${operationId.slice(-8)}`)).padStart(12, '0');
+  if (ordered.outcome === 'failed') return declinedAs(ordered.failureCode ?? 'do_not_honor');
   return {
     kind: 'approved',
     reference: ordered.reference,
-    rrn,
+    rrn: rrnOf(operationId),
     traits: { cardBrand, cardMask, cardHolder, phoneMask: null, payerBank: null },
   };
 };
@@ -110,10 +114,7 @@ const orderGathered = batched<ChargeOrder, Ordered | null>({
 
 const chargeMethod = async (pool: pg.Pool, charge: ChargeOrder): Promise<ChargeAnswer> => {
   const ordered = (await orderGathered(pool, charge)) ?? (await findOperation(pool, charge));
-  const code = 'authorization_revoked';
-  return ordered
-    ? answered(ordered, charge)
-    : { kind: 'declined', failureCode: code, bankCode: code };
+  return ordered ? answered(ordered, charge) : declinedAs('authorization_revoked');
 };
 
 /* The simulated bank's refunds. The amount's last two digits decide. */
@@ -125,8 +126,7 @@ const refund = async (pool: pg.Pool, order: RefundOrder): Promise<RefundAnswer> 
   if (answerAt === null || Temporal.Instant.compare(answerAt, order.now) > 0)
     return { kind: 'pending', reference, askAt: answerAt };
   if (outcome !== 'failed') return { kind: 'approved', reference };
-  const code = failureCode ?? 'refund_rejected';
-  return { kind: 'declined', failureCode: code, bankCode: code };
+  return declinedAs(failureCode ?? 'refund_rejected');
 };
 
 /*
@@ -225,7 +225,7 @@ const accepted = (operation: Found, operationId: string): Accepted => {
   const byPhone = operation.cardMask === null;
   return {
     reference: operation.reference,
-    rrn: String(number).padStart(12, '0'),
+    rrn: rrnOf(operationId),
     savedReference: simulatorSaved(operationId),
     traits: {
       cardBrand: operation.cardBrand,
@@ -269,8 +269,7 @@ const decision = (operation: Found, operationId: string, isApproved: boolean): B
       ...accepted(operation, operationId),
     };
   if (isApproved) return { kind: 'approved', ...accepted(operation, operationId) };
-  const failureCode = operation.failureCode ?? 'do_not_honor';
-  return { kind: 'declined', failureCode, bankCode: failureCode };
+  return declinedAs(operation.failureCode ?? 'do_not_honor');
 };
 
 /** What is answered to a question about an operation. */

@@ -207,26 +207,22 @@ const opened = (
   order: SessionOrder,
   reference: string,
   step: Pick<SessionAnswer & { kind: 'opened' }, 'step' | 'stepUrl'>,
-): SessionAnswer => {
-  const traits = { cardBrand: null, cardMask: null };
-  return {
-    kind: 'opened',
-    reference,
-    ...step,
-    traits,
-    askAt: order.now.add({ seconds: askEvery_s }),
-  };
-};
+): SessionAnswer => ({
+  kind: 'opened',
+  reference,
+  ...step,
+  traits: noTraits,
+  askAt: order.now.add({ seconds: askEvery_s }),
+});
 
 const openSession = async (calls: PaymentCalls, order: SessionOrder): Promise<SessionAnswer> => {
   if (order.currency !== 'RUB') return unavailable('currency');
   const refused = refusalOf(order.receipt, calls.register);
   if (refused !== null) return unavailable(refused);
-  const early =
-    order.reference === null
-      ? null
-      : await stepOf(calls, order.method, { id: order.reference }, null);
-  if (order.reference !== null && early) return opened(order, order.reference, early);
+  if (order.reference !== null) {
+    const early = await stepOf(calls, order.method, { id: order.reference }, null);
+    if (early) return opened(order, order.reference, early);
+  }
   // No order was created early, or its address is no longer available: it cannot be paid.
   const answer = await calls.client.call('Init', initParams(order, calls));
   if (answer.kind === 'unaccepted') return { kind: 'unaccepted', otherwise: unknown };

@@ -196,7 +196,7 @@ export const openYooKassa = (
       ),
     ...yooKassaHolds(calling('payments')),
     ...yooKassaReceipts(calling('payments')),
-    ...yooKassaPayouts(calling('payouts'), { client, gateway: config.payouts }),
+    ...yooKassaPayouts(calling('payouts'), client, config.payouts),
     close: async () => {
       stopWatching();
       await client.close();

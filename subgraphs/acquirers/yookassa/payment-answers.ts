@@ -4,7 +4,7 @@ import type { Ordered } from '../check-echo.ts';
 import type { Accepted, BankAnswer, FoundSession, PayerTraits, ChargeAnswer } from '../bank.ts';
 import type { ReceiptTerms } from '../../rules/receipt.ts';
 import type { Account } from '../bank-accounts.ts';
-import { holderOf, type Caller, type ApiAnswer, type Client } from './client.ts';
+import { holderOf, type ApiCall, type Caller, type ApiAnswer, type Client } from './client.ts';
 import {
   type CheckEcho,
   paymentFailure,
@@ -72,24 +72,16 @@ export const metadataOf = (
  */
 export const findListed = async <Item extends { readonly operationId: string | null }>(
   { client, shop }: Pick<PaymentCalls, 'client' | 'shop'>,
-  {
-    path,
-    query,
-    pages_max,
-  }: {
-    readonly path: string;
-    readonly query: Readonly<Record<string, string>>;
-    readonly pages_max: number;
-  },
+  list: Required<Pick<ApiCall, 'path' | 'query'>> & { readonly pages_max: number },
   readItem: (item: unknown) => Item | null,
   operationId: string,
 ): Promise<Item | null | typeof unknown> => {
   let cursor: string | null = null;
-  for (let page = 0; page < pages_max; page++) {
+  for (let page = 0; page < list.pages_max; page++) {
     const answer: ApiAnswer = await client.call({
       account: shop,
-      path,
-      query: { ...query, limit: '100', ...(cursor === null ? {} : { cursor }) },
+      path: list.path,
+      query: { ...list.query, limit: '100', ...(cursor === null ? {} : { cursor }) },
     });
     const read = readPage(bodyOf(answer), readItem);
     if (!read) return unknown;

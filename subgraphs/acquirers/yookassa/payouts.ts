@@ -10,7 +10,6 @@ import type {
   PayoutOrderAnswer,
   PayoutQuestion,
 } from '../payout-bank.ts';
-import type { MinorUnits } from '../../rules/money.ts';
 import {
   wireAmount,
   readId,
@@ -23,11 +22,12 @@ import {
 } from './wire.ts';
 import type { Account } from '../bank-accounts.ts';
 import { askEach, holderOf, type Caller, type ApiAnswer, type Client } from './client.ts';
-import { isAboutUs, metadataOf } from './payment-answers.ts';
+import { get, isAboutUs, metadataOf } from './payment-answers.ts';
 
 interface PayoutCalls {
   readonly client: Client;
-  readonly gateway: Account;
+  /** Its gateway of payouts. */
+  readonly shop: Account;
   readonly checkEcho: CheckEcho;
 }
 
@@ -35,14 +35,9 @@ const askEvery_s = 30;
 /** Less than the day for which a key is remembered. */
 const keyKept_h = 23;
 
-interface Expected extends PayoutQuestion {
-  readonly amount: MinorUnits;
-  readonly currency: string;
-}
-
 const standing = async (
   { checkEcho }: PayoutCalls,
-  expected: Expected,
+  expected: PayoutQuestion,
   payout: WirePayout | null,
 ): Promise<PayoutAnswer> => {
   if (!payout) return unknown;
@@ -87,7 +82,7 @@ const namesOf = (fullName: string) => {
  * cannot go on.
  */
 const personalData = async (
-  { client, gateway }: PayoutCalls,
+  { client, shop: account }: PayoutCalls,
   order: PayoutOrder,
 ): Promise<string | null | PayoutOrderAnswer> => {
   const names =
@@ -95,16 +90,10 @@ const personalData = async (
       ? namesOf(order.recipient.fullName)
       : null;
   if (!names) return null;
-  const post = {
-    key: `${order.operationId}-name`,
-    body: { type: 'sbp_payout_recipient', ...names },
-  };
-  const answer = await client.call({
-    account: gateway,
-    path: '/personal_data',
-    post,
-    signal: order.signal,
-  });
+  const body = { type: 'sbp_payout_recipient', ...names };
+  const post = { key: `${order.operationId}-name`, body };
+  const { signal } = order;
+  const answer = await client.call({ account, path: '/personal_data', post, signal });
   if (answer.kind === 'unreached') return { kind: 'unaccepted' };
   if (answer.kind === 'rejected')
     return answer.status === 400
@@ -124,10 +113,10 @@ const destinationOf = ({ recipient }: PayoutOrder) => {
   }
 };
 
-const search = async (calls: PayoutCalls, expected: Expected): Promise<PayoutAnswer> => {
+const search = async (calls: PayoutCalls, expected: PayoutQuestion): Promise<PayoutAnswer> => {
   const query = { 'metadata[operation_id]': expected.operationId, limit: '10' };
   const answer = await calls.client.call({
-    account: calls.gateway,
+    account: calls.shop,
     path: '/payouts/search',
     query,
   });
@@ -152,7 +141,7 @@ const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutOrderA
     ...(personal === null ? {} : { personal_data: [{ id: personal }] }),
   };
   const answer = await calls.client.call({
-    account: calls.gateway,
+    account: calls.shop,
     path: '/payouts',
     post: { key: order.operationId, body },
     signal: order.signal,
@@ -162,23 +151,14 @@ const pay = async (calls: PayoutCalls, order: PayoutOrder): Promise<PayoutOrderA
   return standing(calls, expected, readPayout(bodyOf(answer)));
 };
 
-const askPayout = async (calls: PayoutCalls, question: Expected): Promise<PayoutAnswer> => {
+const askPayout = async (calls: PayoutCalls, question: PayoutQuestion): Promise<PayoutAnswer> => {
   if (question.reference === null) return search(calls, question);
-  const answer = await calls.client.call({
-    account: calls.gateway,
-    path: `/payouts/${question.reference}`,
-  });
+  const answer = await get(calls, `/payouts/${question.reference}`);
   return standing(calls, question, readPayout(bodyOf(answer)));
 };
 
 /** The bank's list of SBP's participants, when the platform has an account to ask with. */
-const directoryOf = ({
-  client,
-  gateway,
-}: {
-  readonly client: Client;
-  readonly gateway: Account | null;
-}): Pick<PayoutBank, 'listSbpBanks'> => {
+const directoryOf = (client: Client, gateway: Account | null): Pick<PayoutBank, 'listSbpBanks'> => {
   if (!gateway) return {};
   return {
     listSbpBanks: async (signal) => {
@@ -212,12 +192,12 @@ const payOnce = async (
   const { current, all } = accounts;
   if (all.length === 0) return { kind: 'unaccepted' };
   const others = order.isFirst ? [] : mayHave(all, order).filter(({ id }) => id !== current?.id);
-  const earlier = await askEach(others, 'unseen', (gateway) =>
-    search({ ...caller, gateway }, { ...order, reference: null }),
+  const earlier = await askEach(others, 'unseen', (shop) =>
+    search({ ...caller, shop }, { ...order, reference: null }),
   );
   if (others.length > 0 && earlier.kind !== 'unseen') return earlier;
   if (!current) return { kind: 'unaccepted' };
-  return pay({ ...caller, gateway: current }, order);
+  return pay({ ...caller, shop: current }, order);
 };
 
 /**
@@ -226,18 +206,19 @@ const payOnce = async (
  */
 export const yooKassaPayouts = (
   callerOf: (merchantId: string) => Promise<PayoutCaller>,
-  platform: { readonly client: Client; readonly gateway: Account | null },
+  client: Client,
+  platform: Account | null,
 ): PayoutBank => ({
   payoutWays: ['sbp', 'card'],
   pay: async (order) => payOnce(await callerOf(order.merchantId), order),
   askPayout: async (question) => {
     const { accounts, ...caller } = await callerOf(question.merchantId);
     if (question.reference === null)
-      return askEach(mayHave(accounts.all, question), 'unseen', (gateway) =>
-        askPayout({ ...caller, gateway }, question),
+      return askEach(mayHave(accounts.all, question), 'unseen', (shop) =>
+        askPayout({ ...caller, shop }, question),
       );
-    const gateway = await holderOf({ ...caller, accounts }, `/payouts/${question.reference}`);
-    return gateway ? askPayout({ ...caller, gateway }, question) : unknown;
+    const shop = await holderOf({ ...caller, accounts }, `/payouts/${question.reference}`);
+    return shop ? askPayout({ ...caller, shop }, question) : unknown;
   },
-  ...directoryOf(platform),
+  ...directoryOf(client, platform),
 });

@@ -8,14 +8,9 @@
 import { LRUCache } from 'lru-cache';
 import * as v from 'valibot';
 import { largestAmount, minorUnits, type MinorUnits } from '../../rules/money.ts';
-import {
-  type ReceiptItem,
-  type ReceiptTerms,
-  itemTotal,
-  type ReceiptType,
-} from '../../rules/receipt.ts';
+import { type ReceiptItem, type ReceiptTerms, itemTotal } from '../../rules/receipt.ts';
 import type { Account } from '../bank-accounts.ts';
-import { bodyOf, orNull, part, text, unknown } from '../bank-http.ts';
+import { bodyOf, orNull, part, reader, text, unknown } from '../bank-http.ts';
 import { markCodeOf } from '../receipt-terms.ts';
 import type { ApiAnswer, Client } from './client.ts';
 import { wireAmount, amountIn, instant, readPage, type CheckEcho } from './wire.ts';
@@ -131,24 +126,6 @@ const described = v.object({
   settlements: orNull(v.array(v.object({ type: v.string(), amount: money }))),
 });
 
-export interface WireReceipt {
-  readonly id: string;
-  /** One that settles a prepayment is a closing one. */
-  readonly type: ReceiptType;
-  readonly status: 'pending' | 'succeeded' | 'canceled';
-  readonly paymentId: string | null;
-  readonly refundId: string | null;
-  /** Its sum as its settlements state it, else as its items do; null when it cannot be read. */
-  readonly sum: MinorUnits | null;
-  /** Null until they are all there. */
-  readonly fiscal: {
-    readonly storageNumber: string;
-    readonly documentNumber: string;
-    readonly attribute: string;
-    readonly registeredAt: Temporal.Instant;
-  } | null;
-}
-
 /** More than any receipt has: what is beyond is not read. */
 const price = /^\d{1,8}\.\d{2}$/;
 
@@ -167,38 +144,41 @@ const totalOf = ({ quantity, amount }: v.InferOutput<typeof described>['items'][
   return itemTotal({ price: ofOne, quantity: quantity.toFixed(3) });
 };
 
-const fiscalOf = ({
-  fiscal_storage_number: storageNumber,
-  fiscal_document_number: documentNumber,
-  fiscal_attribute: attribute,
+/** What registers it; null until all of it is there. */
+const registeredAs = ({
+  fiscal_storage_number: fiscalStorageNumber,
+  fiscal_document_number: fiscalDocumentNumber,
+  fiscal_attribute: fiscalAttribute,
   registered_at: registeredAt,
-}: v.InferOutput<typeof described>): WireReceipt['fiscal'] =>
-  storageNumber !== null && documentNumber !== null && attribute !== null && registeredAt !== null
-    ? { storageNumber, documentNumber, attribute, registeredAt }
+}: v.InferOutput<typeof described>) =>
+  fiscalStorageNumber && fiscalDocumentNumber && fiscalAttribute && registeredAt
+    ? { fiscalStorageNumber, fiscalDocumentNumber, fiscalAttribute, registeredAt }
     : null;
 
-/** A receipt; null when what every receipt has cannot be read. */
-export const readReceipt = (body: unknown): WireReceipt | null => {
-  const { success, output } = v.safeParse(described, body);
-  if (!success) return null;
+const receiptOf = (output: v.InferOutput<typeof described>) => {
   const { id, status, payment_id: paymentId, refund_id: refundId, items } = output;
   const settlements = output.settlements ?? [];
   const isClosing =
     output.type === 'payment' && settlements.some(({ type }) => type === 'prepayment');
+  // As its settlements state it, else as its items do.
+  const sums =
+    settlements.length > 0 ? settlements.map(({ amount }) => kopecks(amount)) : items.map(totalOf);
   return {
     id,
+    /** One that settles a prepayment is a closing one. */
     type: isClosing ? 'closing' : output.type,
     status,
     paymentId,
     refundId,
-    sum: together(
-      settlements.length > 0
-        ? settlements.map(({ amount }) => kopecks(amount))
-        : items.map(totalOf),
-    ),
-    fiscal: fiscalOf(output),
+    /** Null when it cannot be read. */
+    sum: together(sums),
+    fiscal: registeredAs(output),
   };
 };
+type WireReceipt = ReturnType<typeof receiptOf>;
+
+/** A receipt; null when what every receipt has cannot be read. */
+const readReceipt = reader(v.pipe(described, v.transform(receiptOf)));
 
 const settings = part({
   fiscalization: v.nullish(v.object({ enabled: v.boolean(), provider: orNull(text) })),
@@ -260,15 +240,7 @@ const failed = (reason: string): ReceiptAnswer => ({ kind: 'failed', reason });
 
 const standing = (order: ReceiptOrder, { id, status, fiscal }: WireReceipt): ReceiptAnswer => {
   if (status === 'canceled') return failed(`YooKassa could not register its receipt ${id}`);
-  if (status === 'succeeded' && fiscal) {
-    return {
-      kind: 'registered',
-      fiscalStorageNumber: fiscal.storageNumber,
-      fiscalDocumentNumber: fiscal.documentNumber,
-      fiscalAttribute: fiscal.attribute,
-      registeredAt: fiscal.registeredAt,
-    };
-  }
+  if (status === 'succeeded' && fiscal) return { kind: 'registered', ...fiscal };
   const isLate = order.attempt === 0 && age_s(order) > registersWithin_h * 3_600;
   return isLate
     ? failed(`YooKassa's receipt ${id} is ${status} for three days: ask its support`)
