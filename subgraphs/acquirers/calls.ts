@@ -258,7 +258,6 @@ const isAnswer = (answer: unknown): boolean => {
   return kind !== 'unknown' && kind !== 'threw';
 };
 
-/** The recorded part of an answer. */
 const recordedOf = (answer: unknown) => {
   const meant = fieldOf(answer, 'otherwise') ?? answer;
   return {

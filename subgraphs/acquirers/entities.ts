@@ -178,7 +178,6 @@ export const BankCallEntity = defineEntity({
     currency: p.text().strictNullable(),
     /** The kind of the answer, or `threw`. */
     answer: p.text(),
-    /** The bank's reference, where the answer has one. */
     reference: p.text().strictNullable(),
     failureCode: p.text().strictNullable(),
     bankCode: p.text().strictNullable(),

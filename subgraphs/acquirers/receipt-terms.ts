@@ -93,7 +93,6 @@ type Subject = Pick<
   'merchantId' | 'subjectId' | 'shopId' | 'mode' | 'paymentId' | 'createdAt'
 > & { readonly mode: Mode };
 
-/** The row of terms. */
 export const termsRow = (
   { terms, customerSealed }: GivenReceipt,
   { merchantId, subjectId, shopId, mode, paymentId, createdAt }: Subject,

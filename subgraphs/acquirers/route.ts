@@ -154,14 +154,12 @@ const notEnabled = refuse('live_not_enabled', 'live mode is not enabled for this
 const has = (capabilities: readonly RouteMethod[], method: RouteMethod): boolean =>
   capabilities.includes(method);
 
-/** Whether a bank takes payments by a method in a currency. */
 const takesCurrency = (bank: Bank, method: RouteMethod, currency: string): boolean => {
   const own = buyerMethods.find((one) => one === method);
   const currencies = (own && currenciesOf[own]) ?? bank.currencies;
   return currencies === null || currencies.includes(currency);
 };
 
-/** Whether a bank declares that it can do an operation by a method. */
 const canServe = (
   bank: Bank,
   { operation, method, currency, holds = false }: Capability,

@@ -39,7 +39,6 @@ const hour_ms = 3_600_000;
 const hourOf = (at: Temporal.Instant): Temporal.Instant =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(at.epochMilliseconds / hour_ms) * hour_ms);
 
-/** What each type of posting adds to an account. */
 const movedIn = (account: Account, postings: readonly Posting[]): ReadonlyMap<string, bigint> => {
   const moved = new Map<string, bigint>();
   for (const { type, from, to, amount } of postings) {

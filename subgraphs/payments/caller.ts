@@ -27,7 +27,6 @@ export const actingOf = (
   now: () => now,
 });
 
-/** Whether the payment is of the caller's shop and mode. */
 export const isOfCaller = (
   { shopId, mode }: Pick<Payment, 'shopId' | 'mode'>,
   caller: ClaimingCaller,

@@ -48,7 +48,6 @@ interface CreatedPayment {
   readonly replayed: boolean;
 }
 
-/** A merchant's request. */
 export interface PaymentRequest {
   /** The payment's id, where the service itself asks for it; a new one when absent. */
   readonly id?: string;
@@ -66,7 +65,6 @@ export interface PaymentRequest {
 interface Prepared {
   /** Why no bank serves the method. */
   readonly unserved?: Refusal | null;
-  /** The checked `input.receipt`. */
   readonly receipt?: GivenReceipt | null;
   /** The phone of the customer whose receipt it gets, by its own terms or by kept ones. */
   readonly phone?: string | null;

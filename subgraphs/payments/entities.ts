@@ -109,8 +109,6 @@ export type Payment = Row<InferEntity<typeof PaymentEntity>>;
 /** A payment of a saved method. */
 export type RecurringPayment = Payment & { readonly kind: RecurringKind; readonly tokenId: string };
 
-// The table of openings of hosted pages.
-
 /**
  * A payment's hosted page was opened. A process writes it once for each payment that it remembers,
  * so that the first row is the first opening. Nothing is kept of who opened it.
@@ -125,8 +123,6 @@ const PageOpeningEntity = defineEntity({
     createdAt: instant().primary(),
   },
 });
-
-// The table of notes on payments.
 
 export const PaymentNoteEntity = defineEntity({
   name: 'PaymentNote',
@@ -144,8 +140,6 @@ export const PaymentNoteEntity = defineEntity({
   },
 });
 export type PaymentNote = Row<InferEntity<typeof PaymentNoteEntity>>;
-
-// The table of proposed refunds.
 
 /** A proposed refund. The refund created from it has its id. */
 export const RefundDraftEntity = defineEntity({
@@ -167,8 +161,6 @@ export const RefundDraftEntity = defineEntity({
   },
 });
 export type RefundDraft = Row<InferEntity<typeof RefundDraftEntity>>;
-
-// The table of refunds.
 
 export const RefundEntity = defineEntity({
   name: 'Refund',
@@ -196,8 +188,6 @@ export const RefundEntity = defineEntity({
   },
 });
 export type Refund = Row<InferEntity<typeof RefundEntity>>;
-
-// Tables of payment links.
 
 /** A payment link. Its id is random: the address of its page is made of it. */
 export const PaymentLinkEntity = defineEntity({

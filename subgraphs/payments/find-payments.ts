@@ -23,7 +23,6 @@ import { paymentNames, refundNames } from './store-payment.ts';
 
 export const loadPayments = loadByKey<Payment>('payment', columns(paymentNames));
 
-/** A merchant's payment, by its id or its public number. */
 export const findNamed = async (runner: Runner, { merchantId, id }: RowKey) => {
   if (!publicIdInAnyCase.test(id)) return (await loadPayments(runner, [{ merchantId, id }]))[0];
   if (!isUuid(merchantId)) return null;

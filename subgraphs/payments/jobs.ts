@@ -214,7 +214,6 @@ export const receiptJobs = ({
   sweep('ask-receipts', [receiptAsks.isDue], () => askReceipts(parts, now)),
 ];
 
-/** How receipts follow a shop's test clock. */
 export const receiptClockParticipant = (deps: AskingDeps): ClockParticipant => ({
   ...followRows(deps.database.pool, [receiptAsks]),
   work: (shop, now) => askReceipts(deps, () => now, shop),

@@ -6,7 +6,6 @@ import type { Payment } from './entities.ts';
 import { loadPayments } from './find-payments.ts';
 import type { openFindOfPayments } from './store-payment.ts';
 
-/** The rows of a payment, by a loader of rows. */
 export const rowsOfPayment = <Row extends { readonly paymentId: string }>(
   pool: pg.Pool,
   find: ReturnType<typeof openFindOfPayments<Row>>,

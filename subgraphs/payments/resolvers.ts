@@ -158,7 +158,6 @@ const holdMutations = (deps: ReadingDeps): MutationResolvers => {
   };
 };
 
-/** The resolvers and the entity loaders of the payments subgraph. */
 export const paymentsSubgraph = (
   opened: PaymentsDeps,
 ): SubgraphDeps & { name: 'payments'; resolvers: Resolvers } => {

@@ -177,7 +177,6 @@ export const mutable = [
   'savedReference',
 ] as const satisfies readonly (keyof Payment)[];
 
-/** What may change of a payment. */
 export type PaymentPatch = Partial<Pick<Payment, (typeof mutable)[number]>>;
 
 /** A change of a payment: its new state, postings and events. */

@@ -120,11 +120,9 @@ const routerError = ({ id }: Payout): Refusal =>
 // Creates a payout once for its idempotency key. Concurrent payouts of one merchant share a
 // transaction: the merchant's row is locked once, and the available balance is allocated in order.
 
-/** A payout requested by a key. */
 interface PayoutOpening extends Omit<CallClaim, 'caller'> {
   readonly caller: KeyPrincipal;
   readonly method: PayoutMethod;
-  /** The created payout, or the refusal. */
   readonly draft: Draft | Refusal;
 }
 

@@ -52,7 +52,6 @@ export const PayoutEntity = defineEntity({
 });
 export type Payout = Row<InferEntity<typeof PayoutEntity>>;
 
-/** The stored part of a recipient, of a payout or of a draft. */
 export type StoredRecipient = Pick<
   Payout,
   | 'recipientPhone'
@@ -63,8 +62,6 @@ export type StoredRecipient = Pick<
   | 'recipientBik'
   | 'recipientInn'
 >;
-
-// Table of payout drafts.
 
 /** A proposed payout. The payout created from it has its id. */
 export const PayoutDraftEntity = defineEntity({

@@ -60,7 +60,6 @@ export const maskedRecipient = (payout: StoredRecipient): ReturnType<typeof reci
   };
 };
 
-/** The public JSON of a payout at this moment. */
 const publicPayout = (payout: Payout): ReturnType<typeof payoutJson> => {
   const view: PayoutFieldsFragment = {
     ...payout,
@@ -133,7 +132,6 @@ interface Again {
   readonly input: PayoutInput;
 }
 
-/** The input with the recipient of an earlier payout. */
 export const inputAgain = async (
   runner: Runner,
   { merchantId, mode, recipientOf, input }: Again,

@@ -10,14 +10,6 @@ import type { Database } from '../platform/database/orm.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { changeEntities, type Acting } from '../platform/database/audit.ts';
 
-/** The result of a refresh. */
-interface Refreshed {
-  /** How many participants the acquirer named. */
-  readonly named: number;
-  /** How many of them are new or renamed. */
-  readonly changed: number;
-}
-
 /** How long an operator waits for the acquirer's list. */
 const deadline_ms = 15_000;
 /** SBP has some hundreds of participants. */
@@ -57,7 +49,7 @@ export const refreshSbpBanks = async (
   { database, banks }: { readonly database: Database; readonly banks: Banks },
   acting: Acting,
   connector: string,
-): Promise<Refreshed | Refusal> => {
+) => {
   const bank = banks.bankOf({
     mode: connector === banks.simulator.connector ? 'test' : 'live',
     connector,
@@ -84,6 +76,7 @@ export const refreshSbpBanks = async (
           .onConflict('memberId')
           .merge()
           .execute();
+      // How many participants the acquirer named, and how many of them are new or renamed.
       const result = { named: list.length, changed: rows.length };
       notes.after = { ...result };
       return result;

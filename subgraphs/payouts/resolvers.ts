@@ -209,7 +209,6 @@ const mutations = (deps: DraftsDeps, directory: SbpDirectory): MutationResolvers
   },
 });
 
-/** The resolvers and the entity loaders of the payouts subgraph. */
 export const payoutsSubgraph = (
   deps: DraftsDeps,
   directory = openSbpDirectory(deps.database),

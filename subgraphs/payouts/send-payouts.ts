@@ -173,7 +173,6 @@ export const payoutJobs = ({ now, stopping, ...parts }: PayoutJobs): readonly Jo
   ),
 ];
 
-/** How payouts and their drafts follow a shop's test clock. */
 export const payoutClockParticipant = (deps: OrderingDeps): ClockParticipant => ({
   ...followRows(deps.database.pool, [payoutAsks, payoutDrafts.lives]),
   work: async (shop, now) => {

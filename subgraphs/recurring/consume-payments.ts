@@ -39,7 +39,6 @@ const batch_max = 200;
 /** How soon the log is read again without a wake-up, which may be lost, and after a failure. */
 const poll_ms = 3_000;
 
-/** The effects of events, on payments as they are now. */
 const effectsOf = async (
   { payments, listeners, now }: ConsumerDeps,
   events: readonly ConsumedEvent[],

@@ -29,7 +29,6 @@ export const loadTokens = loadByKey<Token>('token', tokenColumns);
 
 /** Rows of a page at most. The REST API reads its whole lists in such pages. */
 export const recurringPage_max = 500;
-/** Rows of a list that is answered as a whole. */
 const wholeList_max = 10_000;
 
 /** One page of the merchant's rows in these modes, newest first. */
@@ -81,7 +80,6 @@ const tokensListed: ListedTable = {
   by: ['mode'],
 };
 
-/** Tokens as lists show them, filtered. */
 export const listTokens = openList<Token>(tokensListed);
 
 /** Tokens of this customer; null: of any. */

@@ -127,7 +127,6 @@ export const subscriptionJobs = ({ now, stopping, ...parts }: SubscriptionJobs):
   ),
 ];
 
-/** How subscriptions follow a shop's test clock. */
 export const subscriptionClockParticipant = (deps: ChargingDeps): ClockParticipant => ({
   ...followRows(deps.pool, [dueSubscriptions, dueAsks]),
   work: (shop, now) => chargeDue(deps, () => now, { timeline: shop }),

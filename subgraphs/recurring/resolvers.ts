@@ -77,7 +77,6 @@ const customerMutations = (deps: CustomerDeps): MutationResolvers => ({
   },
 });
 
-/** The resolvers and the entity loaders of the recurring subgraph. */
 export const recurringSubgraph = (
   deps: CustomerDeps,
 ): SubgraphDeps & { name: 'recurring'; resolvers: Resolvers } => {

@@ -95,7 +95,6 @@ const byAmount: Readonly<Record<string, Plan>> = {
   '7': planned('pending'),
 };
 
-/** The plan that an amount stands for. */
 export const planOfAmount = (amount: bigint): Plan =>
   byAmount[String(amount % 100n)] ?? planned('succeeded');
 

@@ -130,7 +130,6 @@ export const maskCardNumbers = (text: string): string =>
     ? text.replaceAll(uuidOrDigits, (found) => (isUuid(found) ? found : maskRun(found)))
     : text;
 
-/** Whether a text holds a card number. */
 export const holdsCardNumber = (text: string): boolean => maskCardNumbers(text) !== text;
 
 /**

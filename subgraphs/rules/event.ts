@@ -47,10 +47,8 @@ export const liveKindOf = (name: string): LiveKind => {
   return found;
 };
 
-/** The graph's types of events. */
 export type EventTypeName = `${Pascal<LiveKind>}Event`;
 
-/** The graph's type of an event of the kind. */
 export const eventTypeOf = <Kind extends LiveKind>(kind: Kind): `${Pascal<Kind>}Event` =>
   `${pascal(kind)}Event` as `${Pascal<Kind>}Event`;
 

@@ -65,7 +65,6 @@ export const metadataMistakes = (metadata: Metadata | null | undefined): (string
 const sensitive = /\d(?:[ -]?\d){11}|sk_(?:test|live)_|thm_|whs_/i;
 const repeated_max = 64;
 
-/** Whether a message may repeat a text of the caller. */
 export const repeatable = (text: string): boolean =>
   text.length <= repeated_max && !sensitive.test(text);
 

@@ -191,7 +191,6 @@ const silences: Readonly<Record<string, Silence>> = {
   '2200000000000061': 'order_lost',
 };
 
-/** Phones that the directory of SBP refuses. */
 const refusedPhones: Readonly<Record<string, FailureCode>> = {
   '+79000000001': 'recipient_not_in_sbp',
   '+79000000002': 'recipient_check_failed',
@@ -311,7 +310,6 @@ const page: Statement = {
 
 type PageLine = ReportLine & { readonly merchantId: string; readonly operationId: string };
 
-/** The simulator's settlement report. */
 export const simulatorReport = (runner: Runner): SettlementBank => ({
   connector: 'simulator',
   mode: 'test',

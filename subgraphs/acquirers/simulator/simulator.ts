@@ -272,7 +272,6 @@ const decision = (operation: Found, operationId: string, isApproved: boolean): B
   return declinedAs(operation.failureCode ?? 'do_not_honor');
 };
 
-/** What is answered to a question about an operation. */
 const answerTo = ({ operationId, now }: Question, operation: Found | null): BankAnswer => {
   if (!operation) return { kind: 'unseen' };
   const { silentUntil: silence, answerAt, outcome } = operation;
@@ -282,7 +281,6 @@ const answerTo = ({ operationId, now }: Question, operation: Found | null): Bank
   return decision(operation, operationId, outcome !== 'failed');
 };
 
-/** What a callback reports of an operation. */
 const callbackAnswer = (
   operation: Found | null,
   { operationId, kind }: PlannedCallback,

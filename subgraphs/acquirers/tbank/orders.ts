@@ -43,7 +43,6 @@ export const noTraits: PayerTraits = {
   payerBank: null,
 };
 
-/** Whether a payment of an order is the one that was ordered. */
 export const isOrdered = (
   { checkEcho }: Pick<PaymentCalls, 'checkEcho'>,
   ordered: Ordered,
@@ -154,6 +153,5 @@ export const giveClaimBack = async (
   await emOn(pool).nativeDelete(BankOrderEntity, { merchantId, subjectId, operationId });
 };
 
-/** How many orders of a subject were claimed. */
 export const claimsOf = (pool: Runner, merchantId: string, subjectId: string): Promise<number> =>
   emOn(pool).count(BankOrderEntity, { merchantId, subjectId });

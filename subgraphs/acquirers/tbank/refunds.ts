@@ -17,7 +17,6 @@ interface RefundCalls extends PaymentCalls {
 }
 
 const askEvery_s = 30;
-/** When to read the state after an order whose answer was lost. */
 const lostAsk_s = 3;
 /** After this an order without effect at the bank never arrived there, and may be sent again. */
 const arrivesWithin_min = 15;

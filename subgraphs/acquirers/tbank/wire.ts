@@ -36,7 +36,6 @@ type Meaning = (typeof meanings)[WireStatus];
 /** What a payment's status means for its money. */
 export const meaningOf = (status: WireStatus): Meaning => meanings[status];
 
-/** What a payment's status means for its refunds. */
 type RefundStanding = 'none' | 'under_way' | 'part' | 'all';
 
 /** How much of a payment was refunded, or whether a refund is in progress. */

@@ -29,7 +29,6 @@ const endings: ReadonlySet<string> = new Set(['expired_on_capture', 'canceled_by
 export const isReleased = ({ status, cancellation }: WirePayment): boolean =>
   status === 'canceled' && endings.has(cancellation.reason);
 
-/** The bank holds the money of the payment. */
 export const held = (payment: WirePayment, now: Temporal.Instant): BankAnswer => ({
   kind: 'authorized',
   captureBefore: payment.expiresAt ?? (payment.createdAt ?? now).add({ hours: 24 * hold_d }),

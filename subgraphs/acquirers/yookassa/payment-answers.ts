@@ -30,7 +30,6 @@ export interface PaymentCalls {
 /** The shop that serves a merchant, with the other inputs of calls. */
 export type PaymentCaller = Caller & Pick<PaymentCalls, 'checkEcho' | 'receiptRefusal'>;
 
-/** Reads what the shop has at a path. */
 export const get = (
   { client, shop: account }: Pick<PaymentCalls, 'client' | 'shop'>,
   path: string,

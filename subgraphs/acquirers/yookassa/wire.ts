@@ -9,7 +9,6 @@ import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { orNull, part, reader, text } from '../bank-http.ts';
 import { openCheckEcho as openForBank, type Ordered } from '../check-echo.ts';
 
-/** The party that cancelled, and the reason. */
 interface Cancellation {
   readonly party: string;
   readonly reason: string;

@@ -82,7 +82,6 @@ const nobody = `'${platformMerchantId}'::uuid`;
 const kinds = countedKinds.map((kind) => `'${kind}'`).join(', ');
 
 const totalColumns = ['merchant_id', 'shop_id', ...place, ...added.map(({ column }) => column)];
-/** SQL: adds rows with a total's columns to the totals. */
 const addTotals = (rows: string): string =>
   `insert into hourly_total as total (${totalColumns.join(', ')}) ${rows}
       on conflict (merchant_id, shop_id, ${place.join(', ')}) do update set

@@ -26,7 +26,6 @@ interface TotalsDeps {
 const consumer = 'totals';
 /** Events of a batch: of thousands of changes of one payment only the last is counted. */
 const batch_max_events = 2_000;
-/** Rows of a page of the walk. */
 const page_rows = 1_000;
 /** A run ends even while events arrive; the next one continues. */
 const rounds_max = 100;

@@ -31,7 +31,6 @@ export type Occasion = 'notified' | 'planned';
 /** The payment of a query, and its occasion. */
 interface Asking {
   readonly occasion?: Occasion;
-  /** The connector of the bank that notified of it. */
   readonly notifiedBy?: string | null;
 }
 

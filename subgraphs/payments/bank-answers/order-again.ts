@@ -186,7 +186,6 @@ export const orderAgain = async (
 export interface OrderingDeps {
   readonly database: Database;
   readonly banks: Banks;
-  /** The hosted page of a payment. */
   readonly pageUrl: (key: PaymentKey) => string;
 }
 

@@ -30,14 +30,12 @@ import { callbacksOf } from '../checkout/rules.ts';
 export interface SessionRequest {
   readonly key: PaymentKey;
   readonly card: Card | null;
-  /** The hosted page of the payment. */
   readonly pageUrl: string;
   readonly now: Temporal.Instant;
   /** The payment as the page showed it, where that is remembered. It may have moved since. */
   readonly shown?: RatedPayment | undefined;
 }
 
-/** The order of a payment that is processing. */
 export const sessionOrder = (
   payment: Payment,
   by: Pick<SessionRequest, 'card' | 'pageUrl' | 'now'> & { readonly method: BuyerMethod },
@@ -66,7 +64,6 @@ const plannedFor = ({ plannedOutcome: outcome, plannedFailureCode, amount }: Pay
 
 // What a bank's approval means for a payment, whether it comes in time or too late.
 
-/** A bank's answer that the buyer has paid. */
 export type Approval = BankAnswer & { readonly kind: 'approved' };
 
 /**

@@ -21,7 +21,6 @@ import { paymentMove, sessionEnd } from '../rules/payment.ts';
 import { recordSession, sessionOrder, type SessionRequest } from '../bank-answers/orders.ts';
 import { findPayment, type RatedPayment, type PaymentKey, unpublished } from '../store-payment.ts';
 
-/** The bank that a session is opened at now, and when the session ends there. */
 const servedBy = (
   { bankName, connector, sessionTtl_min }: Bank,
   { expiresAt }: Payment,

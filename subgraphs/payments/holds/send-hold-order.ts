@@ -31,7 +31,6 @@ import type { HoldOrderKind } from './rules.ts';
 /** When an order that we lost sight of is given again: later than any call to a bank may take. */
 const lostOrder_s = 30;
 
-/** When the bank is asked about an order that is given now. */
 export const askAfterOrder = (now: Temporal.Instant): Temporal.Instant =>
   now.add({ seconds: lostOrder_s });
 

@@ -38,7 +38,6 @@ const oldestOfTooMany = async (
 /** The payments of one page that are looked through for one that has not ended unpaid. */
 const pagePayments_max = 20;
 
-/** The link of an address; null when there is none. */
 export const findLinkPage = async (
   { database: { pool } }: Pick<CreatingDeps, 'database'>,
   address: string,

@@ -30,7 +30,6 @@ export const linkFields: PaymentLinkResolvers = {
     },
 };
 
-/** The queries of links, and of a link's page. */
 export const linkQueries = (deps: PaymentsDeps): QueryResolvers => ({
   paymentLink: async (_, { id, merchantId }, { principal }) => {
     const [link] = await loadLinks(deps.database.pool, [

@@ -85,7 +85,6 @@ const unpaid: Statement = {
     order by link_payment.payment_id limit $6`,
 };
 
-/** Which unpaid payments of a link. */
 interface UnpaidOf {
   readonly amount: bigint;
   /** The id of a payment that is made when the first one was that is looked for. */

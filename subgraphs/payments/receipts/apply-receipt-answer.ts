@@ -21,7 +21,6 @@ import { receiptEnded, moveReceipt, findReceipts } from './store-receipts.ts';
 const askAgain_s = 10;
 const reason_max_chars = 500;
 
-/** The receipt as an answer makes it. */
 const answered = (receipt: Receipt, answer: ReceiptAnswer, now: Temporal.Instant): Receipt => {
   switch (answer.kind) {
     case 'registered': {

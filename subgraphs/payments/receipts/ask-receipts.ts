@@ -91,7 +91,6 @@ const take = (
     return leaseReceipts(client, due, now.add({ seconds: lostAsk_s }));
   });
 
-/** The receipts with their movements. */
 const withMovements = async (
   pool: pg.Pool,
   receipts: readonly Receipt[],

@@ -30,7 +30,6 @@ export const receiptFields = ({ database }: Pick<PaymentsDeps, 'database'>): Rec
   };
 };
 
-/** One receipt, and the registry of receipts. */
 export const receiptQueries = (deps: PaymentsDeps): QueryResolvers => ({
   receipt: async (_, { id, merchantId }, { principal }) => {
     const [receipt] = await loadReceipts(deps.database.pool, [

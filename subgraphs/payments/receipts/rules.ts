@@ -3,7 +3,6 @@ import type { PaymentMode } from '../../rules/receipt.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Metadata } from '../../rules/texts.ts';
 
-/** What of a payment names the terms of its receipt. */
 export interface Receipted {
   /** Null: the payment has no receipt. */
   readonly receiptTermsId: string | null;

@@ -73,7 +73,6 @@ export const receiptAsks = dueOn<Receipt>({
   locked: true,
 });
 
-/** A receipt, locked until the transaction ends. */
 export const lockReceipt = lockByKey<Receipt>('receipt', receiptColumns);
 
 /** Schedules the next query of locked receipts at `until`, in case this process dies. */

@@ -18,7 +18,7 @@ import { pageAddress } from '../../platform/graph/page-address.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
 import type { Plan } from '../../rules/banks.ts';
 import { isUuid } from '../../rules/ids.ts';
-import { minorUnits, type MinorUnits } from '../../rules/money.ts';
+import { minorUnits } from '../../rules/money.ts';
 import {
   savedText,
   isBinding,
@@ -51,19 +51,6 @@ import { findPayment } from '../store-payment.ts';
 
 const key_max_chars = 200;
 
-/** The terms of a payment of a saved method, with every default filled in. */
-interface RecurringTerms {
-  readonly id: string;
-  readonly amount: MinorUnits;
-  readonly orderId: string;
-  readonly expiresAt: Temporal.Instant;
-  readonly metadata: Record<string, string>;
-  /** Null in live mode. */
-  readonly plan: Plan | null;
-  /** The method that the buyer binds, or the saved method that is charged. */
-  readonly by: { readonly binds: SavableMethod } | { readonly charges: SavedMethod };
-}
-
 const mistakeIn = (input: RecurringPaymentInput): string | null => {
   const { idempotencyKey, amount, currency, verification, kind, ttlMinutes } = input;
   if (idempotencyKey.length < 1 || idempotencyKey.length > key_max_chars)
@@ -78,11 +65,10 @@ const mistakeIn = (input: RecurringPaymentInput): string | null => {
   return null;
 };
 
-const byOf = ({
-  kind,
-  method,
-  savedReference,
-}: RecurringPaymentInput): RecurringTerms['by'] | string => {
+/** The method that the buyer binds, or the saved method that is charged. */
+type Way = { readonly binds: SavableMethod } | { readonly charges: SavedMethod };
+
+const byOf = ({ kind, method, savedReference }: RecurringPaymentInput): Way | string => {
   if (!isBinding(kind)) {
     const charges = savedMethod(savedReference ?? null);
     return charges ? { charges } : 'savedReference: required for a charge';
@@ -106,16 +92,21 @@ const planOfRecurring = ({ amount, kind, method, metadata }: RecurringPaymentInp
  * The terms of a payment, or `bad_request`. Its metadata name its token or subscription, in
  * addition to the reserved keys. A charge has no link: it ends with the bank's session.
  */
-const recurringTerms = (
-  input: RecurringPaymentInput,
-  now: Temporal.Instant,
-): RecurringTerms | Refusal => {
+const recurringTerms = (input: RecurringPaymentInput, now: Temporal.Instant) => {
   const by = byOf(input);
   const mistake = mistakeIn(input) ?? (typeof by === 'string' ? by : null);
   if (mistake !== null || typeof by === 'string') return refuse('bad_request', mistake ?? '');
   const { merchantId, mode, idempotencyKey, customerRef, tokenId, subscriptionId } = input;
   const plan = mode === 'test' ? planOfRecurring(input) : null;
   const id = recurringPaymentId(merchantId, mode, idempotencyKey);
+  const metadata: Record<string, string> = {
+    ...input.metadata,
+    mode,
+    customer_id: customerRef,
+    token_id: tokenId,
+    ...(subscriptionId ? { subscription_id: subscriptionId } : {}),
+    ...(plan ? planMetadata(plan) : {}),
+  };
   return {
     id,
     amount: minorUnits(input.amount),
@@ -125,16 +116,10 @@ const recurringTerms = (
     }),
     plan,
     by,
-    metadata: {
-      ...input.metadata,
-      mode,
-      customer_id: customerRef,
-      token_id: tokenId,
-      ...(subscriptionId ? { subscription_id: subscriptionId } : {}),
-      ...(plan ? planMetadata(plan) : {}),
-    },
+    metadata,
   };
 };
+type RecurringTerms = Exclude<ReturnType<typeof recurringTerms>, Refusal>;
 
 /** When a charge that we lost sight of is ordered again: later than any call to a bank may take. */
 const lostCharge_s = 30;
@@ -229,12 +214,6 @@ const earlier = async (
     : payment;
 };
 
-interface RecurringMade {
-  readonly payment: Payment;
-  /** Whether an earlier call with the same key made it. */
-  readonly replayed: boolean;
-}
-
 interface MakingDeps extends Pick<PaymentsDeps, 'database' | 'banks' | 'customers'> {
   readonly policies: PolicyLists;
 }
@@ -250,7 +229,7 @@ const createRecurringPayment = async (
   { database, banks, customers, policies }: MakingDeps,
   input: RecurringPaymentInput,
   now: Temporal.Instant,
-): Promise<RecurringMade | Refusal> => {
+) => {
   const terms = recurringTerms(input, now);
   if (isRefusal(terms)) return terms;
   const bank = await bankFor(banks, input, terms);
@@ -293,7 +272,6 @@ const answer = (deps: PaymentsDeps, made: Payment, replayed: boolean) => {
   return { __typename: 'RecurringPaymentAsked', payment, payUrl, replayed } as const;
 };
 
-/** The card's fields, as the payment has them. */
 export const recurringFields: RecurringPaymentResolvers = {
   cardBrand: ({ customerCardBrand }) => customerCardBrand,
   cardMask: ({ customerCardMask }) => customerCardMask,
@@ -306,7 +284,6 @@ export const recurringQueries = ({ database }: PaymentsDeps): QueryResolvers => 
     (await loadPayments(database.pool, references)).map(asRecurring),
 });
 
-/** Mutations for recurring billing: they create and cancel payments. */
 export const recurringMutations = (deps: PaymentsDeps): MutationResolvers => ({
   recurringPaymentCreate: async (_, { input }) => {
     const { clocks, wakeRelay, askLater } = deps;

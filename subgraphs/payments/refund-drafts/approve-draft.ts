@@ -33,7 +33,6 @@ type ApprovingDeps = Pick<PaymentsDeps, 'database' | 'banks'> & {
   readonly clocks: Pick<TestClocks, 'timeOf'>;
 };
 
-/** An approved draft with its refund as it is now. */
 interface ApprovedRefund {
   readonly draft: RefundDraft;
   readonly refund: Refund;

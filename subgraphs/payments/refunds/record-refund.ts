@@ -42,7 +42,6 @@ export const newRefund = (
   bankRef: null,
 });
 
-/** The entry of a refund that `acting` has ordered. */
 export const refundEntry = (
   acting: Acting,
   { publicId, currency }: Payment,

@@ -96,7 +96,6 @@ export const readSupportMax = async (runner: Runner, merchantId: string): Promis
   return merchant?.supportRefundMax ?? 0n;
 };
 
-/** Why a person may not refund so much; null if they may. */
 const limitOf = async (
   client: pg.PoolClient,
   { principal, merchantId }: PersonCaller,

@@ -190,7 +190,6 @@ const alertOfStuckMoney = (
   });
 };
 
-/** The answer of a bank to a refund. */
 interface Answered {
   readonly refund: Pick<Refund, 'merchantId' | 'paymentId' | 'id'>;
   readonly answer: RefundAnswer;

@@ -1,9 +1,9 @@
 /**
  * The input of a new payment, the reserved metadata keys, and the planned outcome of the simulator.
  */
-import { plannedCallbacks, type Plan } from '../../rules/banks.ts';
+import { plannedCallbacks } from '../../rules/banks.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
-import { defaultCurrency, minorUnits, type MinorUnits } from '../../rules/money.ts';
+import { defaultCurrency, minorUnits } from '../../rules/money.ts';
 import { metadataMistakes, textMistake, asCame } from '../../rules/texts.ts';
 import { refuseMistakes, type Refusal } from '../../rules/refusal.ts';
 import type { Mode } from '../../rules/mode.ts';
@@ -44,26 +44,6 @@ export interface PaymentInput {
   readonly reserved?: Readonly<Record<string, string>>;
   /** Additions, section 2. */
   readonly receipt?: ReceiptInput | null | undefined;
-}
-
-/** A payment's terms, with every default filled in. */
-export interface PaymentTerms {
-  readonly amount: MinorUnits;
-  readonly currency: string;
-  readonly method: PaymentMethod;
-  /** Null: the money is taken as the buyer pays. */
-  readonly capture: 'manual' | null;
-  readonly orderId: string;
-  readonly customerId: string | null;
-  readonly returnUrl: string | null;
-  /** Null: the page leads back by itself, also after a failure. */
-  readonly onDecline: 'stay' | null;
-  readonly webhookUrl: string | null;
-  readonly description: string | null;
-  readonly expiresAt: Temporal.Instant;
-  readonly metadata: Record<string, string>;
-  /** Null in live mode. */
-  readonly plan: Plan | null;
 }
 
 type Absent = null | undefined;
@@ -131,31 +111,37 @@ export const paymentTerms = (
   mode: Mode,
   id: string,
   now: Temporal.Instant,
-): PaymentTerms | Refusal => {
+) => {
   const callbacks = mode === 'test' ? callbacksMistake(input.metadata) : null;
   const refusal = refuseMistakes([...mistakesIn(input), callbacks]);
   if (refusal) return refusal;
   const plan = mode === 'test' ? planFor(input.amount, input.metadata ?? {}) : null;
+  const metadata: Record<string, string> = {
+    ...input.metadata,
+    ...input.reserved,
+    mode,
+    ...(input.webhookUrl ? { webhook_url: input.webhookUrl } : {}),
+    ...(input.customerId ? { customer_id: input.customerId } : {}),
+    ...(plan ? planMetadata(plan) : {}),
+  };
   return {
     amount: minorUnits(input.amount),
     currency: input.currency ?? paymentDefaults.currency,
     method: input.method ?? paymentDefaults.method,
-    capture: input.capture === 'manual' ? 'manual' : null,
+    /** Null: the money is taken as the buyer pays. */
+    capture: input.capture === 'manual' ? ('manual' as const) : null,
     orderId: input.orderId ?? defaultOrderId(id, now),
     customerId: input.customerId ?? null,
     returnUrl: input.returnUrl ?? null,
-    onDecline: input.onDecline === 'stay' ? 'stay' : null,
+    /** Null: the page leads back by itself, also after a failure. */
+    onDecline: input.onDecline === 'stay' ? ('stay' as const) : null,
     webhookUrl: input.webhookUrl ?? null,
     description: input.description ?? null,
     expiresAt: now.add({ minutes: input.ttlMinutes ?? paymentDefaults.ttlMinutes }),
+    /** Null in live mode. */
     plan,
-    metadata: {
-      ...input.metadata,
-      ...input.reserved,
-      mode,
-      ...(input.webhookUrl ? { webhook_url: input.webhookUrl } : {}),
-      ...(input.customerId ? { customer_id: input.customerId } : {}),
-      ...(plan ? planMetadata(plan) : {}),
-    },
+    metadata,
   };
 };
+/** A payment's terms, with every default filled in. */
+export type PaymentTerms = Exclude<ReturnType<typeof paymentTerms>, Refusal>;

@@ -72,7 +72,6 @@ export const isDoneByBuyer = (status: PaymentStatus): boolean =>
 export const endedUnpaid = (status: PaymentStatus): boolean =>
   status === 'failed' || status === 'expired' || status === 'cancelled';
 
-/** What of a payment says how it ended. */
 interface Ended {
   readonly status: PaymentStatus;
   readonly capturedAt: Temporal.Instant | null;

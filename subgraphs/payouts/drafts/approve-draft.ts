@@ -36,7 +36,6 @@ interface ApprovalRequest {
   readonly policies: PolicyLists;
 }
 
-/** An approved draft with its payout as it is now. */
 export interface ApprovedDraft {
   readonly draft: PayoutDraft;
   readonly payout: Payout;

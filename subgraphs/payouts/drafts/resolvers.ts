@@ -31,7 +31,6 @@ export interface DraftsDeps extends DraftDeps {
   readonly wakeSenders: () => void;
 }
 
-/** The computed fields of a draft. */
 export const draftFields = ({
   database: { pool },
 }: Pick<DraftsDeps, 'database'>): PayoutDraftResolvers => {

@@ -37,17 +37,6 @@ export interface PayoutInput extends RecipientInput {
   readonly metadata?: Record<string, string> | null | undefined;
 }
 
-/** The validated input. */
-export interface PayoutTerms {
-  readonly method: PayoutMethod;
-  readonly amount: MinorUnits;
-  readonly currency: string;
-  readonly recipient: Recipient;
-  readonly orderId: string | null;
-  /** Null: none. */
-  readonly metadata: Record<string, string> | null;
-}
-
 const orderId_max_chars = 64;
 
 type FieldName = 'phone' | 'bankId' | 'cardPan' | 'accountNumber' | 'bik' | 'inn';
@@ -163,7 +152,7 @@ export const recipientOf = (method: PayoutMethod, input: RecipientInput): Recipi
  * The terms of a payout by method, or `bad_request`. The check digit of an account is not verified:
  * the API accepts any 20 digits.
  */
-export const payoutTerms = (method: PayoutMethod, input: PayoutInput): PayoutTerms | Refusal => {
+export const payoutTerms = (method: PayoutMethod, input: PayoutInput) => {
   const refusal = refuseMistakes(mistakesIn(method, input));
   if (refusal) return refusal;
   return {
@@ -175,6 +164,7 @@ export const payoutTerms = (method: PayoutMethod, input: PayoutInput): PayoutTer
     metadata: input.metadata ?? null,
   };
 };
+export type PayoutTerms = Exclude<ReturnType<typeof payoutTerms>, Refusal>;
 
 /** The rate at which a mode charges payouts, in basis points: test mode charges none. */
 export const chargedRate = (mode: Mode, rate_bps: number): number =>

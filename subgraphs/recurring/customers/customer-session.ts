@@ -13,7 +13,6 @@ import { customerRef_max_chars, returnUrlMistake } from '../rules/token.ts';
 const sessionTtl_default_min = 30;
 const sessionTtl_max_min = 1_440;
 
-/** One customer of one shop and mode. */
 export interface CustomerSession {
   readonly merchantId: string;
   readonly shopId: string;

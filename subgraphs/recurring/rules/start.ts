@@ -32,20 +32,20 @@ export interface SubscriptionInput {
   readonly receipt?: ReceiptInput | null | undefined;
 }
 
-/** The same with defaults. */
-export interface SubscriptionTerms {
-  readonly amount: bigint;
-  readonly customerRef: string;
-  readonly customerEmail: string | null;
-  readonly customerPhone: string | null;
-  readonly planName: string | null;
-  readonly method: SavableMethod;
-  readonly period: SchedulePeriod;
-  readonly intervalCount: number;
-  readonly trialDays: number;
-  readonly returnUrl: string | null;
-  readonly metadata: Record<string, string> | null;
-}
+const withDefaults = (input: SubscriptionInput) => ({
+  amount: input.amount,
+  customerRef: input.customerRef,
+  customerEmail: input.customerEmail ?? null,
+  customerPhone: input.customerPhone ?? null,
+  planName: input.planName ?? null,
+  method: input.method ?? 'cards',
+  period: input.period ?? 'month',
+  intervalCount: input.intervalCount ?? 1,
+  trialDays: input.trialDays ?? 0,
+  returnUrl: input.returnUrl ?? null,
+  metadata: input.metadata ?? null,
+});
+export type SubscriptionTerms = ReturnType<typeof withDefaults>;
 
 const countMistake = (field: string, count: number, min: number, max: number): string | null =>
   count >= min && count <= max
@@ -86,18 +86,6 @@ const mistakesIn = ({
  * value.
  */
 export const subscriptionTerms = (input: SubscriptionInput): SubscriptionTerms | Refusal => {
-  const terms: SubscriptionTerms = {
-    amount: input.amount,
-    customerRef: input.customerRef,
-    customerEmail: input.customerEmail ?? null,
-    customerPhone: input.customerPhone ?? null,
-    planName: input.planName ?? null,
-    method: input.method ?? 'cards',
-    period: input.period ?? 'month',
-    intervalCount: input.intervalCount ?? 1,
-    trialDays: input.trialDays ?? 0,
-    returnUrl: input.returnUrl ?? null,
-    metadata: input.metadata ?? null,
-  };
+  const terms = withDefaults(input);
   return refuseMistakes(mistakesIn(terms)) ?? terms;
 };

@@ -20,7 +20,6 @@ export type ChargeEnd =
   | { readonly kind: 'failed'; readonly failureCode: FailureCode | null }
   | { readonly kind: 'dropped' };
 
-/** The payment's state, as payments reports it. */
 export type PaymentStatus = (typeof enums.PaymentStatus)[number];
 
 /**
@@ -138,7 +137,6 @@ export interface StandingPatch {
 const retryAfter_days = [1, 3] as const;
 const day_h = 24;
 
-/** The schedule of a bound subscription. */
 export const scheduleOf = ({ anchorAt, period, intervalCount }: Standing): Schedule => {
   if (!anchorAt) throw new Error('a subscription has no schedule before its method is bound');
   return { anchor: anchorAt, period, intervalCount };

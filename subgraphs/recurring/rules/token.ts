@@ -46,21 +46,6 @@ export interface TokenInput {
   readonly receipt?: ReceiptInput | null | undefined;
 }
 
-/** The terms of a binding. */
-interface TokenTerms {
-  readonly customerRef: string;
-  readonly method: SavableMethod;
-  /** Of the binding payment, minor units. */
-  readonly amount: bigint;
-  /**
-   * Cards are verified with 1 RUB that is not charged; the others are bound by the first charge.
-   */
-  readonly verification: boolean;
-  readonly customerEmail: string | null;
-  readonly returnUrl: string | null;
-  readonly metadata: Record<string, string> | null;
-}
-
 const mistakesIn = ({
   customerRef,
   method,
@@ -98,7 +83,7 @@ const chargeMistakeIn = ({
 /**
  * The terms of a new token, or `bad_request` naming the field, the expected and the given value.
  */
-export const tokenTerms = (input: TokenInput): TokenTerms | Refusal => {
+export const tokenTerms = (input: TokenInput) => {
   const refusal = refuseMistakes(mistakesIn(input));
   if (refusal) return refusal;
   const method = input.method ?? 'cards';
@@ -106,7 +91,9 @@ export const tokenTerms = (input: TokenInput): TokenTerms | Refusal => {
   return {
     customerRef: input.customerRef,
     method,
+    /** Of the binding payment, minor units. */
     amount: verification ? verificationAmount : (input.amount ?? verificationAmount),
+    /** A card is verified with 1 RUB that is not charged; others are bound by the first charge. */
     verification,
     customerEmail: input.customerEmail ?? null,
     returnUrl: input.returnUrl ?? null,

@@ -58,7 +58,6 @@ export const bindSubscription = (
   );
 };
 
-/** Requests the payment of any charge of a subscription. */
 export const askCharge = (
   payments: Payments,
   charge: SubscriptionCharge,

@@ -63,7 +63,6 @@ const dueChange = (
         at: now,
       };
 
-/** The charges of a round. */
 interface Round {
   readonly charges: readonly SubscriptionCharge[];
   /** Whether more may be due. */
@@ -72,7 +71,6 @@ interface Round {
   readonly isFull: boolean;
 }
 
-/** How a round finds due charges. */
 type FindDue = (client: pg.PoolClient) => Promise<readonly Subscription[]>;
 
 /** Begins the charges of due subscriptions, at most a page. */

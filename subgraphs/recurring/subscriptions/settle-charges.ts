@@ -20,7 +20,6 @@ export interface ChargePayment {
   readonly at: Temporal.Instant;
 }
 
-/** A charge, and where its payment stands. */
 export interface ChargeNews {
   readonly charge: SubscriptionCharge;
   readonly payment: ChargePayment;

@@ -60,16 +60,6 @@ interface StartRequest {
   readonly requestId: string;
 }
 
-interface StartedSubscription {
-  readonly subscription: Subscription;
-  /** The binding payment, by its key. */
-  readonly initialPayment: { readonly merchantId: string; readonly id: string };
-  /** Where the buyer binds the method. */
-  readonly payUrl: string;
-  /** Whether an earlier call with the same key started it. */
-  readonly replayed: boolean;
-}
-
 const newSubscription = (
   key: KeyPrincipal,
   { id, receiptTermsId }: Pick<Subscription, 'id' | 'receiptTermsId'>,
@@ -183,7 +173,7 @@ export const startSubscription = async (
   key: KeyPrincipal,
   { input, idempotency, requestId }: StartRequest,
   now: Temporal.Instant,
-): Promise<StartedSubscription | Refusal> => {
+) => {
   const claim = claimOf(idempotency, 'subscriptionCreate', input, true);
   if (claim && isRefusal(claim)) return claim;
   const terms = subscriptionTerms(input);

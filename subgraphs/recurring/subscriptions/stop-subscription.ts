@@ -103,7 +103,6 @@ export const cancelSubscription = async (
 // Pauses and resumes subscriptions, in the operators' or the cabinet's graph. Both write an audit
 // entry.
 
-/** Which subscription, and the reason for the log. */
 interface PauseRequest {
   readonly merchantId: string;
   readonly id: string;

@@ -100,14 +100,6 @@ export const startBinding = (
   return payments.askBinding(request, requestId);
 };
 
-interface CreatedToken {
-  readonly token: Token;
-  /** Where the buyer confirms. */
-  readonly payUrl: string;
-  /** Whether an earlier call with the same key created it. */
-  readonly replayed: boolean;
-}
-
 interface TokenRequest {
   readonly input: TokenInput;
   readonly idempotency?: IdempotencyArgument;
@@ -136,7 +128,7 @@ export const createToken = async (
   key: KeyPrincipal,
   { input, idempotency }: TokenRequest,
   { now, requestId }: { readonly now: Temporal.Instant; readonly requestId: string },
-): Promise<CreatedToken | Refusal> => {
+) => {
   const claim = claimOf(idempotency, 'tokenCreate', input, true);
   if (claim && isRefusal(claim)) return claim;
   const terms = tokenTerms(input);
