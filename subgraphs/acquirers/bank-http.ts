@@ -161,10 +161,7 @@ const addGauge = (): void => {
   metrics.registerMetric(gauge);
 };
 
-/**
- * Adds an acquirer's breaker to the gauge `bank_breaker_open` of this process. Returns a function
- * that removes it.
- */
+/** Adds an acquirer's breaker to the gauge `bank_breaker_open`. Returns what removes it. */
 export const watchBreaker = (connector: string, breaker: Breaker): (() => void) => {
   if (watched.size === 0) addGauge();
   watched.set(connector, breaker);

@@ -57,10 +57,7 @@ interface SaveOrder {
   readonly verification: boolean;
 }
 
-/**
- * An order to charge a saved method. `operationId` is the bank's idempotency key: the same order
- * twice is one charge.
- */
+/** `operationId` is the bank's idempotency key: the same order twice is one charge. */
 export interface ChargeOrder extends Order {
   /** The bank's own reference of the saved method. */
   readonly savedReference: string;
@@ -83,10 +80,7 @@ export interface TokenBank {
   charge(order: ChargeOrder): Promise<ChargeAnswer>;
 }
 
-/**
- * An order to open a session. `operationId` is the bank's idempotency key: the same order twice is
- * one session.
- */
+/** `operationId` is the bank's idempotency key: the same order twice is one session. */
 export interface SessionOrder extends Order {
   readonly shopId: string;
   readonly method: BuyerMethod;
@@ -202,10 +196,7 @@ export interface PaymentQuestion extends Question {
   readonly createdEarlyAt: Temporal.Instant | null;
   /** When the session was ordered. */
   readonly orderedAt: Temporal.Instant;
-  /**
-   * When it may have been ordered last: a charge of a saved method is ordered again while it has no
-   * answer.
-   */
+  /** When it may have been ordered last: a charge is ordered again while it has no answer. */
   readonly lastOrderedAt: Temporal.Instant;
   /** How its buyer pays; null: there is no buyer. */
   readonly method: BuyerMethod | null;
@@ -221,10 +212,7 @@ export interface PaymentQuestion extends Question {
   readonly awaitsStep: boolean;
 }
 
-/**
- * An order to refund money of a payment. `operationId` is the bank's idempotency key: the same
- * order twice is one refund.
- */
+/** `operationId` is the bank's idempotency key: the same order twice is one refund. */
 export interface RefundOrder extends Order {
   /** The bank's view of the payment: our operation's id there, and the bank's own reference. */
   readonly payment: Movement;
@@ -346,10 +334,7 @@ export interface Bank extends PayoutBank, TokenBank, HoldBank, ReceiptBank {
    * it never reaches us.
    */
   readonly cardsOn: 'our_page' | 'bank_page';
-  /**
-   * Whether an order with a card typed on our page needs the holder's name. Absent: it may be
-   * empty.
-   */
+  /** Whether a card typed on our page needs the holder's name. Absent: it may be empty. */
   readonly asksHolder?: boolean;
   /**
    * Methods whose order is sent as soon as the payment is created, without a card: repeating the
@@ -388,10 +373,7 @@ export type ReportedStatus = (typeof reportedStatuses)[number];
 /** One line of a settlement report. Amounts are minor units. */
 export interface ReportLine {
   readonly reference: string;
-  /**
-   * Our operation's id; null when the bank does not repeat it, and the line is found by its
-   * reference.
-   */
+  /** Our operation's id; null when the bank does not repeat it: the reference finds the line. */
   readonly operationId: string | null;
   readonly kind: ReportedKind;
   readonly amount: bigint;

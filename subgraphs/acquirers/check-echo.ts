@@ -26,10 +26,7 @@ export interface Echo {
   readonly isSame: boolean;
 }
 
-/**
- * Whether an object belongs to an order. When it does not, an alert is raised, once for the
- * operation.
- */
+/** Whether an object belongs to an order; if not, an alert is raised, once for the operation. */
 export type CheckEcho = (ordered: Ordered, echo: Echo) => Promise<boolean>;
 
 /** Opens the comparison for a bank, which raises its alerts on `pool`. */

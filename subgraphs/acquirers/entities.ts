@@ -188,10 +188,7 @@ export const BankCallEntity = defineEntity({
 });
 export type BankCall = Row<InferEntity<typeof BankCallEntity>>;
 
-/**
- * The outcome of one process's calls to a bank in five minutes. The platform's own: no merchant, no
- * operation.
- */
+/** The outcome of one process's calls to a bank in five minutes, of all merchants. */
 const BankHealth = defineEntity({
   name: 'BankHealth',
   tableName: 'bank_health',

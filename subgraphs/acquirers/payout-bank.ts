@@ -68,10 +68,7 @@ export type PayoutAnswer =
   | { readonly kind: 'unseen' }
   | { readonly kind: 'unknown' };
 
-/**
- * The result of an order. `unaccepted` as in `bank.ts`: certainly no bank has it, and another bank
- * may get it.
- */
+/** `unaccepted` as in `bank.ts`: certainly no bank has it, and another bank may get it. */
 export type PayoutOrderAnswer = PayoutAnswer | { readonly kind: 'unaccepted' };
 
 /** A bank's answer about a recipient before a payout. */

@@ -123,10 +123,7 @@ export const forgetTerms = async (
   await emOn(runner).nativeDelete(ReceiptTermsEntity, { merchantId, subjectId });
 };
 
-/**
- * Codes of marked products (tag 1163), as a merchant's scanner reads them: their kind follows from
- * their form.
- */
+/** The code of a marked product (tag 1163), as a scanner reads it; its form tells its kind. */
 export interface MarkCode {
   readonly kind: 'ean8' | 'ean13' | 'itf14' | 'gs1m' | 'fur' | 'unknown';
   readonly code: string;

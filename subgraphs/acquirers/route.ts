@@ -112,10 +112,7 @@ export interface Banks {
   candidates(request: RoutingRequest): Promise<Candidates | Refusal>;
   /** The preferred one of them. */
   route(request: RoutingRequest): Promise<Bank | Refusal>;
-  /**
-   * `live_not_enabled` when a merchant may start nothing new in live mode, whatever the caller;
-   * null when it may.
-   */
+  /** `live_not_enabled` when a merchant may start nothing new in live mode; else null. */
   liveModeRefusal(merchant: Pick<ShopInMode, 'merchantId' | 'mode'>): Promise<Refusal | null>;
   /**
    * The methods that a buyer can use to pay a shop in a currency now; none without a route.
@@ -225,10 +222,7 @@ const hasAccount = async (
 ): Promise<boolean> =>
   (await bank.hasAccount?.(merchantId, operation === 'payout' ? 'payouts' : 'payments')) ?? true;
 
-/**
- * The banks that have an account for it. A payout without one would wait forever with its money
- * reserved.
- */
+/** Those with an account for it: a payout without one would wait forever, its money reserved. */
 const withAccount = async (
   banks: Candidates,
   request: Pick<RoutingRequest, 'merchantId' | 'operation'>,
@@ -271,10 +265,7 @@ export const openBanks = (
 ): Banks => {
   const simulator = watchedBank(simulated, 'test', recorder);
   const byName = openConnectors(pool, connectors, readTerms, recorder);
-  /**
-   * The banks behind a shop's routes, the preferred first; null when live mode is off for the
-   * merchant.
-   */
+  /** The banks behind a shop's routes, the preferred first; null when live mode is off. */
   const routes = async ({ merchantId, shopId, mode }: ShopInMode, operation: BankOperation) => {
     const found = await run<Route>(pool, routesOf, [merchantId, shopId, mode, operation]);
     if (found.length === 0) return null;

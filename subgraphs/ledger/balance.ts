@@ -74,10 +74,7 @@ const beyondBound = 'PSB01';
  */
 export const isBeyondBound = (error: unknown): boolean => errorCode(error) === beyondBound;
 
-/**
- * What a booking comes to, or `refusal` when it would pass a bound. The booking's transaction must
- * be over by then.
- */
+/** The booking, or `refusal` when it would pass a bound. Its transaction must be over by then. */
 export const withinBound = async <Booked>(
   booking: Promise<Booked>,
   refusal: Refusal,
@@ -119,17 +116,11 @@ const lock: Statement = {
   text: 'select 1 from merchant where id = $1 for no key update',
 };
 
-/**
- * Takes the merchant's debit lock and holds it until the transaction ends. False when there is no
- * such merchant.
- */
+/** Takes the merchant's debit lock until the transaction ends; false without such a merchant. */
 export const lockMerchant = async (runner: Runner, merchantId: string): Promise<boolean> =>
   (await run(runner, lock, [merchantId])).length > 0;
 
-/**
- * The amount available for payout to a merchant, over all its shops. It stays true only under the
- * merchant's lock.
- */
+/** Available for payout, over all shops. It stays true only under the merchant's lock. */
 export const availableOf = async (
   runner: Runner,
   merchantId: string,

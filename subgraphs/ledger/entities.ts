@@ -118,10 +118,7 @@ export const BooksCheckEntity = defineEntity({
   },
 });
 
-/**
- * A rate at platform level (no merchant), merchant level (no shop) or shop level; the most specific
- * wins.
- */
+/** A rate of the platform (no merchant), a merchant (no shop) or a shop; the most specific wins. */
 export const RateEntity = defineEntity({
   name: 'Rate',
   tableName: 'rate',

@@ -63,10 +63,7 @@ const accountsDue: Statement = {
     from (select * from balance_delta as waiting where ${notDead} limit $1) as due order by 1, 2`,
 };
 
-/**
- * Folds the accounts of the next deltas one by one. Returns how many deltas were folded, and how
- * many accounts were set aside.
- */
+/** Folds the accounts of the next deltas one by one. `folded` are deltas, `failed` accounts. */
 const foldEach = async (
   runner: Runner,
   limit: number,
@@ -89,10 +86,7 @@ const foldEach = async (
   return { folded, failed };
 };
 
-/**
- * Moves up to `limit` deltas into the balance rows; exact, since what is deleted is what is added.
- * Returns how many.
- */
+/** Folds up to `limit` deltas; exact, since what is deleted is what is added. Returns how many. */
 export const foldBalances = async (pool: pg.Pool, limit = 5_000): Promise<number> => {
   for (;;) {
     try {

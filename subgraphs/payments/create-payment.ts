@@ -102,10 +102,7 @@ export const policyRefusal = (
 const claimOfPayment = ({ input, idempotency }: PaymentRequest, ordersEarly: boolean) =>
   claimOf(idempotency, 'paymentCreate', input, ordersEarly);
 
-/**
- * Writes a payment of the key's shop, or finds the one that an earlier call with the same
- * idempotency key wrote.
- */
+/** Writes a payment of the key's shop, or finds the one that an earlier call with the key wrote. */
 export const recordPayment = async (
   database: Database,
   policies: PolicyLists,

@@ -173,10 +173,7 @@ const expireSessions = async (
   return due.length;
 };
 
-/**
- * Expires what is due on a timeline, a round at a time, until nothing is. Gives how many were
- * looked at.
- */
+/** Expires what is due on a timeline, in rounds, until nothing is; gives how many were seen. */
 export const expirePayments = async (
   database: Database,
   banks: Banks,

@@ -161,10 +161,7 @@ const refundKey = v.object({
   refundId: v.pipe(v.string(), v.uuid()),
 });
 
-/**
- * The job that orders one refund at the bank, or asks about it: enqueued when an answer is expected
- * at a known time.
- */
+/** Orders a refund at the bank, or asks about it, when an answer is expected at a known time. */
 export const sendRefundJob = 'send-refund';
 
 export const refundJobs = ({

@@ -21,10 +21,7 @@ import {
   type PaymentKey,
 } from './store-payment.ts';
 
-/**
- * A payment that is locked until the transaction ends, and all its refunds, oldest
- * first.
- */
+/** A payment that is locked until the transaction ends, and all its refunds, oldest first. */
 export interface LockedPayment {
   readonly payment: Payment;
   readonly refunds: readonly Refund[];

@@ -45,10 +45,7 @@ export const payoutBank = (
     currency: defaultCurrency,
   });
 
-/**
- * The bank's check of a recipient, where it has one. A card's number is sent to the bank only once,
- * with the order.
- */
+/** The bank's check, where it has one. A card's number is sent only once, with the order. */
 const recipientVerdict = async (
   bank: Bank,
   recipient: Recipient,

@@ -67,10 +67,7 @@ export const lacksScope = ({ scopes }: KeyPrincipal, method: PayoutMethod): Refu
     ? null
     : refuse('scope_required', `the key lacks the scope ${payoutScopes[method]}`);
 
-/**
- * The stored claim: a plain digest of a body with a card number could be reversed by trying all
- * numbers.
- */
+/** A plain digest of a body with a card number could be reversed by trying all numbers. */
 export const keyedClaim = (
   { fingerprintKey }: Pick<CreatingDeps, 'fingerprintKey'>,
   claim: IdempotencyClaim,

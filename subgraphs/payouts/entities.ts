@@ -41,10 +41,7 @@ export const PayoutEntity = defineEntity({
     recipientAccount: p.text().strictNullable(),
     recipientBik: p.text().strictNullable(),
     recipientInn: p.text().strictNullable(),
-    /**
-     * When the order was first sent to the bank, or was about to be; null: the bank has not seen
-     * it.
-     */
+    /** When the order was first sent, or about to be; null: the bank has not seen it. */
     sentAt: instant().strictNullable(),
     /** When to order or query next; null when nothing is scheduled. */
     askAt: instant().strictNullable(),

@@ -37,10 +37,7 @@ export interface Draft {
   readonly terms: PayoutTerms;
   /** The bank that receives it. */
   readonly connector: string;
-  /**
-   * The bank has already refused the recipient: the payout is created as failed and reserves
-   * nothing.
-   */
+  /** The bank has already refused the recipient: the payout fails at once, reserving nothing. */
   readonly refusedAs: FailureCode | null;
 }
 
@@ -52,10 +49,7 @@ const uncovered = refuse(
   'the payout and its fee exceed the available balance',
 );
 
-/**
- * Thrown when payouts would take their shop's balance below its bound; the transaction is then
- * rolled back.
- */
+/** When payouts would take their shop's balance below its bound, which rolls them back. */
 export const beyondBound = refuse(
   'insufficient_balance',
   'the payout would take the available balance of the shop below -(2^53-1)',

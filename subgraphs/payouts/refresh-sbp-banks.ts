@@ -21,10 +21,7 @@ const isName = (name: string): boolean =>
 const isBank = ({ memberId, name, nameEn }: SbpBank): boolean =>
   /^[0-9]{12}$/.test(memberId) && isName(name) && isName(nameEn);
 
-/**
- * The acquirer's list, one entry for each participant; a list with an invalid entry is refused as a
- * whole.
- */
+/** One entry for each participant; a list with an invalid entry is refused as a whole. */
 const readList = async (bank: Bank): Promise<readonly SbpBank[] | Refusal> => {
   if (!bank.listSbpBanks)
     return refuse('method_unsupported', `${bank.bankName} provides no list of SBP banks`);

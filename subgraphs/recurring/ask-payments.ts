@@ -140,10 +140,7 @@ const readPayment = (payment: RecurringPaymentFieldsFragment): RecurringPayment 
   finalizedAt: instant(payment.finalizedAt),
 });
 
-/**
- * The data of an answer. An error of payments may be shown to the caller: it only says that a part
- * is unavailable.
- */
+/** The data of an answer. The caller may see an error that only says: unavailable. */
 const dataOf = ({ data, errors }: ExecutionResult): unknown => {
   const [error] = errors ?? [];
   if (!error) return data;

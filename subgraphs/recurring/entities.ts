@@ -62,10 +62,7 @@ export const SubscriptionEntity = defineEntity({
 });
 export type Subscription = Row<InferEntity<typeof SubscriptionEntity>>;
 
-/**
- * open: its payment is not final, or not yet created. cancelled: the merchant cancelled the
- * payment.
- */
+/** open: its payment is not final, or not yet made. cancelled: the merchant cancelled it. */
 export type ChargeStatus = (typeof enums.SubscriptionChargeStatus)[number];
 
 export const SubscriptionChargeEntity = defineEntity({

@@ -101,10 +101,7 @@ export const pageOfTokens = (
 ): Promise<Page<Token> | Refusal> =>
   pageOfModes(runner, tokensListed, whose, page, [ofCustomerRef(customerRef)]);
 
-/**
- * All of the merchant's tokens, newest first; `bad_request` when there are more than a list may
- * hold.
- */
+/** All of the merchant's tokens, newest first; `bad_request` when a list cannot hold them. */
 export const findTokens = (runner: Runner, query: TokensQuery): Promise<Token[] | Refusal> =>
   wholeList('tokens', (page) => pageOfTokens(runner, query, page));
 
@@ -130,10 +127,7 @@ export type SubscriptionPage = ListedPage<Subscription>;
 /** Subscriptions as lists show them: the merchant's in pages, or filtered. */
 export const listSubscriptions = openList<Subscription>(subscriptionsListed);
 
-/**
- * All of the merchant's subscriptions in these modes, newest first; `bad_request` when there are
- * more than a list may hold.
- */
+/** All subscriptions of the modes, newest first; `bad_request` when a list cannot hold them. */
 export const findSubscriptions = (
   runner: Runner,
   merchantId: string,

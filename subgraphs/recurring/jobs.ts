@@ -23,10 +23,7 @@ interface TokenJobs {
   readonly now: () => Temporal.Instant;
 }
 
-/**
- * A token without a payment at this age will not get one: its creator was interrupted and did not
- * repeat the call.
- */
+/** A token without a payment at this age gets none: its creator did not repeat the call. */
 const unboundAfter_min = 60;
 const sweep_max = 200;
 
@@ -60,10 +57,7 @@ const findPending = (
     { fields: ['bindingPaymentId', 'createdAt'], orderBy: { createdAt: 'asc', id: 'asc' }, limit },
   );
 
-/**
- * Ends the pending tokens without a payment; returns their number. A token with a live payment is
- * left to its events.
- */
+/** Ends the pending tokens without a payment; returns their number. Events end the others. */
 export const endUnboundTokens = async (parts: TokenJobs): Promise<number> => {
   const { pool, now } = parts;
   const before = now().subtract({ minutes: unboundAfter_min });

@@ -36,10 +36,7 @@ export const plannedCallbacks = [
   'late',
   'unanswered',
 ] as const;
-/**
- * How the simulator misbehaves when it sends its answer; without a plan it answers when it is
- * asked.
- */
+/** How the simulator misbehaves as it answers; without a plan it answers when it is asked. */
 export type PlannedCallbacks = (typeof plannedCallbacks)[number];
 
 export type BankOperation = (typeof enums.BankOperation)[number];
@@ -59,10 +56,7 @@ export const healthBucket_min = 5;
 /** Of each process's calls in these minutes, the durations of the last answers are kept. */
 export const durationsKept = 100;
 
-/**
- * What a breaker does: it lets calls through, withholds them, or lets the next one through as a
- * trial.
- */
+/** A breaker lets calls through, withholds them, or lets the next one through as a trial. */
 export type BreakerState = (typeof enums.BreakerState)[number];
 
 // What the simulator will answer to an operation, by the last two digits of its amount: payments,
@@ -98,9 +92,7 @@ const byAmount: Readonly<Record<string, Plan>> = {
 export const planOfAmount = (amount: bigint): Plan =>
   byAmount[String(amount % 100n)] ?? planned('succeeded');
 
-/**
- * A plan as the bank gets it: one that is pending and whose amount ends in 07 succeeds late.
- */
+/** A plan as the bank gets it: one that is pending and whose amount ends in 07 succeeds late. */
 export const timedPlan = (plan: Plan, amount: bigint): TimedPlan => ({
   ...plan,
   late: amount % 100n === 7n,
@@ -113,10 +105,7 @@ export const timedPlanOfAmount = (amount: bigint): TimedPlan =>
 /** How long what is planned to be late waits (amounts that end in 07). */
 export const lateAnswer_ms = 5_000;
 
-/**
- * When the simulator decides an operation without a buyer: at once, late, or never. Without a plan
- * it succeeds.
- */
+/** When an operation without a buyer is decided: at once, late, or never (null). */
 export const decidesAloneAt = (
   plan: TimedPlan | null,
   now: Temporal.Instant,

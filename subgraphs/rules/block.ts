@@ -97,10 +97,7 @@ const folded = (text: string): string =>
     .replaceAll('ё', 'е')
     .replaceAll(/\s+/g, ' ');
 
-/**
- * A word as the list keeps it; null when it holds no letter or digit, or a `*` elsewhere than at
- * its end.
- */
+/** A word as the list keeps it; null without a letter or digit, or with a `*` before its end. */
 export const forbiddenWord = (text: string): string | null => {
   const word = folded(text).trim();
   return isPlainText(word) && charactersOf(word) <= 200 && /^[^*]*[\p{L}\p{N}][^*]*\*?$/u.test(word)

@@ -71,10 +71,7 @@ const shown_digits = 4;
 const uuidOrDigits = new RegExp(String.raw`${uuidForm}|(?<!\d)\d{4,}(?:[\s._:/-]\d{3,})*`, 'gi');
 const mayBeCard = /(?<!\d)(?:\d{13}|\d{4,}[\s._:/-]\d{3})/;
 
-/**
- * A card number: 13 to 19 digits, from 2 to 6 on; in groups, of four digits and more, the last of
- * three.
- */
+/** 13 to 19 digits, from 2 to 6 on; in groups of four digits and more, the last of three. */
 const min_digits = 13;
 const max_digits = 19;
 const group_min_digits = 4;
@@ -114,10 +111,7 @@ const maskRun = (run: string): string => {
   return masked;
 };
 
-/**
- * Whether a text has a run of digits that is long enough for a card number. Cheaper than
- * `maskCardNumbers`.
- */
+/** Whether a text has digits enough for a card number. Cheaper than `maskCardNumbers`. */
 export const mayHoldCardNumber = (text: string): boolean => mayBeCard.test(text);
 
 /**

@@ -16,8 +16,5 @@ export const isUuid = (text: string): boolean => uuidInAnyCase.test(text);
 /** Whether a text is an id as the service prints it, for ids that come back to it. */
 export const isCanonicalUuid = (text: string): boolean => canonical.test(text);
 
-/**
- * Stands for the merchant in rows about the platform itself, since every key of a table starts with
- * a merchant.
- */
+/** The merchant of rows about the platform: every key of a table starts with a merchant. */
 export const platformMerchantId = '00000000-0000-0000-0000-000000000000';

@@ -15,10 +15,7 @@ export const defaultCurrency = 'RUB';
 /** The largest amount that every JSON reader keeps exact: 2^53-1. */
 export const largestAmount = 9_007_199_254_740_991n;
 
-/**
- * Brands an amount. Throws when it is negative or beyond 2^53-1: both are broken invariants, not
- * bad input.
- */
+/** Brands an amount. One that is negative or beyond 2^53-1 is a broken invariant: it throws. */
 export const minorUnits = (amount: bigint | number | string): MinorUnits => {
   const value = BigInt(amount);
   if (value < 0n || value > largestAmount) throw new RangeError(`not an amount of money: ${value}`);

@@ -313,10 +313,7 @@ export const receiptCurrencyMistake = (currency: string): Refusal | null =>
         `receipt: allowed only with the currency ${defaultCurrency}, got ${currency}`,
       );
 
-/**
- * Why what a caller sells needs a receipt, where its shop demands them; null when it has one, or
- * none is demanded.
- */
+/** Why a sale needs a receipt; null when it has one, or its shop demands none. */
 export const receiptMistake = (
   { receiptsRequired }: { readonly receiptsRequired?: true },
   receipt: object | null | undefined,

@@ -5,10 +5,7 @@
 
 type Absent = null | undefined;
 
-/**
- * Counted as people count: a character outside the basic plane is one, although it takes two code
- * units.
- */
+/** As people count: a character outside the basic plane is one, although it has two code units. */
 export const charactersOf = (text: string): number => Array.from(text).length;
 
 /**
@@ -38,10 +35,7 @@ const pairs_max = 20;
 const name_max_chars = 128;
 const value_max_chars = 500;
 
-/**
- * Names are repeated in messages when they are plain words: what looks like a number may be that of
- * a card.
- */
+/** A message repeats names that are plain words: a number may be that of a card. */
 const valueName = (name: string): string =>
   /^[A-Za-z_.-]{1,64}$/.test(name) ? `metadata.${name}` : 'a value in metadata';
 

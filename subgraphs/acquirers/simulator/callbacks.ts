@@ -103,10 +103,7 @@ export const simulatorCallbacks = dueOn<PlannedCallback>({
   columns: 'merchant_id as "merchantId", operation_id as "operationId", number, kind',
 });
 
-/**
- * Marks a callback as received. An unreceived one is sent again: banks repeat a callback until it is
- * answered.
- */
+/** Marks a callback as received: banks repeat one until it is answered. */
 export const markReceived = async (
   runner: Runner,
   { merchantId, operationId, number }: PlannedCallback,

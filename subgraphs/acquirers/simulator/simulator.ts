@@ -239,10 +239,7 @@ const accepted = (operation: Found, operationId: string): Accepted => {
   };
 };
 
-/**
- * When the simulated bank decides a payment by itself; null: it waits for the buyer, or never
- * answers.
- */
+/** When the bank decides a payment by itself; null: it waits for the buyer, or never answers. */
 const sessionAnswerAt = (
   { outcome, late }: TimedPlan,
   { method, now }: SessionOrder,

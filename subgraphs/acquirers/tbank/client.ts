@@ -63,10 +63,7 @@ export interface CashRegister {
   readonly taxSystem: number | null;
 }
 
-/**
- * Reads the variables; mistakes are added to the reading's. Null: this installation has no
- * terminal.
- */
+/** Mistakes are added to the reading's. Null: this installation has no terminal. */
 export const readTBank = (reader: Reader) => {
   const { terminal, password, ffd, taxSystem, ...reached } = reader.read({
     url: ['TBANK_URL', url('https:', 'http:'), 'https://securepay.tinkoff.ru/v2'],

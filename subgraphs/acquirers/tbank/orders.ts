@@ -55,10 +55,7 @@ export const isOrdered = (
     isSame: isSameAmount(amount, ordered.amount, ordered.currency),
   });
 
-/**
- * The payment that decides an order's result: one with money, else one that may still get some,
- * else the last.
- */
+/** The payment that decides: one with money, else one that may still get some, else the last. */
 export const decidingPayment = (payments: readonly WirePayment[]): WirePayment | undefined => {
   const rank = { paid: 0, held: 1, given_up: 2, open: 3, failed: 4 } as const;
   return payments.toSorted(

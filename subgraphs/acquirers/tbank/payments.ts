@@ -129,10 +129,7 @@ const isUntouched = (
 ): boolean =>
   (reference === null || awaitsStep) && payments.every(({ status }) => status === 'NEW');
 
-/**
- * Where the buyer continues, for an order whose answer was lost. Null: the bank does not repeat it,
- * as with cards.
- */
+/** Where the buyer of a lost order continues. Null: the bank does not repeat it, as with cards. */
 const sessionOf = async (
   calls: PaymentCalls,
   asked: PaymentQuestion,

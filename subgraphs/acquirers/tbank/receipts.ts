@@ -200,10 +200,7 @@ const wireItem = (item: ReceiptItem, { ffd }: CashRegister) => ({
     : {}),
 });
 
-/**
- * The object `Receipt` of terms in which there is no mistake. FFD 1.05 has no measures: those are
- * left out.
- */
+/** The object `Receipt` of terms without a mistake. FFD 1.05 has no measures. */
 export const wireReceipt = (terms: ReceiptTerms, register: CashRegister) => {
   const { email, phone, fullName, inn } = terms.customer;
   return {

@@ -45,10 +45,7 @@ export const refundStanding = (status: WireStatus): RefundStanding => {
   return ['REFUNDING', 'ASYNC_REFUNDING', 'REVERSING'].includes(status) ? 'under_way' : 'none';
 };
 
-/**
- * Whether an amount that it repeats is what was ordered, to the kopeck. It knows no other currency
- * than the ruble.
- */
+/** Whether an amount that it repeats is what was ordered. It knows the ruble alone. */
 export const isSameAmount = (
   amount: number | null,
   ordered: MinorUnits,
@@ -98,10 +95,7 @@ export const readPayment = reader(
 
 const order = v.object({ OrderId: orNull(code), Payments: v.array(listedPayment) });
 
-/**
- * The payments of an order as CheckOrder lists them, the first ordered first. Null: the answer
- * cannot be read.
- */
+/** The payments of an order, the first ordered first; null when the answer cannot be read. */
 export const readOrder = (body: unknown): readonly WirePayment[] | null => {
   const { success, output } = v.safeParse(order, body);
   if (!success) return null;

@@ -213,10 +213,7 @@ type Holder =
   | { readonly kind: 'held'; readonly account: Account }
   | { readonly kind: 'absent' | 'turned_away' | 'unknown' };
 
-/**
- * Looks for the account that knows the object at `path`. A single account is not queried: it is the
- * only candidate.
- */
+/** Finds the account that knows the object at `path`. A single one need not be queried. */
 export const findHolder = async (
   { client, accounts: { all } }: Caller,
   path: string,

@@ -132,10 +132,7 @@ const unheld = (
 ): ChargeAnswer =>
   isFirst ? { kind: 'declined', failureCode: 'method_unavailable', bankCode } : unknown;
 
-/**
- * The part of the port that charges saved methods: by the account that saved it, whichever is
- * current.
- */
+/** Charges a saved method by the account that saved it, whichever is current. */
 const yooKassaCharges = (callerOf: (merchantId: string) => Promise<PaymentCaller>): TokenBank => ({
   savable: ['cards', 'sbp', 'tpay'],
   charge: async (order) => {

@@ -45,10 +45,7 @@ const pages_max = 100;
 const isOurVoid = ({ status, cancellation }: WirePayment): boolean =>
   status === 'canceled' && cancellation.reason === 'canceled_by_merchant';
 
-/**
- * The card was authorised: the authorisation is voided, and the method is verified when that is
- * certain.
- */
+/** Voids the card's authorisation; the method is verified when that is certain. */
 const voidAuthorisation = async (
   calls: PaymentCalls,
   asked: PaymentQuestion,
@@ -128,10 +125,7 @@ const wireMethods: Readonly<Record<BuyerMethod, string>> = {
   sberpay: 'sberbank',
 };
 
-/**
- * The buyer's hour. It begins with the order, and cannot be ended: a pending payment is not
- * cancelled there.
- */
+/** The buyer's hour begins with the order: a pending payment is not cancelled there. */
 const sessionTtl_min = 60;
 const wireCard = ({ number, expiry, cvc, holder }: Card) => {
   const [month = '', year = ''] = expiry.split('/').map((part) => part.trim());

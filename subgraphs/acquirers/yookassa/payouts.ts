@@ -181,10 +181,7 @@ const mayHave = (
     ({ retiredAt }) => !retiredAt || Temporal.Instant.compare(retiredAt, sentAt) >= 0,
   );
 
-/**
- * Orders at the current account, when no other one that the merchant had may have the order
- * already.
- */
+/** Orders at the current account, when no other one of the merchant may have the order already. */
 const payOnce = async (
   { accounts, ...caller }: PayoutCaller,
   order: PayoutOrder,

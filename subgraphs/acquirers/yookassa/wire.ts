@@ -248,10 +248,7 @@ interface Echo {
   readonly operationId: string | null;
 }
 
-/**
- * Whether an object belongs to an order. When it does not, an alert is raised, once for the
- * operation.
- */
+/** Whether an object belongs to an order; if not, an alert is raised, once for the operation. */
 export type CheckEcho = (ordered: Ordered, echo: Echo) => Promise<boolean>;
 
 /** Opens the comparison, which raises its alerts on `pool`. */

@@ -60,10 +60,7 @@ const readTotalsPlace = async (runner: Runner): Promise<TotalsPlace> => {
   return place ?? { offset: 0n, isWalking: true };
 };
 
-/**
- * Skips facts whose change is uncounted, or was at the time of reading: `before` is the totals'
- * position then.
- */
+/** Skips facts whose change is uncounted, or was when they were read: `before` is of then. */
 const withoutUncounted = async (
   runner: Runner,
   before: TotalsPlace,

@@ -39,10 +39,7 @@ import { elapsed, releaseOrder } from '../holds/send-hold-order.ts';
 
 /* The effect of a bank's authorisation on a payment. */
 
-/**
- * A final answer about a payment that is final already: nothing moves, and the bank need not be
- * asked again.
- */
+/** A final answer about a final payment: nothing moves, and the bank is not asked again. */
 const settled = ({ askAt }: Payment): Decision =>
   askAt === null ? 'unchanged' : unpublished({ askAt: null });
 
@@ -55,10 +52,7 @@ const begun = ({ status, bankRef }: Payment): PaymentStatus =>
     ? (paymentMove(status, 'session_opened') ?? status)
     : status;
 
-/**
- * The bank holds the money: nothing is booked. Of a payment that has ended here the hold is given
- * up.
- */
+/** Nothing is booked of held money. Of a payment that has ended here the hold is given up. */
 const authorize = (
   payment: Payment,
   connector: string,
@@ -179,10 +173,7 @@ const foundPatch = (payment: Payment, session: FoundSession | undefined): Paymen
   };
 };
 
-/**
- * Not final. A payment that has ended here is queried for another day, so that late money is found
- * and returned.
- */
+/** A payment that has ended here is queried for another day, so that late money is returned. */
 const wait = (
   { payment }: RatedPayment,
   askAt: Temporal.Instant | null,

@@ -127,10 +127,7 @@ const answerOf = async (
 
 type Ask = Bank['ask'];
 
-/**
- * The bank has answered something else than was ordered since the question was planned: a person
- * looks into it.
- */
+/** The bank has answered something else than was ordered meanwhile: a person looks into it. */
 const isStopped = ({ mode, status, askAt }: Payment): boolean =>
   mode === 'live' && status === 'processing' && askAt === null;
 

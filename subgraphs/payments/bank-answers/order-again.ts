@@ -78,10 +78,7 @@ interface Again {
   readonly request: SessionRequest;
 }
 
-/**
- * Takes the order in hand, unless the payment has been written since. Before the bank is
- * called.
- */
+/** Takes the order in hand before the bank is called, unless the payment was written since. */
 const claim = (
   database: Database,
   before: Payment,
@@ -137,10 +134,7 @@ const giveOrder = async (
   return applyBankAnswer(database, { ...key, order: now }, bank.connector, answer, now);
 };
 
-/**
- * The bank that has the payment, and the buyer's method there; a refusal when no order may be given
- * any more.
- */
+/** The bank that has the payment, and the method there; refuses when no order may be given. */
 const servedBy = async (
   banks: Banks,
   payment: Payment,

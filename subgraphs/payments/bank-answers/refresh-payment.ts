@@ -69,10 +69,7 @@ const askAbout = async (
 /** Returns a payment after a query to its bank, if one is needed. */
 export type Refresh = (payment: Payment, now: Temporal.Instant) => Promise<Payment>;
 
-/**
- * Opens the refresh for this process. It returns the payment after the query, or unchanged if none
- * is needed.
- */
+/** Opens the refresh for this process. */
 export const openRefresh = (deps: RefreshingDeps): Refresh => {
   const askedAt_ms = new LRUCache<string, number>({ max: remembered });
   return async (payment, now) => {

@@ -33,10 +33,7 @@ import { endedUnpaid, isDoneByBuyer, returnTo } from '../rules/payment.ts';
 
 /* The hosted page's view of a payment: what a buyer may know (schema type Checkout). */
 
-/**
- * The bank that a card typed now goes to: the one that has the session, or the one that will serve
- * the payment.
- */
+/** The bank that a card typed now goes to: the one with the session, or the one to come. */
 const cardBank = async (payment: Payment, banks: Banks): Promise<Bank | Refusal> => {
   if (payment.status !== 'pending') return banks.bankOf(payment);
   const { merchantId, shopId, mode, currency } = payment;
@@ -44,10 +41,7 @@ const cardBank = async (payment: Payment, banks: Banks): Promise<Bank | Refusal>
   return banks.route({ merchantId, shopId, mode, operation, method: 'cards', currency });
 };
 
-/**
- * The card fields of the page: none if the bank has its own page, and the holder only if the bank
- * requires it.
- */
+/** The card fields of the page: none if the bank has its own, the holder only if it asks. */
 const cardTerms = async (payment: Payment, banks: Banks) => {
   const bank = await cardBank(payment, banks);
   if (isRefusal(bank)) return { asksCard: true, asksHolder: false };

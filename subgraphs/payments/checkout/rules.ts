@@ -16,10 +16,7 @@ import { isFailureCode } from '../../rules/failure-code.ts';
 import type { RecurringKind } from '../../rules/recurring.ts';
 import type { PaymentMethod } from '../rules/payment.ts';
 
-/**
- * The method as one that a buyer pays with; null for `any` (not chosen yet) and `recurrent` (no
- * buyer).
- */
+/** A method that a buyer pays with; null for `any` (not chosen yet) and `recurrent` (no buyer). */
 export const buyerMethod = (method: PaymentMethod): BuyerMethod | null =>
   buyerMethods.find((candidate) => candidate === method) ?? null;
 
@@ -36,10 +33,7 @@ export const pageMethod = (payment: {
 // What the simulator will answer to a payment. A valid metadata hint, else the amount's last two
 // digits.
 
-/**
- * The plan that an outcome and an optional code make; a failure without a valid code is
- * `do_not_honor`.
- */
+/** The plan of an outcome; a failure without a valid code is `do_not_honor`. */
 export const planOf = (outcome: PlannedOutcome, code: string | null | undefined): Plan => {
   if (outcome !== 'failed') return { outcome, failureCode: null };
   return { outcome, failureCode: code && isFailureCode(code) ? code : 'do_not_honor' };

@@ -109,10 +109,7 @@ const refusalOf = ({ payment, answer }: SentHoldOrder): Refusal | null => {
 const isTurnedDown = ({ status, holdOrder }: Payment): boolean =>
   status === 'authorized' && holdOrder === null;
 
-/**
- * Gives the bank the order of the payment's row; the payment as it is then, or why nothing was
- * taken.
- */
+/** Gives the bank the row's order; the payment as it is then, or why nothing was taken. */
 const sendCapture = async (
   database: Database,
   banks: Banks,

@@ -36,10 +36,7 @@ interface Holding {
   readonly captureBefore: Temporal.Instant | null;
 }
 
-/**
- * The capturable amount: 0 unless the payment is authorized, and 0 while the result of an order is
- * unknown.
- */
+/** 0 unless the payment is authorized, and 0 while the result of an order is unknown. */
 export const capturableOf = (payment: Omit<Holding, 'captureBefore'>): bigint =>
   payment.status === 'authorized' && payment.holdOrder === null ? payment.amount : 0n;
 

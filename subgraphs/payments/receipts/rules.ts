@@ -26,10 +26,7 @@ export const isPrepaid = (
   items: readonly { readonly paymentMode: PaymentMode | null }[],
 ): boolean => items.some(({ paymentMode }) => prepaymentModes.includes(paymentMode));
 
-/**
- * Why a movement of a part needs a receipt of its own: null when it has one, or its payment has
- * none.
- */
+/** Why a part needs a receipt of its own; null when it has one, or its payment has none. */
 export const partMistake = (
   payment: Receipted,
   given: object | null,

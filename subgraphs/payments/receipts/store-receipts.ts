@@ -142,10 +142,7 @@ const publicReceipt = (receipt: Receipt): ReturnType<typeof receiptJson> =>
     createdAt: rfc3339(receipt.createdAt),
   });
 
-/**
- * The receipt has come to its end: to the shop's endpoints, and to `url`, the payment's own
- * address.
- */
+/** A receipt's end: to the shop's endpoints, and to `url`, the payment's own address. */
 export const receiptEnded = (
   receipt: Receipt,
   url: string | null,

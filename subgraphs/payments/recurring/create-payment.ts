@@ -196,10 +196,7 @@ const bankFor = async (
   return banks.route({ merchantId, shopId, mode, operation, method: by.binds, currency });
 };
 
-/**
- * The payment that an earlier call with the key made; null if there is none, a conflict if its
- * terms differ.
- */
+/** What an earlier call with the key made; null if nothing, a conflict if its terms differ. */
 const earlier = async (
   database: Database,
   input: RecurringPaymentInput,

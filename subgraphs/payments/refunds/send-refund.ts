@@ -62,10 +62,7 @@ const order = async (
   });
 };
 
-/**
- * The refund as it is afterwards; null when there is none. Anything but a pending one is left as it
- * is.
- */
+/** The refund as it is then; null when there is none. Only a pending one is ordered. */
 export const sendRefund = (
   database: Database,
   banks: Banks,
@@ -293,10 +290,7 @@ const sweep_max = 500;
 const ordersAtOnce = 16;
 const subjectOf = ({ merchantId, refundId }: RefundKey) => ({ merchantId, subjectId: refundId });
 
-/**
- * Orders or queries due refunds, the longest due first; returns their number. Rejects at the end
- * with all failures.
- */
+/** Orders or queries due refunds, the longest due first; returns their number. */
 export const sendDueRefunds = async (
   database: Database,
   banks: Banks,

@@ -84,10 +84,7 @@ interface Ended {
 export const isLateSuccess = ({ status, capturedAt }: Ended): boolean =>
   endedUnpaid(status) && capturedAt !== null;
 
-/**
- * The metadata as people at a console see it: a merchant's own `late_success` could be taken for
- * ours.
- */
+/** The metadata for consoles: a merchant's own `late_success` could be taken for ours. */
 export const consoleMetadata = ({
   metadata,
   ...payment
@@ -103,10 +100,7 @@ export const isAccepted = (status: PaymentStatus): boolean =>
 /** How long after a payment's end the bank is asked again whether it succeeded after all. */
 const questionsAfterEnd_min = [1, 10, 60, 360, 1_440];
 
-/**
- * When the bank is asked next about a payment that ended without its final answer; null: it has had
- * a day to say so.
- */
+/** When to ask next about a payment that ended without a final answer; null after a day. */
 export const nextQuestionAfterEnd = (
   endedAt: Temporal.Instant,
   now: Temporal.Instant,
@@ -124,10 +118,7 @@ export const earlyOrderAskAt = (
   now: Temporal.Instant,
 ): Temporal.Instant | null => (mode === 'live' && bankRef !== null ? now : null);
 
-/**
- * The webhook of a status that was just reached (docs/contract.md#webhooks); null for an
- * intermediate one.
- */
+/** The webhook of a new status (docs/contract.md#webhooks); null for an intermediate one. */
 export const webhookOf = (status: PaymentStatus): WebhookEvent | null =>
   status === 'pending' || status === 'processing' ? null : `payment.${status}`;
 

@@ -73,10 +73,7 @@ export const lease_s = 30;
 const askAgain_min_s = 10;
 const askAgain_max_s = 600;
 
-/**
- * When to retry a bank that gave no answer: after half of the payout's age, at least 10 seconds and
- * at most 10 minutes.
- */
+/** When to retry a silent bank: after half of the payout's age, from 10 seconds to 10 minutes. */
 export const nextTry = (madeAt: Temporal.Instant, now: Temporal.Instant): Temporal.Instant => {
   const half_s = Math.floor((now.epochMilliseconds - madeAt.epochMilliseconds) / 2_000);
   return now.add({ seconds: Math.min(askAgain_max_s, Math.max(askAgain_min_s, half_s)) });

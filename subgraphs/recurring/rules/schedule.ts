@@ -23,10 +23,7 @@ const lastYear = 9_999;
 const inUtc = (instant: Temporal.Instant): Temporal.ZonedDateTime =>
   instant.toZonedDateTimeISO('UTC');
 
-/**
- * The date with the number `index`, from 0: period `index + 1` begins then, and ends when the next
- * begins.
- */
+/** The date with the number `index`, from 0: period `index + 1` begins then. */
 export const dateOf = (
   { anchor, period, intervalCount }: Schedule,
   index: number,
@@ -45,10 +42,7 @@ export const datesFrom = (
     (date) => inUtc(date).year <= lastYear,
   );
 
-/**
- * How many whole units lie between the anchor and a later moment; clamped days may make it one too
- * few.
- */
+/** Whole units between the anchor and a later moment; clamped days may make it one too few. */
 const unitsUntil = ({ anchor, period }: Schedule, instant: Temporal.Instant): number => {
   const largestUnit = `${period}s` as const;
   return inUtc(anchor).until(inUtc(instant), { largestUnit })[largestUnit];

@@ -81,10 +81,7 @@ const mistakesIn = ({
   ...metadataMistakes(metadata),
 ];
 
-/**
- * The terms of a new subscription, or `bad_request` naming the field, the expected and the given
- * value.
- */
+/** The terms, or `bad_request` naming the field, the expected and the given value. */
 export const subscriptionTerms = (input: SubscriptionInput): SubscriptionTerms | Refusal => {
   const terms = withDefaults(input);
   return refuseMistakes(mistakesIn(terms)) ?? terms;

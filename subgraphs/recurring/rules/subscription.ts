@@ -218,10 +218,7 @@ export const ended = (
   cancelReason: reason,
 });
 
-/**
- * A soft failure: another attempt after one day, then after three; the third in a row ends the
- * subscription.
- */
+/** A soft failure: retried after one day, then after three; the third in a row ends it. */
 const failedOnce = (standing: Standing, at: Temporal.Instant): StandingPatch => {
   const delay_days = retryAfter_days[standing.failures];
   if (delay_days === undefined)
@@ -263,10 +260,7 @@ export const settled = (
   }
 };
 
-/**
- * A pause: nothing is scheduled, and a pending retry is dropped. Null when the status allows no
- * pause.
- */
+/** A pause schedules nothing and drops a pending retry; null when the status allows none. */
 export const paused = ({ status }: Standing, at: Temporal.Instant): StandingPatch | null => {
   const to = subscriptionMove(status, 'paused');
   return to ? { status: to, pausedAt: at, failures: 0, nextChargeAt: null, dueAt: null } : null;

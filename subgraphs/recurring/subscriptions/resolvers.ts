@@ -74,10 +74,7 @@ export const subscriptionTermsFields: SubscriptionTermsResolvers = {
   firstChargeAt: ({ anchorAt }) => anchorAt,
 };
 
-/**
- * Whether a caller that may read a subscription may also read its payments: a key only those of its
- * own shop.
- */
+/** Whether a reader of a subscription may read its payments: a key only those of its own shop. */
 const isOwn = (principal: Principal, shopId: string): boolean =>
   principal.kind !== 'key' || principal.shopId === shopId;
 
@@ -165,10 +162,7 @@ export const subscriptionMutations = ({
     ),
 });
 
-/**
- * A subscription, and the moment it is for it: a person has the real time, its shop may have a
- * clock.
- */
+/** The time of a subscription: a person has the real time, its shop may have a clock. */
 const timed = async (clocks: TestClocks, { now }: Acting, merchantId: string, id: string) => {
   const isKnown = isUuid(merchantId) && isUuid(id);
   return {

@@ -88,10 +88,7 @@ const newSubscription = (
   receiptTermsId,
 });
 
-/**
- * The first charge: of the first period, or the verification that begins a trial, which is not a
- * period.
- */
+/** Of the first period, or the verification that begins a trial, which is not a period. */
 const firstCharge = (subscription: Subscription, token: Token): SubscriptionCharge => {
   const { merchantId, id, shopId, mode, trialDays, createdAt } = subscription;
   return {

@@ -155,10 +155,7 @@ const askAt: Statement = {
       and subscription_charge.period = asked.period and subscription_charge.attempt = asked.attempt and ask_at is not null`,
 };
 
-/**
- * The payments of these charges exist: they need not be requested any more; their events report the
- * rest.
- */
+/** The payments of these charges exist and are requested no more; events report the rest. */
 export const noteAsked = async (
   runner: Runner,
   charges: readonly SubscriptionCharge[],

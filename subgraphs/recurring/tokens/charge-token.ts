@@ -103,10 +103,7 @@ const ask = async (
   return payments.askCharge(request, requestId);
 };
 
-/**
- * The payment of a charge that was agreed before its token was cancelled; null when payments was
- * never asked.
- */
+/** The payment of a charge that was agreed before a cancellation; null if it was never asked. */
 const madeBefore = async (
   { payments }: TokenDeps,
   { chargeId, token: { merchantId, mode } }: AgreedCharge,

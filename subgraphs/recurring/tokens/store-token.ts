@@ -17,9 +17,7 @@ const names = propertyNames(TokenEntity);
 const inOrder = (keys: readonly RowKey[]): readonly RowKey[] =>
   keys.toSorted((one, other) => (one.merchantId < other.merchantId ? -1 : 1));
 
-/**
- * The existing tokens of these keys, locked until the transaction ends.
- */
+/** The existing tokens of these keys, locked until the transaction ends. */
 export const lockTokens = (client: pg.PoolClient, keys: readonly RowKey[]): Promise<Token[]> =>
   eachMerchant(inOrder(keys), (own, merchantId) => {
     const these = { merchantId, id: { $in: own.map(({ id }) => id) } };
