@@ -107,17 +107,12 @@ const expireLinks = (
 ): Promise<number> =>
   inTransaction(database.pool, async (client) => {
     const due = await linkEnds.due(client, timeline, now, limit);
-    if (due.length > 0)
-      await expire(
-        client,
-        due,
-        {
-          trigger: 'link_elapsed',
-          failureCode: 'link_expired',
-          askAt: (payment) => earlyOrderAskAt(payment, now),
-        },
-        now,
-      );
+    const ending: Ending = {
+      trigger: 'link_elapsed',
+      failureCode: 'link_expired',
+      askAt: (payment) => earlyOrderAskAt(payment, now),
+    };
+    await expire(client, due, ending, now);
     return due.length;
   });
 
@@ -168,7 +163,7 @@ const expireSessions = async (
         own.map(({ paymentId }) => paymentId),
       ]),
     );
-    if (left.length > 0) await expire(client, left, ending, now);
+    await expire(client, left, ending, now);
   });
   return due.length;
 };

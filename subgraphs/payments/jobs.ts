@@ -16,7 +16,7 @@ import { followRows, type ClockParticipant } from '../platform/clock/keep-clocks
 import type { TestClocks } from '../platform/clock/test-clocks.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { expireDrafts } from '../platform/drafts/drafts.ts';
-import { pageAddress, type PageDeps } from '../platform/graph/page-address.ts';
+import type { PageDeps } from '../platform/graph/page-address.ts';
 import type { Queues } from '../platform/queue/queues.ts';
 import { done, type Job, jobWithPayload, sweep } from '../platform/queue/run-job.ts';
 import type { Logger } from '../platform/tracing/telemetry.ts';
@@ -33,9 +33,7 @@ import { endHolds, holdEnds } from './cancel-payment.ts';
 import { expirePayments, linkEnds, sessionEnds } from './expire-payments.ts';
 import type { PaymentsDeps } from './parts.ts';
 
-interface PaymentJobs extends PageDeps {
-  readonly database: Database;
-  readonly banks: Banks;
+interface PaymentJobs extends OrderingDeps {
   readonly clocks: TestClocks;
   /** The real time. */
   readonly now: () => Temporal.Instant;
@@ -45,14 +43,6 @@ interface PaymentJobs extends PageDeps {
 
 /** The job that queries banks; added when an answer is expected at a known time. */
 export const askBanksJob = 'sweep-bank-answers';
-
-const orderingOf = (
-  deps: Pick<PaymentJobs, 'database' | 'banks' | keyof PageDeps>,
-): OrderingDeps => ({
-  database: deps.database,
-  banks: deps.banks,
-  pageUrl: (key) => pageAddress(deps, key),
-});
 
 // Receives the callbacks of the simulated bank, and applies each like every other answer of a bank.
 
@@ -116,9 +106,7 @@ export const paymentJobs = ({
   stopping,
   ...page
 }: Omit<PaymentJobs, 'clocks'>): readonly Job[] => [
-  sweep(askBanksJob, [paymentAsks.isDue], () =>
-    askDue(orderingOf({ database, banks, ...page }), now),
-  ),
+  sweep(askBanksJob, [paymentAsks.isDue], () => askDue({ database, banks, ...page }, now)),
   sweep('receive-simulator-callbacks', [simulatorCallbacks.isDue], () =>
     receiveCallbacks(database, banks, now()),
   ),
@@ -135,7 +123,7 @@ export const paymentClockParticipant = ({
   database,
   banks,
   ...page
-}: Pick<PaymentJobs, 'database' | 'banks' | keyof PageDeps>): ClockParticipant => ({
+}: OrderingDeps): ClockParticipant => ({
   ...followRows(database.pool, [
     simulatorCallbacks,
     paymentAsks,
@@ -146,7 +134,7 @@ export const paymentClockParticipant = ({
   ]),
   work: async (shop, now) => {
     const received = await receiveCallbacks(database, banks, now, shop);
-    const asked = await askDue(orderingOf({ database, banks, ...page }), () => now, shop);
+    const asked = await askDue({ database, banks, ...page }, () => now, shop);
     const expired = await expirePayments(database, banks, () => now, shop);
     const held = await endHolds(database, banks, () => now, shop);
     return received + asked + expired + held + (await expireLinks(database, () => now, shop));

@@ -32,6 +32,7 @@ import { startMigratedDatabase, type MigratedDatabase } from '../support/migrate
 import { cardOf } from './harness.ts';
 
 const pageUrl = 'http://127.0.0.1:9/pay/x';
+const secret = Buffer.alloc(32);
 /** When a test begins: the bank, whose time is the real one, looks for orders by when they came. */
 let start: Temporal.Instant;
 const at = (seconds: number): Temporal.Instant => start.add({ seconds });
@@ -125,7 +126,7 @@ describe('an order that was lost', () => {
   const sweep = async (payment: Payment, seconds: number): Promise<Payment> =>
     granted(
       await askOrOrder(
-        { database: record.database, banks, pageUrl: () => pageUrl },
+        { database: record.database, banks, publicUrl: 'http://127.0.0.1:9', pageSecret: secret },
         keyOf(payment),
         at(seconds),
       ),

@@ -277,7 +277,8 @@ class Life {
     await receiveCallbacks(database, this.#banks, this.#now);
     await expirePayments(database, this.#banks, () => this.#now);
     await endHolds(database, this.#banks, () => this.#now);
-    const ordering = { database, banks: this.#banks, pageUrl: () => pageUrl };
+    const page = { publicUrl: 'https://pay.example', pageSecret: Buffer.alloc(32) };
+    const ordering = { database, banks: this.#banks, ...page };
     for (const key of await paymentAsks.dueByTurns(database.pool, null, this.#now, 100))
       await askOrOrder(ordering, key, this.#now);
     for (const key of await refundAsks.dueByTurns(database.pool, null, this.#now, 100))

@@ -75,7 +75,8 @@ const database = () => migrated.database;
 const ordering = () => ({
   database: database(),
   banks: banks(),
-  pageUrl: () => 'https://pay.example/p',
+  publicUrl: 'https://pay.example',
+  pageSecret: Buffer.alloc(32),
 });
 const sweeps = {
   payment_links: (now: Temporal.Instant) => expirePayments(database(), banks(), () => now),

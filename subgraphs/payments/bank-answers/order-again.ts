@@ -10,6 +10,7 @@ import type { Bank, Card, SessionAnswer } from '../../acquirers/bank.ts';
 import type { Banks } from '../../acquirers/route.ts';
 import type { Timeline } from '../../platform/clock/due.ts';
 import type { Database } from '../../platform/database/orm.ts';
+import { pageAddress, type PageDeps } from '../../platform/graph/page-address.ts';
 import { eachAlone } from '../../platform/alerts/dead-letters.ts';
 import type { PolicyLists } from '../../platform/policies/policies.ts';
 import type { BuyerMethod } from '../../rules/banks.ts';
@@ -177,10 +178,9 @@ export const orderAgain = async (
 };
 
 /** What the background needs to give an order again. */
-export interface OrderingDeps {
+export interface OrderingDeps extends PageDeps {
   readonly database: Database;
   readonly banks: Banks;
-  readonly pageUrl: (key: PaymentKey) => string;
 }
 
 /**
@@ -189,7 +189,7 @@ export interface OrderingDeps {
  * stays so.
  */
 export const askOrOrder = async (
-  { database, banks, pageUrl }: OrderingDeps,
+  { database, banks, ...page }: OrderingDeps,
   key: PaymentKey,
   now: Temporal.Instant,
   occasion: Occasion = 'notified',
@@ -198,7 +198,7 @@ export const askOrOrder = async (
   if (isRefusal(payment) || orderState(payment) !== 'absent') return payment;
   const served = await servedBy(banks, payment, now);
   if (isRefusal(served) || cardFlaw(served.bank, served.method, null, now)) return payment;
-  const request = { key, card: null, pageUrl: pageUrl(key), now };
+  const request = { key, card: null, pageUrl: pageAddress(page, key), now };
   return giveOrder(database, payment, { ...served, state: 'absent', request });
 };
 

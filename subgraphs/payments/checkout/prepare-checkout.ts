@@ -10,6 +10,7 @@ import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { askAbout } from '../bank-answers/ask-bank.ts';
 import { changePayment } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
+import type { ReadingDeps } from '../parts.ts';
 import {
   type PaymentKey,
   findPayment,
@@ -18,7 +19,6 @@ import {
   unpublished,
 } from '../store-payment.ts';
 import { planMetadata, planOf } from './rules.ts';
-import type { ShownPayments } from './shown-payments.ts';
 import type { MutationcheckoutSimulatorConfirmArgs } from '../../../schema/generated/payments.ts';
 
 /**
@@ -88,11 +88,7 @@ export const planOutcome = (
 
 // What a buyer does at the simulated bank, on the hosted page's own bank step: test mode only.
 
-interface ConfirmingDeps {
-  readonly database: Database;
-  readonly banks: Banks;
-  readonly shown: ShownPayments;
-}
+type ConfirmingDeps = Pick<ReadingDeps, 'database' | 'banks' | 'shown'>;
 
 /** The bank shows its page only to a buyer who has something to do there. */
 const awaitsBuyer = ({ step }: Payment): boolean => step !== null && step !== 'wait';

@@ -33,13 +33,6 @@ type ApprovingDeps = Pick<PaymentsDeps, 'database' | 'banks'> & {
   readonly clocks: Pick<TestClocks, 'timeOf'>;
 };
 
-interface ApprovedRefund {
-  readonly draft: RefundDraft;
-  readonly refund: Refund;
-  /** Whether the same person had approved it before. */
-  readonly replayed: boolean;
-}
-
 /** The result of an approval in a transaction; `refund` is null when it was approved before. */
 type Opened =
   | { readonly draft: RefundDraft; readonly refund: Refund | null }
@@ -83,7 +76,7 @@ const open = (
     return { draft: after, refund: opened.refund };
   });
 
-const again = async ({ database }: ApprovingDeps, draft: RefundDraft): Promise<ApprovedRefund> => {
+const again = async ({ database }: ApprovingDeps, draft: RefundDraft) => {
   const [refund] = await loadRefunds(database.pool, [draft]);
   if (!refund) throw new Error(`draft ${draft.id} was approved and has no refund`);
   return { draft, refund, replayed: true };
@@ -91,14 +84,14 @@ const again = async ({ database }: ApprovingDeps, draft: RefundDraft): Promise<A
 
 /**
  * Approves a draft; returns it with its refund, once the bank was asked. Repeated by the same
- * person, it returns the refund as it is. Refuses with `not_found`, `scope_required` (the
+ * person (`replayed`), it returns the refund as it is. Refuses with `not_found`, `scope_required` (the
  * proposer), `not_pending`, and, leaving the draft pending with the refusal, as a refund does.
  */
 export const approveRefundDraft = async (
   deps: ApprovingDeps,
   acting: PersonActing,
   key: RowKey,
-): Promise<ApprovedRefund | Refusal> => {
+) => {
   const { database, banks, clocks } = deps;
   const [draft] = await refundDrafts.load(database.pool, [key]);
   if (!draft) return noDraft;

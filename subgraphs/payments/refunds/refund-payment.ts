@@ -250,12 +250,6 @@ interface RefundRequest {
   readonly idempotency?: IdempotencyArgument;
 }
 
-interface CreatedRefund {
-  readonly refund: Refund;
-  /** Whether an earlier call with the same key created it. */
-  readonly replayed: boolean;
-}
-
 /** The refusal where a balance stands at its lower bound. */
 export const beyondBound = refuse(
   'insufficient_balance',
@@ -275,7 +269,7 @@ export const refundPayment = async (
   caller: PaymentCaller,
   request: RefundRequest,
   now: Temporal.Instant,
-): Promise<CreatedRefund | Refusal> => {
+) => {
   const { idempotency, requestId: _, receipt = null, ...input } = request;
   const named = { ...input, ...(receipt ? { receipt: receipt.terms } : {}) };
   const claim = claimOf(idempotency, 'refundCreate', named, true);
