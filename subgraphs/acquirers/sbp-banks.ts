@@ -2,6 +2,7 @@
  * The directory of SBP participants (docs/contract.md#sbp-directory). An acquirer's list replaces
  * entries of the built-in one; participants that it does not name stay.
  */
+import { LRUCache } from 'lru-cache';
 import type { Database } from '../platform/database/orm.ts';
 import { SbpBankEntity } from './entities.ts';
 import participants from './sbp-banks.json' with { type: 'json' };
@@ -28,23 +29,18 @@ const kept_ms = 60_000;
 
 /** The directory of this process. Nothing is read until the first use. */
 export const openSbpDirectory = (database: Pick<Database, 'fork'>) => {
-  let reading: Promise<readonly SbpBank[]> | null = null;
-  let readAt_ms = -Infinity;
+  const kept = new LRUCache<'all', Promise<readonly SbpBank[]>>({ max: 1, ttl: kept_ms });
   const read = (): Promise<readonly SbpBank[]> => {
-    const began = database.fork().find(SbpBankEntity, {}).then(sortedWith);
-    reading = began;
-    readAt_ms = performance.now();
-    began.catch(() => {
-      if (reading === began) reading = null;
-    });
-    return began;
+    const reading = database.fork().find(SbpBankEntity, {}).then(sortedWith);
+    kept.set('all', reading);
+    reading.catch(() => kept.delete('all'));
+    return reading;
   };
   return {
     /** Every participant, sorted by its name in Russian; at most a minute old. */
-    current: (): Promise<readonly SbpBank[]> =>
-      reading && performance.now() - readAt_ms < kept_ms ? reading : read(),
+    current: (): Promise<readonly SbpBank[]> => kept.get('all') ?? read(),
     /** This process reads it again on the next use. */
-    forget: (): void => void (reading = null),
+    forget: (): void => kept.clear(),
   };
 };
 

@@ -25,15 +25,8 @@ export interface ShopBalanceRow {
   readonly available: bigint;
 }
 
-/** The sums of a shop, as PostgreSQL returns them. */
-interface ShopSums {
-  readonly shopId: string;
-  readonly shopName: string;
-  readonly balance: string;
-  readonly available: string;
-}
-
 /** Sums are read as text: every database type for a sum could be too small. */
+type ShopSums = Record<keyof ShopBalanceRow, string>;
 const readSums = ({ balance, available, ...shop }: ShopSums): ShopBalanceRow => ({
   ...shop,
   balance: BigInt(balance),

@@ -40,6 +40,8 @@ export interface Posting {
   readonly amount: MinorUnits;
 }
 
+type Fact = Pick<Posting, 'amount'>;
+
 const moved = (postings: readonly Posting[]): readonly Posting[] =>
   postings.filter(({ amount }) => amount > 0n);
 
@@ -47,20 +49,17 @@ const moved = (postings: readonly Posting[]): readonly Posting[] =>
  * The bank confirmed a payment: the acquirer owes us the amount, we owe it to the merchant less our
  * fee.
  */
-export const paymentSucceeded = (payment: {
-  amount: MinorUnits;
-  fee: MinorUnits;
-}): readonly Posting[] =>
+export const paymentSucceeded = ({ amount, fee }: Fact & { fee: MinorUnits }): readonly Posting[] =>
   moved([
-    { type: 'payment', from: 'acquirer_clearing', to: 'merchant', amount: payment.amount },
-    { type: 'fee', from: 'merchant', to: 'platform_fees', amount: payment.fee },
+    { type: 'payment', from: 'acquirer_clearing', to: 'merchant', amount },
+    { type: 'fee', from: 'merchant', to: 'platform_fees', amount: fee },
   ]);
 
 /**
  * A refund that the bank has not decided is set aside. The merchant still owns it, and cannot pay
  * it out; the account may go below zero.
  */
-export const refundOpened = (refund: { amount: MinorUnits }): readonly Posting[] => [
+export const refundOpened = (refund: Fact): readonly Posting[] => [
   { type: 'reserve', from: 'merchant', to: 'merchant_reserved', amount: refund.amount },
 ];
 
@@ -68,12 +67,12 @@ export const refundOpened = (refund: { amount: MinorUnits }): readonly Posting[]
  * The bank gave the buyer the money: the acquirer owes us that much less, and we the merchant. The
  * payment's fee stays withheld.
  */
-export const refundSucceeded = (refund: { amount: MinorUnits }): readonly Posting[] => [
+export const refundSucceeded = (refund: Fact): readonly Posting[] => [
   { type: 'refund', from: 'merchant_reserved', to: 'acquirer_clearing', amount: refund.amount },
 ];
 
 /** The bank refused: what was set aside is the merchant's again. */
-export const refundFailed = (refund: { amount: MinorUnits }): readonly Posting[] => [
+export const refundFailed = (refund: Fact): readonly Posting[] => [
   { type: 'release', from: 'merchant_reserved', to: 'merchant', amount: refund.amount },
 ];
 
@@ -82,12 +81,12 @@ export const refundFailed = (refund: { amount: MinorUnits }): readonly Posting[]
  * goods to another buyer: it leaves the merchant's balance and stays in suspense until an operator
  * has found its owner.
  */
-export const lateRefundFailed = (refund: { amount: MinorUnits }): readonly Posting[] => [
+export const lateRefundFailed = (refund: Fact): readonly Posting[] => [
   { type: 'adjustment', from: 'merchant_reserved', to: 'suspense', amount: refund.amount },
 ];
 
 /** A merchant was paid out what it was owed: we owe it less, and the money is on its way. */
-export const settlementRecorded = ({ amount }: { amount: MinorUnits }): readonly Posting[] =>
+export const settlementRecorded = ({ amount }: Fact): readonly Posting[] =>
   moved([{ type: 'settlement', from: 'merchant', to: 'payout_clearing', amount }]);
 
 /**
@@ -97,10 +96,7 @@ export const settlementRecorded = ({ amount }: { amount: MinorUnits }): readonly
 export const adjustmentRecorded = ({
   amount,
   inFavour,
-}: {
-  amount: MinorUnits;
-  inFavour: boolean;
-}): readonly Posting[] =>
+}: Fact & { inFavour: boolean }): readonly Posting[] =>
   moved([
     inFavour
       ? { type: 'adjustment', from: 'suspense', to: 'merchant', amount }

@@ -13,7 +13,15 @@ import type { Account } from '../bank-accounts.ts';
 import { bodyOf, orNull, part, reader, text, unknown } from '../bank-http.ts';
 import { markCodeOf } from '../receipt-terms.ts';
 import type { ApiAnswer, Client } from './client.ts';
-import { wireAmount, amountIn, instant, readPage, type CheckEcho } from './wire.ts';
+import {
+  wireAmount,
+  wireMoney,
+  amountIn,
+  instant,
+  readPage,
+  type CheckEcho,
+  type WireAmount,
+} from './wire.ts';
 import type { ReceiptAnswer, ReceiptBank, ReceiptOrder } from '../bank.ts';
 import {
   isAboutUs,
@@ -110,8 +118,6 @@ interface Known {
 
 // YooKassa's receipts and a shop's settings of them, as they arrive.
 
-const money = v.object({ value: v.string(), currency: v.string() });
-
 const described = v.object({
   id: text,
   type: v.picklist(['payment', 'refund']),
@@ -122,14 +128,14 @@ const described = v.object({
   fiscal_document_number: orNull(text),
   fiscal_attribute: orNull(text),
   registered_at: orNull(instant),
-  items: v.array(v.object({ quantity: v.number(), amount: money })),
-  settlements: orNull(v.array(v.object({ type: v.string(), amount: money }))),
+  items: v.array(v.object({ quantity: v.number(), amount: wireMoney })),
+  settlements: orNull(v.array(v.object({ type: v.string(), amount: wireMoney }))),
 });
 
 /** More than any receipt has: what is beyond is not read. */
 const price = /^\d{1,8}\.\d{2}$/;
 
-const kopecks = (amount: v.InferOutput<typeof money>): MinorUnits | null =>
+const kopecks = (amount: WireAmount): MinorUnits | null =>
   price.test(amount.value) ? amountIn(amount, 'RUB') : null;
 
 /** The sum of what is all there; null when a part is not, or it is no amount of money. */

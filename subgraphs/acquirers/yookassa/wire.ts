@@ -18,10 +18,8 @@ interface Cancellation {
 // never as floating point numbers.
 
 /** An amount as its API has it. */
-interface WireAmount {
-  readonly value: string;
-  readonly currency: string;
-}
+export const wireMoney = v.object({ value: v.string(), currency: v.string() });
+export type WireAmount = v.InferOutput<typeof wireMoney>;
 
 /** Minor units as a decimal text: 10050n is `100.50`. */
 export const wireAmount = (amount: MinorUnits, currency: string): WireAmount => ({
@@ -42,7 +40,7 @@ export const amountIn = (
 /** What every object has; `operationId` is our operation's id, which it repeats from our order. */
 const common = {
   id: text,
-  amount: v.object({ value: v.string(), currency: v.string() }),
+  amount: wireMoney,
   cancellation_details: part({
     party: v.fallback(text, 'unknown'),
     reason: v.fallback(text, 'unknown'),

@@ -63,14 +63,6 @@ const dueChange = (
         at: now,
       };
 
-interface Round {
-  readonly charges: readonly SubscriptionCharge[];
-  /** Whether more may be due. */
-  readonly more: boolean;
-  /** Whether the round was full: then the merchants share the next one. */
-  readonly isFull: boolean;
-}
-
 type FindDue = (client: pg.PoolClient) => Promise<readonly Subscription[]>;
 
 /** Begins the charges of due subscriptions, at most a page. */
@@ -115,7 +107,7 @@ export const takeRound = async (
   pool: pg.Pool,
   now: Temporal.Instant,
   { timeline, limit, isShared, except }: RoundOptions,
-): Promise<Round> => {
+) => {
   const left = await workBatch(pool, {
     task: dueAsks.task,
     limit,
@@ -137,7 +129,9 @@ export const takeRound = async (
   });
   return {
     charges: [...left.result, ...fresh.result.charges],
+    /** Whether more may be due. */
     more: left.result.length > 0 || fresh.result.begun > 0,
+    /** Then the merchants share the next one. */
     isFull: fresh.result.begun === limit,
   };
 };
