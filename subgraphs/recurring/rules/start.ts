@@ -52,33 +52,22 @@ const countMistake = (field: string, count: number, min: number, max: number): s
     ? null
     : `${field}: expected an integer from ${min} to ${max}, got ${count}`;
 
-const mistakesIn = ({
-  amount,
-  customerRef,
-  customerEmail,
-  customerPhone,
-  planName,
-  method,
-  intervalCount,
-  trialDays,
-  returnUrl,
-  metadata,
-}: SubscriptionTerms): (string | null)[] => [
+const mistakesIn = ({ amount, trialDays, ...terms }: SubscriptionTerms): (string | null)[] => [
   amount < 1n ? `amount: expected an integer from 1 to 2^53-1, got ${amount}` : null,
-  customerEmail !== null && !/^[^@\s]+@[^@\s]+$/.test(customerEmail)
+  terms.customerEmail !== null && !/^[^@\s]+@[^@\s]+$/.test(terms.customerEmail)
     ? 'customer_email: expected an address such as buyer@example.com'
     : null,
-  method === 'tpay' && trialDays > 0
+  terms.method === 'tpay' && trialDays > 0
     ? `trial_days: tpay has no trial, its first payment is charged at once; expected 0, got ${trialDays}`
     : null,
-  textMistake('customer_ref', customerRef, 1, customerRef_max_chars),
-  textMistake('customer_email', customerEmail, 1, customerEmail_max_chars),
-  textMistake('customer_phone', customerPhone, 1, customerPhone_max_chars),
-  textMistake('plan_name', planName, 1, planName_max_chars),
-  countMistake('interval_count', intervalCount, 1, intervalCount_max),
+  textMistake('customer_ref', terms.customerRef, 1, customerRef_max_chars),
+  textMistake('customer_email', terms.customerEmail, 1, customerEmail_max_chars),
+  textMistake('customer_phone', terms.customerPhone, 1, customerPhone_max_chars),
+  textMistake('plan_name', terms.planName, 1, planName_max_chars),
+  countMistake('interval_count', terms.intervalCount, 1, intervalCount_max),
   countMistake('trial_days', trialDays, 0, trial_max_days),
-  returnUrlMistake(returnUrl),
-  ...metadataMistakes(metadata),
+  returnUrlMistake(terms.returnUrl),
+  ...metadataMistakes(terms.metadata),
 ];
 
 /** The terms, or `bad_request` naming the field, the expected and the given value. */

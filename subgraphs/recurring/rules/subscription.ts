@@ -193,10 +193,7 @@ export const begun = (
 };
 
 /** When the buyer bound the method, and so agreed to the terms; null before. */
-export const agreedAt = ({
-  anchorAt,
-  trialDays,
-}: Pick<Standing, 'anchorAt' | 'trialDays'>): Temporal.Instant | null =>
+export const agreedAt = ({ anchorAt, trialDays }: Standing): Temporal.Instant | null =>
   anchorAt?.subtract({ hours: trialDays * day_h }) ?? null;
 
 /** The end of a period; 0 is the trial. */

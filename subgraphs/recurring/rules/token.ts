@@ -46,30 +46,18 @@ export interface TokenInput {
   readonly receipt?: ReceiptInput | null | undefined;
 }
 
-const mistakesIn = ({
-  customerRef,
-  method,
-  amount,
-  customerEmail,
-  returnUrl,
-  receipt,
-  metadata,
-}: TokenInput): (string | null)[] => [
-  textMistake('customer_ref', customerRef, 1, customerRef_max_chars),
-  textMistake('customer_email', customerEmail, 0, customerEmail_max_chars),
-  customerEmail && !/^[^@\s]+@[^@\s]+$/.test(customerEmail)
+const mistakesIn = (input: TokenInput): (string | null)[] => [
+  textMistake('customer_ref', input.customerRef, 1, customerRef_max_chars),
+  textMistake('customer_email', input.customerEmail, 0, customerEmail_max_chars),
+  input.customerEmail && !/^[^@\s]+@[^@\s]+$/.test(input.customerEmail)
     ? 'customer_email: expected an address such as buyer@example.com'
     : null,
-  returnUrlMistake(returnUrl),
-  ...metadataMistakes(metadata),
-  chargeMistakeIn({ method, amount, receipt }),
+  returnUrlMistake(input.returnUrl),
+  ...metadataMistakes(input.metadata),
+  chargeMistakeIn(input),
 ];
 
-const chargeMistakeIn = ({
-  method,
-  amount,
-  receipt,
-}: Pick<TokenInput, 'method' | 'amount' | 'receipt'>): string | null => {
+const chargeMistakeIn = ({ method, amount, receipt }: TokenInput): string | null => {
   // The amount of a card's binding is ignored, whatever it is.
   if ((method ?? 'cards') === 'cards')
     return receipt
@@ -111,15 +99,10 @@ export interface ChargeTerms {
 }
 
 /** Refuses a charge's terms with all errors; null when there are none. */
-export const chargeMistake = ({
-  amount,
-  orderId,
-  description,
-  metadata,
-}: ChargeTerms): Refusal | null =>
+export const chargeMistake = ({ amount, ...terms }: ChargeTerms): Refusal | null =>
   refuseMistakes([
     amount < 1n ? `amount: expected an integer from 1 to 2^53-1, got ${amount}` : null,
-    textMistake('order_id', orderId, 1, orderId_max_chars),
-    textMistake('description', description, 0, description_max_chars),
-    ...metadataMistakes(metadata),
+    textMistake('order_id', terms.orderId, 1, orderId_max_chars),
+    textMistake('description', terms.description, 0, description_max_chars),
+    ...metadataMistakes(terms.metadata),
   ]);

@@ -24,10 +24,7 @@ export const paymentOf = (charge: ChargeKey): string =>
 /**
  * The first payment: with a trial 1 RUB that only verifies the method, otherwise the first period.
  */
-export const firstAmount = ({
-  trialDays,
-  amount,
-}: Pick<Subscription, 'trialDays' | 'amount'>): bigint =>
+export const firstAmount = ({ trialDays, amount }: Subscription): bigint =>
   trialDays > 0 ? verificationAmount : amount;
 
 /**
@@ -40,22 +37,20 @@ export const bindSubscription = (
   token: Token,
   requestId?: string,
 ): Promise<AskedBinding | Refusal> => {
-  const { id: subscriptionId, currency, trialDays, returnUrl, metadata } = subscription;
+  const isTrial = subscription.trialDays > 0;
   const binding = {
     kind: 'subscription_init',
     amount: firstAmount(subscription),
-    currency,
-    verification: trialDays > 0,
-    subscriptionId,
+    currency: subscription.currency,
+    verification: isTrial,
+    subscriptionId: subscription.id,
     // A trial begins without a charge, so there is no receipt.
-    receiptTermsId: trialDays > 0 ? null : subscription.receiptTermsId,
+    receiptTermsId: isTrial ? null : subscription.receiptTermsId,
+    returnUrl: subscription.returnUrl,
+    description: null,
+    metadata: subscription.metadata,
   } as const;
-  return startBinding(
-    { payments },
-    token,
-    { ...binding, returnUrl, description: null, metadata },
-    requestId,
-  );
+  return startBinding({ payments }, token, binding, requestId);
 };
 
 export const askCharge = (
@@ -87,16 +82,9 @@ export const askCharge = (
 };
 
 /** Where a payment stands, for its charge: since when it is captured, else final. */
-export const standingOf = ({
-  id,
-  status,
-  failureCode,
-  capturedAt,
-  finalizedAt,
-  createdAt,
-}: RecurringPayment): ChargePayment => ({
-  id,
-  status,
-  failureCode,
-  at: capturedAt ?? finalizedAt ?? createdAt,
+export const standingOf = (payment: RecurringPayment): ChargePayment => ({
+  id: payment.id,
+  status: payment.status,
+  failureCode: payment.failureCode,
+  at: payment.capturedAt ?? payment.finalizedAt ?? payment.createdAt,
 });
