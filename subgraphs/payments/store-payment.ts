@@ -221,34 +221,19 @@ const sourceOf = (
 });
 
 /** What a change books: for the payment, for an adjustment and for a refund, each by its source. */
-const factsOf = (
-  common: ReturnType<typeof sourceOf>,
-  { postings, adjustment, refund }: PaymentChange,
-) => [
-  {
-    source: { ...common, sourceKind: 'payment' as const, sourceId: common.paymentId },
-    postings,
-  },
+const factsOf = (paymentId: string, { postings, adjustment, refund }: PaymentChange) => [
+  { sourceKind: 'payment' as const, sourceId: paymentId, postings },
   ...(adjustment
     ? [
         {
-          source: {
-            ...common,
-            description: adjustment.description,
-            sourceKind: 'adjustment' as const,
-            sourceId: refund?.row.id ?? common.paymentId,
-          },
-          postings: adjustment.postings,
+          sourceKind: 'adjustment' as const,
+          sourceId: refund?.row.id ?? paymentId,
+          ...adjustment,
         },
       ]
     : []),
   ...(refund
-    ? [
-        {
-          source: { ...common, sourceKind: 'refund' as const, sourceId: refund.row.id },
-          postings: refund.postings,
-        },
-      ]
+    ? [{ sourceKind: 'refund' as const, sourceId: refund.row.id, postings: refund.postings }]
     : []),
 ];
 
@@ -297,11 +282,13 @@ export const storingOf = (
 ): Storing => {
   const after: Payment = { ...before, ...change.patch, version: before.version + 1 };
   const common = sourceOf(after, now);
-  const facts = factsOf(common, change);
+  const facts = factsOf(after.id, change);
   return {
     before,
     after,
-    postings: facts.flatMap(({ source, postings }) => postingRows(source, postings)),
+    postings: facts.flatMap(({ postings, ...source }) =>
+      postingRows({ ...common, ...source }, postings),
+    ),
     // What cancels out within the fact moves no balance.
     deltas: deltaRows(
       common,

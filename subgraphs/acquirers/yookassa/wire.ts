@@ -9,10 +9,7 @@ import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { orNull, part, reader, text } from '../bank-http.ts';
 import { openCheckEcho as openForBank, type Ordered } from '../check-echo.ts';
 
-interface Cancellation {
-  readonly party: string;
-  readonly reason: string;
-}
+type Cancellation = Common['cancellation_details'];
 
 // Amounts as YooKassa writes them: rubles with a point and two digits. Converted digit by digit,
 // never as floating point numbers.
@@ -48,16 +45,13 @@ const common = {
   metadata: part({ operation_id: orNull(text) }),
 };
 
-const objectOf = ({
-  id,
-  amount,
-  cancellation_details: cancellation,
-  metadata: { operation_id: operationId },
-}: v.InferOutput<ReturnType<typeof v.object<typeof common, undefined>>>) => ({
-  id,
-  amount,
-  operationId,
-  cancellation,
+type Common = v.InferOutput<ReturnType<typeof v.object<typeof common, undefined>>>;
+
+const objectOf = (given: Common) => ({
+  id: given.id,
+  amount: given.amount,
+  operationId: given.metadata.operation_id,
+  cancellation: given.cancellation_details,
 });
 
 const ended = v.picklist(['pending', 'succeeded', 'canceled']);

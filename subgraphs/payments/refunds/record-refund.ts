@@ -18,21 +18,15 @@ import { termsOf, type Receipted } from '../receipts/rules.ts';
  * asked about it at `askAt`.
  */
 export const newRefund = (
-  {
-    merchantId,
-    id: paymentId,
-    shopId,
-    mode,
-    ...receipted
-  }: Pick<Payment, 'merchantId' | 'id' | 'shopId' | 'mode'> & Receipted,
+  payment: Pick<Payment, 'merchantId' | 'id' | 'shopId' | 'mode'> & Receipted,
   asked: Pick<Refund, 'id' | 'amount' | 'reason' | 'askAt'> & Partial<Pick<Refund, 'metadata'>>,
   now: Temporal.Instant,
 ): Refund => ({
-  receiptTermsId: termsOf(receipted),
-  merchantId,
-  paymentId,
-  shopId,
-  mode,
+  receiptTermsId: termsOf(payment),
+  merchantId: payment.merchantId,
+  paymentId: payment.id,
+  shopId: payment.shopId,
+  mode: payment.mode,
   metadata: null,
   ...asked,
   status: 'pending',

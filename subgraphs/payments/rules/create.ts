@@ -49,18 +49,12 @@ export interface PaymentInput {
 type Absent = null | undefined;
 
 /** For callers of the graph: REST callers got this from the description's check already. */
-const textMistakesIn = ({
-  orderId,
-  customerId,
-  description,
-  returnUrl,
-  webhookUrl,
-}: PaymentInput): (string | null)[] => [
-  textMistake('order_id', orderId, 1, orderId_max_chars),
-  textMistake('customer_id', customerId, 1, customerId_max_chars),
-  textMistake('description', description, 0, description_max_chars),
-  textMistake('return_url', returnUrl, 1, url_max_chars),
-  textMistake('webhook_url', webhookUrl, 1, url_max_chars),
+const textMistakesIn = (input: PaymentInput): (string | null)[] => [
+  textMistake('order_id', input.orderId, 1, orderId_max_chars),
+  textMistake('customer_id', input.customerId, 1, customerId_max_chars),
+  textMistake('description', input.description, 0, description_max_chars),
+  textMistake('return_url', input.returnUrl, 1, url_max_chars),
+  textMistake('webhook_url', input.webhookUrl, 1, url_max_chars),
 ];
 
 /** An unknown value would silently plan nothing, so it is refused. */
