@@ -95,17 +95,9 @@ export interface StreamedEvent {
 }
 
 /** A row as the subject of an event or an alert. */
-export const asSubject = ({
-  merchantId,
-  shopId,
-  mode,
-  id: subjectId,
-}: Pick<StreamedEvent, 'merchantId' | 'shopId' | 'mode'> & { readonly id: string }) => ({
-  merchantId,
-  shopId,
-  mode,
-  subjectId,
-});
+export const asSubject = (
+  row: Pick<StreamedEvent, 'merchantId' | 'shopId' | 'mode'> & { readonly id: string },
+) => ({ merchantId: row.merchantId, shopId: row.shopId, mode: row.mode, subjectId: row.id });
 
 /**
  * Durable consumers of the event log. An event may name the part of the service that must process

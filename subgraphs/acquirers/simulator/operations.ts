@@ -231,16 +231,12 @@ const silenceOf = (recipient: Recipient): Silence | null => {
 };
 
 const answerOf = (
-  {
-    reference,
-    outcome,
-    failureCode,
-    answerAt: at,
-  }: Pick<Found, 'reference' | 'outcome' | 'failureCode' | 'answerAt'>,
+  operation: Pick<Found, 'reference' | 'outcome' | 'failureCode' | 'answerAt'>,
   now: Temporal.Instant,
 ): PayoutAnswer => {
-  if (at === null || Temporal.Instant.compare(at, now) > 0)
-    return { kind: 'pending', reference, askAt: at };
+  const { reference, outcome, failureCode, answerAt } = operation;
+  if (answerAt === null || Temporal.Instant.compare(answerAt, now) > 0)
+    return { kind: 'pending', reference, askAt: answerAt };
   return outcome === 'failed'
     ? { kind: 'declined', failureCode: failureCode ?? 'do_not_honor', reference }
     : { kind: 'approved', reference };

@@ -19,7 +19,7 @@ import { applyWithinBound, heldDecision } from './keep-bound.ts';
 import { isVoided, verified } from '../recurring/verification.ts';
 import { storeTakingUse } from '../links/take-use.ts';
 import { returnLatePayment } from '../refunds/return-late-payment.ts';
-import { isLastOrder, nextQuestionAboutAbsent, orderState } from '../rules/order.ts';
+import { askAgain_s, isLastOrder, nextQuestionAboutAbsent, orderState } from '../rules/order.ts';
 import {
   endedUnpaid,
   isAccepted,
@@ -94,9 +94,6 @@ const alertOfContradiction = (
     at,
   });
 };
-
-/** How long we wait before asking again a bank that gave no answer. */
-const askAgain_s = 10;
 
 const approve = (
   { payment, rateBps }: RatedPayment,

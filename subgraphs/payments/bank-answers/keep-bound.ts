@@ -16,8 +16,8 @@ import type { Decision } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import type { PaymentChange, PaymentKey } from '../store-payment.ts';
 
-/** The failure of a simulated payment whose success would pass the bound. */
-const turnedDownAs = 'limit_exceeded';
+/** The failure of a simulated payment or capture whose success would pass the bound. */
+export const turnedDownAs = 'limit_exceeded';
 
 /** The adjustment that takes what the postings of a success give the merchant into suspense. */
 const heldBack = (

@@ -11,6 +11,7 @@ import type { ClaimingCaller } from '../../platform/database/idempotency.ts';
 import { askBank } from './ask-bank.ts';
 import type { Payment, Refund } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
+import { order_max_s } from '../rules/order.ts';
 import { mayHaveRefunds } from '../refunds/rules.ts';
 import { sendRefund } from '../refunds/send-refund.ts';
 import { findRefunds } from '../store-payment.ts';
@@ -28,13 +29,11 @@ const pause_ms = 3_000;
 /** The same of money that the bank holds: it ends by itself once in a week. */
 const heldPause_ms = 300_000;
 const remembered = 10_000;
-/** No order to a bank takes as long. */
-const orderEnds_s = 30;
 
 /** One that the bank has, or whose order must have ended by now. */
 const isAsked = ({ status, bankRef, createdAt }: Refund, now: Temporal.Instant): boolean =>
   status === 'pending' &&
-  (bankRef !== null || Temporal.Instant.compare(createdAt.add({ seconds: orderEnds_s }), now) <= 0);
+  (bankRef !== null || Temporal.Instant.compare(createdAt.add({ seconds: order_max_s }), now) <= 0);
 
 /**
  * A payment that was stopped by a contradicting echo is left to the person who handles the alert.

@@ -13,10 +13,11 @@ import type { Database } from '../../platform/database/orm.ts';
 import { minorUnits, type MinorUnits } from '../../rules/money.ts';
 import { paymentSucceeded } from '../../rules/postings.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { alertOfHeld, heldDecision } from '../bank-answers/keep-bound.ts';
+import { alertOfHeld, heldDecision, turnedDownAs } from '../bank-answers/keep-bound.ts';
 import { changePayment, statusEvents, type Decision, statusChange } from '../change-payment.ts';
 import type { Payment } from '../entities.ts';
 import { storeTakingUse } from '../links/take-use.ts';
+import { askAgain_s, order_max_s } from '../rules/order.ts';
 import { paymentMove, feeOf } from '../rules/payment.ts';
 import {
   findPayment,
@@ -28,11 +29,8 @@ import {
 } from '../store-payment.ts';
 import type { HoldOrderKind } from './rules.ts';
 
-/** When an order that we lost sight of is given again: later than any call to a bank may take. */
-const lostOrder_s = 30;
-
 export const askAfterOrder = (now: Temporal.Instant): Temporal.Instant =>
-  now.add({ seconds: lostOrder_s });
+  now.add({ seconds: order_max_s });
 
 /** A payment, and what the bank has just answered about its hold; null: nothing was ordered. */
 export interface SentHoldOrder {
@@ -67,9 +65,6 @@ const askedOf = async (banks: Banks, payment: Payment, order: HoldOrder): Promis
 // Applies a bank's answer about a hold, whatever its source. A capture books the captured amount
 // and its fee; a release books nothing. Only this code moves an authorized payment, except a
 // capture that was made at the bank itself (`bank-answers/apply-bank-answer`).
-
-/** How long we wait before asking again a bank that gave no answer. */
-const askAgain_s = 10;
 
 /** The patch that orders a release. Its key begins with the time, which `money_unsettled` reads. */
 export const releaseOrder = (
@@ -163,9 +158,6 @@ const decide = (
       return unpublished({ askAt: now.add({ seconds: askAgain_s }) });
   }
 };
-
-/** The failure of a simulated capture that would pass the bound of the merchant's balance. */
-const turnedDownAs = 'limit_exceeded';
 
 /**
  * Applies the answer to the order in `ordered` and returns the payment. An answer to an earlier

@@ -14,11 +14,10 @@ import type { Payment } from '../entities.ts';
 import { loadPayments } from '../find-payments.ts';
 import { findRefunds } from '../store-payment.ts';
 import type { Receipt } from './entities.ts';
+import { askAgain_s } from '../rules/order.ts';
 import { termsOf } from './rules.ts';
 import { receiptEnded, moveReceipt, findReceipts } from './store-receipts.ts';
 
-/** How long we wait before asking again a bank that gave no answer. */
-const askAgain_s = 10;
 const reason_max_chars = 500;
 
 const answered = (receipt: Receipt, answer: ReceiptAnswer, now: Temporal.Instant): Receipt => {

@@ -16,6 +16,7 @@ import { minorUnits } from '../../rules/money.ts';
 import { isRefusal } from '../../rules/refusal.ts';
 import type { Payment, Refund } from '../entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
+import { order_max_s } from '../rules/order.ts';
 import { inPaymentTrace } from '../store-payment.ts';
 import { applyReceiptAnswer } from './apply-receipt-answer.ts';
 import type { Receipt } from './entities.ts';
@@ -28,8 +29,6 @@ export interface AskingDeps {
   readonly customers: Pick<CustomerVault, 'open'>;
 }
 
-/** When a receipt that we lost sight of is asked about again: later than any call may take. */
-const lostAsk_s = 30;
 /** Receipts of one round: at a slow bank those of others wait for no more than these. */
 const round_max = 64;
 const asksAtOnce = 16;
@@ -88,7 +87,7 @@ const take = (
     const due = isShared
       ? await receiptAsks.dueOfEach(client, now, some, [])
       : await receiptAsks.due(client, timeline, now, some);
-    return leaseReceipts(client, due, now.add({ seconds: lostAsk_s }));
+    return leaseReceipts(client, due, now.add({ seconds: order_max_s }));
   });
 
 const withMovements = async (

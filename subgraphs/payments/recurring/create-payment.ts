@@ -41,6 +41,7 @@ import { loadPayments } from '../find-payments.ts';
 import { insertRecurringPayment, type NewRecurringPayment } from '../insert-payment.ts';
 import type { PaymentsDeps } from '../parts.ts';
 import { defaultOrderId, linkTtl_max_min, paymentDefaults } from '../rules/create.ts';
+import { order_max_s } from '../rules/order.ts';
 import { sessionTtl_min } from '../rules/payment.ts';
 import { findPayment } from '../store-payment.ts';
 
@@ -121,9 +122,6 @@ const recurringTerms = (input: RecurringPaymentInput, now: Temporal.Instant) => 
 };
 type RecurringTerms = Exclude<ReturnType<typeof recurringTerms>, Refusal>;
 
-/** When a charge that we lost sight of is ordered again: later than any call to a bank may take. */
-const lostCharge_s = 30;
-
 /** A charge begins with a bank and an open session. */
 const sessionOf = (terms: RecurringTerms, bank: Bank, now: Temporal.Instant) =>
   'charges' in terms.by
@@ -134,7 +132,7 @@ const sessionOf = (terms: RecurringTerms, bank: Bank, now: Temporal.Instant) =>
         connector: bank.connector,
         bankName: bank.bankName,
         processingUntil: terms.expiresAt,
-        askAt: now.add({ seconds: lostCharge_s }),
+        askAt: now.add({ seconds: order_max_s }),
       } as const)
     : ({
         status: 'pending',

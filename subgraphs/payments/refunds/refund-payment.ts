@@ -38,13 +38,11 @@ import { loadRefunds } from '../find-payments.ts';
 import { capturedOf } from '../holds/rules.ts';
 import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
 import { partReceiptMistake } from '../receipts/part-receipt.ts';
+import { order_max_s } from '../rules/order.ts';
 import type { PaymentChange } from '../store-payment.ts';
 import { refundCreated, refundedByPeople, refundEntry, newRefund } from './record-refund.ts';
 import { personLimit, refundAmount, supportLimit } from './rules.ts';
 import { sendRefund } from './send-refund.ts';
-
-/** When a refund that we lost sight of is ordered again: later than any call to a bank may take. */
-const lostRefund_s = 30;
 
 /** A refund that a key or a person orders. */
 interface RefundOpening extends Omit<CallClaim, 'caller'> {
@@ -125,7 +123,7 @@ export const decideRefund = async (
   if (limit) return limit;
   const bank = banks.bankOf(payment);
   if (isRefusal(bank)) return bank;
-  const askAt = at.add({ seconds: lostRefund_s });
+  const askAt = at.add({ seconds: order_max_s });
   const asked = { id, amount: agreed.amount, reason, metadata, askAt };
   const repeated = newRefund(payment, asked, at);
   const refund = receipt === null ? repeated : { ...repeated, receiptTermsId: id };

@@ -29,6 +29,7 @@ import type { Payment, Refund } from '../entities.ts';
 import { loadPayments, loadRefunds } from '../find-payments.ts';
 import { lockFreePayments, lockPayment, storeLocked, type LockedPayment } from '../lock-payment.ts';
 import { termsOf } from '../receipts/rules.ts';
+import { askAgain_s } from '../rules/order.ts';
 import { endedUnpaid, paymentMove, type PaymentStatus } from '../rules/payment.ts';
 import type { PaymentChange, PaymentPatch } from '../store-payment.ts';
 import { refundedEvents, refundFailedEvent } from './record-refund.ts';
@@ -81,9 +82,6 @@ export const sendRefund = (
 // Applies a bank's answer to a refund, whatever its source (docs/contract.md#refund-states). No
 // other code ends a refund. An unknown answer changes no state. The refund of a late success leaves
 // the payment's status alone.
-
-/** How long we wait before asking again a bank that gave no answer. */
-const askAgain_s = 10;
 
 /** A refund as it becomes; `payment`, `postings` and `events` are what that means. */
 interface RefundChange {

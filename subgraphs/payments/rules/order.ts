@@ -8,8 +8,10 @@ import { isCharge, type RecurringKind } from '../../rules/recurring.ts';
 import { pageMethod } from '../checkout/rules.ts';
 import type { PaymentMethod, PaymentStatus } from './payment.ts';
 
-/** No call to a bank takes longer: an order without an answer is asked about from then on. */
+/** No call to a bank takes longer: what has no answer is asked about or repeated from then on. */
 export const order_max_s = 30;
+/** How long we wait before asking again a bank that gave no answer. */
+export const askAgain_s = 10;
 /** How long the buyer's next press waits for an order that may still be under way. */
 const orderPatience_ms = 3_000;
 /** How soon the bank is asked again about an order that it has not seen. */
