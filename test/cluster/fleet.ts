@@ -92,8 +92,9 @@ const startStores = async <Postgres extends Pair>(
   startPostgres: () => Promise<Postgres>,
   stack: AsyncDisposableStack,
 ) => {
-  const [pair, redis] = await Promise.all([startPostgres(), startRedisCluster()]);
+  const pair = await startPostgres();
   stack.defer(() => pair.stop());
+  const redis = await startRedisCluster();
   stack.defer(() => redis.stop());
   const binds = await Promise.all(
     ['*:8080', '*:4101', '*:4102', '*:4103', '*:4104', '*:5000'].map(
