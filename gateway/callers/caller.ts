@@ -78,6 +78,8 @@ export const openKeyHolders = ({ find, bus, now_ms = () => performance.now() }: 
   });
   const unknown = new LRUCache<string, number>({ max: unknownKeys_max });
   const pending = new Map<string, Promise<ApiKeyHolder | null>>();
+  /** Of each lookup in flight, the merchants that have changed since it began. */
+  const changedSince = new Set<Set<string>>();
   const listeners = new Set<(merchantId: string) => void>();
 
   const unsubscribe = bus.subscribe('keys', ({ merchantId }) => {
@@ -86,8 +88,9 @@ export const openKeyHolders = ({ find, bus, now_ms = () => performance.now() }: 
     );
     for (const digest of changedKeys) known.delete(digest);
     unknown.clear();
-    // A lookup in flight may have been answered before the change: its result is not cached, and no
-    // new caller joins it.
+    // A lookup in flight may have been answered before the change: its result is not cached if it is
+    // of this merchant, and no new caller joins it.
+    for (const changed of changedSince) changed.add(merchantId);
     pending.clear();
     for (const changed of listeners) changed(merchantId);
   });
@@ -102,12 +105,15 @@ export const openKeyHolders = ({ find, bus, now_ms = () => performance.now() }: 
   };
 
   const findOnce = (digest: string): Promise<ApiKeyHolder | null> => {
+    const changed = new Set<string>();
+    changedSince.add(changed);
     const answer = find(digest).then((holder) => {
-      if (pending.get(digest) === answer) keep(digest, holder);
+      if (holder ? !changed.has(holder.merchantId) : changed.size === 0) keep(digest, holder);
       return holder;
     });
     pending.set(digest, answer);
     const forget = (): void => {
+      changedSince.delete(changed);
       if (pending.get(digest) === answer) pending.delete(digest);
     };
     answer.then(forget, forget);

@@ -197,6 +197,22 @@ describe('a merchant key', () => {
     assert.equal(asked, 2);
   });
 
+  test('whose answer was on its way when another merchant changed is remembered', async () => {
+    const { bus, holders: known } = new Fixture();
+    const [held] = known.values();
+    assert(held);
+    const answer = Promise.withResolvers<ApiKeyHolder | null>();
+    let asked = 0;
+    const ask = (): Promise<ApiKeyHolder | null> => ((asked += 1), answer.promise);
+    const holders = openKeyHolders({ find: ask, bus });
+    const first = holders.find('digest');
+    await settle();
+    await bus.publish('keys', { merchantId: 'another' });
+    answer.resolve(held);
+    assert.deepEqual([await first, await holders.find('digest')], [held, held]);
+    assert.equal(asked, 1);
+  });
+
   test('cannot be checked while the merchants subgraph fails, and that is not remembered', async () => {
     const { fixture, authenticator } = await open();
     fixture.obstacles.set('apiKeyHolder', () => Promise.reject(new Error('no database')));
