@@ -115,9 +115,18 @@ export const checkoutView = async (
     payment.verification && payment.status === 'refunded' ? 'succeeded' : payment.status;
   return {
     __typename: 'Checkout',
-    // What else there is of a payment, the graph's type keeps from buyers.
-    ...payment,
     paymentId: payment.id,
+    publicId: payment.publicId,
+    shopName: payment.shopName,
+    orderId: payment.orderId,
+    description: payment.description,
+    amount: payment.amount,
+    currency: payment.currency,
+    mode: payment.mode,
+    step: payment.step,
+    stepUrl: payment.stepUrl,
+    failureCode: payment.failureCode,
+    verification: payment.verification,
     captured: partCaptured(payment),
     method: pageMethod(payment),
     methods: await choicesOf(payment, banks),
