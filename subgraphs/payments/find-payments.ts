@@ -88,7 +88,7 @@ export const netOf = (payment: Capturing & Pick<Payment, 'fee'>): bigint | null 
   payment.fee === null ? null : capturedOf(payment) - payment.fee;
 
 /** An amount as the public JSON has it. */
-export const number = (amount: bigint | null): number | null =>
+export const publicAmount = (amount: bigint | null): number | null =>
   amount === null ? null : Number(amount);
 
 /**
@@ -108,8 +108,8 @@ export const publicPayment = (
     amountCaptured: Number(capturedOf(payment)),
     captureBefore: text(payment.captureBefore),
     amountRefunded: Number(payment.amountRefunded),
-    fee: number(payment.fee),
-    net: number(netOf(payment)),
+    fee: publicAmount(payment.fee),
+    net: publicAmount(netOf(payment)),
     createdAt: rfc3339(payment.createdAt),
     expiresAt: rfc3339(payment.expiresAt),
     capturedAt: text(payment.capturedAt),

@@ -151,9 +151,9 @@ describe('a service that does not answer for a while', { skip: noChromium }, () 
 });
 
 /**
- * Loses every script that the page asks for once it is told to, and the palette, which is loaded
- * ahead, from the beginning. A browser that remembers failures asks for none of the lost ones again
- * before it loads the page anew.
+ * Blocks the palette's script, which the frame loads ahead; `all` blocks every script, `none` lets
+ * them through. A browser that remembers failures requests no blocked script again before it loads
+ * the page anew.
  */
 const loseScripts = async (page: Page, remembers: boolean) => {
   const lost = new Set<string>();

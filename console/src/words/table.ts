@@ -4,17 +4,17 @@ import { useSettings } from '../settings.ts';
 export type Pair<Word = unknown> = readonly [english: Word, russian: Word];
 /** The words of codes; a newer service may send codes without words. */
 export type CodePairs = Readonly<Record<string, Pair<string>>>;
-/** Words around what they are told, such as a name or a number. */
-type Around = (...told: never[]) => Pair<string>;
+/** Words that contain values, such as a name or a number. */
+type WithValues = (...values: never[]) => Pair<string>;
 export interface WordTable {
-  readonly [name: string]: Pair | Around | WordTable;
+  readonly [name: string]: Pair | WithValues | WordTable;
 }
 
 type WordsOf<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends Pair
     ? Table[Name][number]
-    : Table[Name] extends (...told: infer Told) => Pair<string>
-      ? (...told: Told) => string
+    : Table[Name] extends (...values: infer Values) => Pair<string>
+      ? (...values: Values) => string
       : WordsOf<Table[Name]>;
 };
 
@@ -24,7 +24,7 @@ const wordsIn = (table: WordTable, language: 0 | 1): Readonly<Record<string, unk
   Object.fromEntries(
     Object.entries(table).map(([name, value]) => {
       if (typeof value === 'function')
-        return [name, (...told: never[]) => value(...told)[language]];
+        return [name, (...values: never[]) => value(...values)[language]];
       return [name, isPair(value) ? value[language] : wordsIn(value, language)];
     }),
   );

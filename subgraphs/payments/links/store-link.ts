@@ -19,7 +19,7 @@ import type { OutboxEvent } from '../../platform/events/outbox.ts';
 import { asSubject } from '../../rules/event.ts';
 import { nobody, type ShownTerms } from '../../rules/receipt.ts';
 import { LinkPaymentEntity, PaymentLinkEntity, type PaymentLink } from '../entities.ts';
-import { number } from '../find-payments.ts';
+import { publicAmount } from '../find-payments.ts';
 import { linkStatuses } from './rules.ts';
 
 const linkNames = propertyNames(PaymentLinkEntity);
@@ -116,9 +116,9 @@ const publicLink = (link: PaymentLink): ReturnType<typeof linkJson> => {
   const view: LinkFields = {
     ...link,
     capture: link.capture ?? 'automatic',
-    amount: number(link.amount),
-    amountMin: number(link.amountMin),
-    amountMax: number(link.amountMax),
+    amount: publicAmount(link.amount),
+    amountMin: publicAmount(link.amountMin),
+    amountMax: publicAmount(link.amountMax),
     amountPaid: scalars.SignedMinorUnits.serialize(BigInt(link.amountPaid)),
     receipt: link.receipt && { ...shownOf(link.receipt), items: [...link.receipt.items] },
     expiresAt: rfc3339(link.expiresAt),
