@@ -7,14 +7,8 @@ import { BlockEntryEntity, type BlockEntry } from '../../platform/policies/polic
 import { blockValue, blockValueExpected, type BlockKind } from '../../rules/block.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { allKeys } from '../../platform/access/keys.ts';
-import type { Acting } from '../../platform/database/audit.ts';
-import {
-  changePolicy,
-  missing,
-  reasonMistake,
-  removing,
-  type PolicyDeps,
-} from './change-policy.ts';
+import { removing, type Acting } from '../../platform/database/audit.ts';
+import { changePolicy, missing, reasonMistake, type PolicyDeps } from './change-policy.ts';
 
 /** Entries of a merchant's own list at most; every process keeps the list in memory. */
 export const blocksPerMerchant_max = 10_000;

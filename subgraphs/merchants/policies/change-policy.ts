@@ -3,12 +3,10 @@
  * of every process.
  */
 import { policyReason_max_chars } from '../../../schema/limits.ts';
-import type { EntityName, FilterQuery } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { ShopEntity, MerchantEntity } from '../../platform/database/entities.ts';
-import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { takePolicies, type Policies } from '../../platform/policies/policies.ts';
 import { textMistake } from '../../rules/texts.ts';
@@ -85,21 +83,6 @@ export const missing = async (
       : await em.count(ShopEntity, { merchantId, id: shopId });
   return found > 0 ? null : gone;
 };
-
-/** A change that removes the entity that fits; refuses with `not_found` where none does. */
-export const removing =
-  <Entity extends object>(
-    entity: EntityName<Entity>,
-    id: string,
-    where: FilterQuery<NoInfer<Entity>>,
-    what: string,
-  ) =>
-  async (em: EntityManager): Promise<{ readonly id: string } | Refusal> => {
-    const found = isUuid(id) ? await em.findOne(entity, where, forUpdate) : null;
-    if (!found) return refuse('not_found', `there is no such ${what}`);
-    em.remove(found);
-    return { id };
-  };
 
 /**
  * The moment a policy takes effect: now by default; `bad_request` for the past. Policies are never

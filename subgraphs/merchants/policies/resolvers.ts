@@ -11,7 +11,6 @@ import {
   type PolicyDeps,
   changePolicy,
   reasonMistake,
-  removing,
 } from './change-policy.ts';
 import { recordAdjustment, recordSettlement } from '../ledger/record-movement.ts';
 import { setExchangeRate, setRate } from './set-rate.ts';
@@ -24,7 +23,7 @@ import {
   ExchangeRateEntity,
 } from '../../platform/policies/policies.ts';
 import { forbiddenWord } from '../../rules/block.ts';
-import type { Acting } from '../../platform/database/audit.ts';
+import { removing, type Acting } from '../../platform/database/audit.ts';
 import { RateEntity } from '../../ledger/entities.ts';
 import { BankRouteEntity } from '../../acquirers/entities.ts';
 

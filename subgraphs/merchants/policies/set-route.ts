@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { BankRouteEntity, type BankRoute } from '../../acquirers/entities.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { methodsOf } from '../../rules/banks.ts';
-import { changeEntities, type Acting } from '../../platform/database/audit.ts';
+import { changeEntities, removing, type Acting } from '../../platform/database/audit.ts';
 import { lockShop } from '../shops/change-shop.ts';
-import { removing, type PolicyDeps } from './change-policy.ts';
+import type { PolicyDeps } from './change-policy.ts';
 
 const priority_max = 1_000;
 

@@ -12,10 +12,10 @@ import { merchantOf, asType } from '../../platform/access/access.ts';
 import {
   actorOf,
   changeEntities,
+  removing,
   type Acting,
   type AuditedAction,
 } from '../../platform/database/audit.ts';
-import { removing } from '../policies/change-policy.ts';
 import { SavedViewEntity, type SavedView } from '../entities.ts';
 import { textMistake } from '../../rules/texts.ts';
 

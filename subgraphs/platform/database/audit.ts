@@ -17,12 +17,13 @@
  *   ),
  * ```
  */
+import type { EntityName, FilterQuery } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { ChangeRecord, type AuditedState } from './audited.ts';
 import { isUuid, platformMerchantId } from '../../rules/ids.ts';
 import { AuditEntryEntity, AuditTextEntity, type AuditTexts } from './entities.ts';
-import { clientOf, emOn } from './orm-connections.ts';
+import { clientOf, emOn, forUpdate } from './orm-connections.ts';
 import type { Database } from './orm.ts';
 import { listsOfEntry, noteListChange } from './list-changes.ts';
 import { newRowId } from './new-id.ts';
@@ -98,6 +99,21 @@ export const changeEntities = async <Result extends object>(
     throw error;
   }
 };
+
+/** A change for `changeEntities` that removes an entity; refuses with `not_found` without one. */
+export const removing =
+  <Entity extends object>(
+    entity: EntityName<Entity>,
+    id: string,
+    where: FilterQuery<NoInfer<Entity>>,
+    what: string,
+  ) =>
+  async (em: EntityManager): Promise<{ readonly id: string } | Refusal> => {
+    const found = isUuid(id) ? await em.findOne(entity, where, forUpdate) : null;
+    if (!found) return refuse('not_found', `there is no such ${what}`);
+    em.remove(found);
+    return { id };
+  };
 
 const kindOf = ({ action, kind }: AuditedAction): string => kind ?? action.split('.', 1).join();
 
