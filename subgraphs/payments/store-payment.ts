@@ -281,7 +281,11 @@ export const storingOf = (
   now: Temporal.Instant,
 ): Storing => {
   const after: Payment = { ...before, ...change.patch, version: before.version + 1 };
-  const common = sourceOf(after, now);
+  // A call that waited for the payment brings the time at which it began to wait. Its movements
+  // stand after those of the capture all the same: the ledger is read in this order.
+  const { capturedAt } = before;
+  const isLate = capturedAt !== null && Temporal.Instant.compare(now, capturedAt) < 0;
+  const common = sourceOf(after, isLate ? capturedAt : now);
   const facts = factsOf(after.id, change);
   return {
     before,

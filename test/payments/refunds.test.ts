@@ -16,6 +16,8 @@ import { askBank } from '../../subgraphs/payments/bank-answers/ask-bank.ts';
 import { checkoutView } from '../../subgraphs/payments/checkout/resolvers.ts';
 import { recordPayment } from '../../subgraphs/payments/create-payment.ts';
 import { type Payment, RefundEntity, type Refund } from '../../subgraphs/payments/entities.ts';
+import { balancesAfter } from '../../subgraphs/merchants/ledger/resolvers.ts';
+import { pageOfLedger } from '../../subgraphs/merchants/ledger/read-ledger.ts';
 import { openSession } from '../../subgraphs/payments/checkout/open-session.ts';
 import { refundPayment } from '../../subgraphs/payments/refunds/refund-payment.ts';
 import { findPayment, findRefunds } from '../../subgraphs/payments/store-payment.ts';
@@ -104,6 +106,20 @@ test('the statement that stores a refund writes what the entity reads, while pen
     );
     assert.deepEqual(read, { ...made });
   }
+});
+
+test('a refund whose call began before the buyer paid stands after the payment in the ledger', async () => {
+  const key = await migrated.merchant();
+  const payment = await paid(key, 10_000n);
+  granted(await refund(key, payment, 4_000n, { now: at(59) }));
+  const page = granted(await pageOfLedger(migrated.database.pool, key, { first: 9, columns: {} }));
+  const moved = page.nodes.toReversed().map(({ type }) => type);
+  assert.deepEqual(moved, ['payment', 'refund']);
+  const after = await balancesAfter(migrated.database.pool, page.nodes.toReversed());
+  assert.deepEqual(
+    after.map((balance) => balance?.ofAll),
+    [10_000n, 6_000n],
+  );
 });
 
 test('the hosted page shows the buyer what was given back and why, and nothing of a refund that failed', async () => {
