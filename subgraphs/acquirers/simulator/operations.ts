@@ -8,7 +8,6 @@ import { batched } from '../../platform/database/batch-calls.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { runRows, sqlFile } from '../../platform/database/sql-file.ts';
 import {
-  columns,
   propertyNames,
   rowJson,
   run,
@@ -66,17 +65,14 @@ export const openOperation = batched<SimulatorOperation, void>({
   },
 });
 
-const find: Statement = {
-  name: 'simulator.find',
-  text: `select ${columns(foundNames)} from simulator_operation
-    where merchant_id = $1 and operation_id = $2`,
-};
-
 /** Reads an operation; null when the bank has not seen it. */
-export const findOperation = async (
+export const findOperation = (
   runner: Runner,
   { merchantId, operationId }: OperationKey,
-): Promise<Found | null> => (await run<Found>(runner, find, [merchantId, operationId]))[0] ?? null;
+): Promise<Found | null> => {
+  const key = { merchantId, operationId };
+  return emOn(runner).findOne(SimulatorOperationEntity, key, { fields: foundNames });
+};
 
 /** What a buyer does at the bank. */
 interface Confirmation extends OperationKey {
