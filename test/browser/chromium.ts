@@ -46,6 +46,8 @@ export const noChromium: string | false = found
 const programArguments = [
   '--no-sandbox',
   '--disable-gpu',
+  // A process that only draws costs a tenth of a file's CPU.
+  '--in-process-gpu',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',
