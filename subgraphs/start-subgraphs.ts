@@ -17,7 +17,7 @@ import type { SettledConfig } from './platform/config/config.ts';
 import { makeConsoleLink } from './platform/access/link-person.ts';
 import type { ServiceKeys } from './platform/access/principal.ts';
 import type { SubgraphExecutor } from './platform/graph/subgraph.ts';
-import { type Logger, metrics } from './platform/tracing/telemetry.ts';
+import { watchGauges, type Logger } from './platform/tracing/telemetry.ts';
 import { ensureDemoMerchant, type DemoMerchant } from './merchants/demo-merchant.ts';
 import { makeLink } from './merchants/sessions/sessions.ts';
 import { openDevelopmentTargets } from './merchants/webhooks/webhook-target.ts';
@@ -33,7 +33,7 @@ import { openCallRecorder } from './acquirers/calls.ts';
 import { openReadTerms } from './acquirers/receipt-terms.ts';
 import { openBanks, type Banks } from './acquirers/route.ts';
 import { openSimulator } from './acquirers/simulator/simulator.ts';
-import { Gauge } from 'prom-client';
+import { watchAlerts } from './platform/alerts/alerts.ts';
 import { watchBooks } from './ledger/books/check-books.ts';
 import { queueNames } from './platform/queue/run-job.ts';
 import { watchUnsettledMoney } from './ledger/unsettled-money.ts';
@@ -42,20 +42,16 @@ import { watchUnsettledMoney } from './ledger/unsettled-money.ts';
  * Adds the gauge `queue_jobs_waiting`, by queue: jobs that wait for a free worker. While the store
  * is away it keeps its last value.
  */
-const watchQueues = (queues: Pick<Queues, 'depths'>): (() => void) => {
-  const gauge = new Gauge({
+const watchQueues = (queues: Pick<Queues, 'depths'>): (() => void) =>
+  watchGauges({
     name: 'queue_jobs_waiting',
     help: 'Jobs waiting for a free worker, by queue.',
     labelNames: ['queue'],
-    registers: [],
     async collect() {
       const depths = await queues.depths().catch(() => null);
       for (const queue of depths ? queueNames : []) this.set({ queue }, depths?.[queue] ?? 0);
     },
   });
-  metrics.registerMetric(gauge);
-  return () => metrics.removeSingleMetric('queue_jobs_waiting');
-};
 
 /**
  * Opens the banks of this process: the simulator for test mode, and for live mode the acquirers that
@@ -239,7 +235,8 @@ const startWorker = async (
   stack.defer(bus.subscribe('webhooks', (lanes) => deliverer.wake(lanes)));
   const wakeAll = (lanes: readonly WebhookLane[]): void => void bus.publish('webhooks', lanes);
   await queues.work(backgroundJobs(deps, stopping.signal, wakeAll));
-  stack.defer(watchBooks(database));
+  stack.defer(watchBooks(database.pool));
+  stack.defer(watchAlerts(database));
   stack.defer(watchUnsettledMoney(database.pool));
   stack.defer(watchQueues(queues));
   stack.defer(watchWebhookBacklog(database.pool));

@@ -1,9 +1,8 @@
 /** What calls to acquirers over HTTP have in common. */
 import { Pool } from 'undici';
 import * as v from 'valibot';
-import { Gauge } from 'prom-client';
 import { errorCode } from '../platform/tracing/error-code.ts';
-import { metrics } from '../platform/tracing/telemetry.ts';
+import { watchGauges } from '../platform/tracing/telemetry.ts';
 import type { BankAnswer, PaymentQuestion, SessionOrder } from './bank.ts';
 import type { BreakerState } from '../rules/banks.ts';
 
@@ -146,28 +145,25 @@ export const openBreaker = (now_ms: () => number = () => performance.now()) => {
 export type Breaker = ReturnType<typeof openBreaker>;
 
 const watched = new Map<string, Breaker>();
-const gaugeName = 'bank_breaker_open';
+let removeGauge = (): void => {};
 
-const addGauge = (): void => {
-  const gauge = new Gauge({
-    name: gaugeName,
+const addGauge = () =>
+  watchGauges({
+    name: 'bank_breaker_open',
     help: '1 while calls to an acquirer are withheld because it does not answer, by connector, in this process.',
     labelNames: ['connector'],
     collect() {
       for (const [connector, breaker] of watched) this.set({ connector }, breaker.isOpen() ? 1 : 0);
     },
-    registers: [],
   });
-  metrics.registerMetric(gauge);
-};
 
 /** Adds an acquirer's breaker to the gauge `bank_breaker_open`. Returns what removes it. */
 export const watchBreaker = (connector: string, breaker: Breaker): (() => void) => {
-  if (watched.size === 0) addGauge();
+  if (watched.size === 0) removeGauge = addGauge();
   watched.set(connector, breaker);
   return () => {
     watched.delete(connector);
-    if (watched.size === 0) metrics.removeSingleMetric(gaugeName);
+    if (watched.size === 0) removeGauge();
   };
 };
 

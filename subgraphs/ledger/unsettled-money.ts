@@ -2,10 +2,9 @@
  * Money with an unknown outcome, by its age. Unknown is not failed, so operators must watch what
  * stays unknown.
  */
-import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../platform/database/statement.ts';
 import type { Mode } from '../rules/mode.ts';
-import { metrics } from '../platform/tracing/telemetry.ts';
+import { watchGauges } from '../platform/tracing/telemetry.ts';
 
 const unsettledKinds = ['payment', 'hold', 'refund', 'payout'] as const;
 /** Up to ten minutes, an hour, a day, and longer. */
@@ -48,10 +47,6 @@ const unsettled: Statement = {
     select kind, mode, currency, age, count(*)::int as count, sum(amount)::float8 as amount from aged group by kind, mode, currency, age`,
 };
 
-/** Reads it: what has no row has nothing that waits. */
-const readUnsettled = (runner: Runner): Promise<readonly Unsettled[]> =>
-  run<Unsettled>(runner, unsettled, []);
-
 /**
  * Adds the gauges `money_unsettled` (by kind, mode and age) and `money_unsettled_minor_units` (by
  * currency, too) to the metrics of this process. They are read when they are scraped, so every
@@ -62,38 +57,33 @@ export const watchUnsettledMoney = (runner: Runner): (() => void) => {
   let reading: Promise<readonly Unsettled[] | null> | null = null;
   /** One look for both gauges of a scrape. */
   const look = (): Promise<readonly Unsettled[] | null> =>
-    (reading ??= readUnsettled(runner)
+    (reading ??= run<Unsettled>(runner, unsettled, [])
       .catch(() => null)
       .finally(() => (reading = null)));
-  const counts = new Gauge({
-    name: 'money_unsettled',
-    help: 'Payments, hold orders, refunds and payouts without a final state, by age: payments since their session ended, the others since they were created.',
-    labelNames: ['kind', 'mode', 'age'],
-    registers: [],
-    async collect() {
-      const found = await look();
-      if (!found) return;
-      for (const kind of unsettledKinds)
-        for (const mode of ['live', 'test'])
-          for (const age of unsettledAges) this.set({ kind, mode, age }, 0);
-      for (const { kind, mode, age, count } of found) this.inc({ kind, mode, age }, count);
+  return watchGauges(
+    {
+      name: 'money_unsettled',
+      help: 'Payments, hold orders, refunds and payouts without a final state, by age: payments since their session ended, the others since they were created.',
+      labelNames: ['kind', 'mode', 'age'],
+      async collect() {
+        const found = await look();
+        if (!found) return;
+        for (const kind of unsettledKinds)
+          for (const mode of ['live', 'test'])
+            for (const age of unsettledAges) this.set({ kind, mode, age }, 0);
+        for (const { kind, mode, age, count } of found) this.inc({ kind, mode, age }, count);
+      },
     },
-  });
-  const amounts = new Gauge({
-    name: 'money_unsettled_minor_units',
-    help: 'Total amount of payments, holds, refunds and payouts without a final state, by age, in minor units.',
-    labelNames: ['kind', 'mode', 'currency', 'age'],
-    registers: [],
-    async collect() {
-      const found = await look();
-      if (found) this.reset();
-      for (const { kind, mode, currency, age, amount } of found ?? [])
-        this.set({ kind, mode, currency, age }, amount);
+    {
+      name: 'money_unsettled_minor_units',
+      help: 'Total amount of payments, holds, refunds and payouts without a final state, by age, in minor units.',
+      labelNames: ['kind', 'mode', 'currency', 'age'],
+      async collect() {
+        const found = await look();
+        if (found) this.reset();
+        for (const { kind, mode, currency, age, amount } of found ?? [])
+          this.set({ kind, mode, currency, age }, amount);
+      },
     },
-  });
-  for (const gauge of [counts, amounts]) metrics.registerMetric(gauge);
-  return () =>
-    ['money_unsettled', 'money_unsettled_minor_units'].forEach((name) =>
-      metrics.removeSingleMetric(name),
-    );
+  );
 };

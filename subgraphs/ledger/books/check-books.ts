@@ -4,15 +4,13 @@
  */
 import { raw, type InferEntity } from '@mikro-orm/core';
 import type pg from 'pg';
-import { Gauge } from 'prom-client';
-import { raiseAlert, watchAlerts } from '../../platform/alerts/alerts.ts';
+import { raiseAlert } from '../../platform/alerts/alerts.ts';
 import { isPassing, reportDeadLetter } from '../../platform/alerts/dead-letters.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { newRowId } from '../../platform/database/new-id.ts';
-import type { Database } from '../../platform/database/orm.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { sweep, type Job } from '../../platform/queue/run-job.ts';
-import { type Logger, metrics } from '../../platform/tracing/telemetry.ts';
+import { watchGauges, type Logger } from '../../platform/tracing/telemetry.ts';
 import { BooksCheckEntity } from '../entities.ts';
 import {
   checkNames,
@@ -327,37 +325,27 @@ export const countDifferences = async (runner: Runner): Promise<ReadonlyMap<Chec
 };
 
 /**
- * Adds the gauges of the books and of the alerts to the metrics of this process. They are read on
+ * Adds the gauges of the books to the metrics of this process. They are read on
  * each scrape, so every process that has them reports the same. While the database is away they
  * keep their last values. Returns a function that removes them.
  */
-export const watchBooks = (database: Pick<Database, 'pool' | 'fork'>): (() => void) => {
-  const found = new Gauge({
-    name: 'books_differences',
-    help: 'Unresolved differences found in the books, by check.',
-    labelNames: ['check'],
-    registers: [],
-    async collect() {
-      const counts = await countDifferences(database.pool).catch(
-        () => new Map<CheckName, number>(),
-      );
-      for (const [check, count] of counts) this.set({ check }, count);
+export const watchBooks = (runner: Runner): (() => void) =>
+  watchGauges(
+    {
+      name: 'books_differences',
+      help: 'Unresolved differences found in the books, by check.',
+      labelNames: ['check'],
+      async collect() {
+        const counts = await countDifferences(runner).catch(() => new Map<CheckName, number>());
+        for (const [check, count] of counts) this.set({ check }, count);
+      },
     },
-  });
-  const checked = new Gauge({
-    name: 'books_checked_at_seconds',
-    help: 'Time up to which the books of all merchants have been checked, as a Unix timestamp in seconds.',
-    registers: [],
-    async collect() {
-      const at = await readOldestCheck(database.pool).catch(() => null);
-      if (at) this.set(at.epochMilliseconds / 1_000);
+    {
+      name: 'books_checked_at_seconds',
+      help: 'Time up to which the books of all merchants have been checked, as a Unix timestamp in seconds.',
+      async collect() {
+        const at = await readOldestCheck(runner).catch(() => null);
+        if (at) this.set(at.epochMilliseconds / 1_000);
+      },
     },
-  });
-  for (const gauge of [found, checked]) metrics.registerMetric(gauge);
-  const forgetAlerts = watchAlerts(database);
-  return () => {
-    forgetAlerts();
-    metrics.removeSingleMetric('books_differences');
-    metrics.removeSingleMetric('books_checked_at_seconds');
-  };
-};
+  );

@@ -1,9 +1,8 @@
 /**
  * Measures the webhook backlog: events not relayed, deliveries not delivered, and the oldest age.
  */
-import { Gauge } from 'prom-client';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import { metrics } from '../../platform/tracing/telemetry.ts';
+import { watchGauges } from '../../platform/tracing/telemetry.ts';
 
 interface WebhookBacklog {
   /** Events that have no deliveries yet. */
@@ -46,28 +45,24 @@ export const watchWebhookBacklog = (runner: Runner): (() => void) => {
       .then(([row]) => row ?? null)
       .catch(() => null)
       .finally(() => (reading = null)));
-  const waiting = new Gauge({
-    name: 'webhook_backlog',
-    help: 'Pending webhooks, by stage.',
-    labelNames: ['state'],
-    registers: [metrics],
-    async collect() {
-      const seen = await look();
-      for (const state of seen ? (['unrelayed', 'untried', 'retrying'] as const) : [])
-        waiting.set({ state }, seen?.[state] ?? 0);
+  return watchGauges(
+    {
+      name: 'webhook_backlog',
+      help: 'Pending webhooks, by stage.',
+      labelNames: ['state'],
+      async collect() {
+        const seen = await look();
+        for (const state of seen ? (['unrelayed', 'untried', 'retrying'] as const) : [])
+          this.set({ state }, seen?.[state] ?? 0);
+      },
     },
-  });
-  const oldest = new Gauge({
-    name: 'webhook_oldest_undelivered_seconds',
-    help: 'Age of the oldest pending webhook, in seconds; 0 when none is pending.',
-    registers: [metrics],
-    async collect() {
-      const seen = await look();
-      if (seen) oldest.set(seen.oldest_s);
+    {
+      name: 'webhook_oldest_undelivered_seconds',
+      help: 'Age of the oldest pending webhook, in seconds; 0 when none is pending.',
+      async collect() {
+        const seen = await look();
+        if (seen) this.set(seen.oldest_s);
+      },
     },
-  });
-  return () =>
-    ['webhook_backlog', 'webhook_oldest_undelivered_seconds'].forEach((name) =>
-      metrics.removeSingleMetric(name),
-    );
+  );
 };

@@ -1,6 +1,5 @@
 /** Alerts: raising one, in the transaction of what gives rise to it or by itself; and their list. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Gauge } from 'prom-client';
 import {
   alertKinds,
   type AlertFields,
@@ -15,7 +14,7 @@ import { findPage, given, type Page } from '../database/keyset.ts';
 import { noteListChange } from '../database/list-changes.ts';
 import type { Database } from '../database/orm.ts';
 import { run, type Runner, type Statement, columns, propertyNames } from '../database/statement.ts';
-import { metrics } from '../tracing/telemetry.ts';
+import { watchGauges } from '../tracing/telemetry.ts';
 import { AlertEntity, type Alert } from './entities.ts';
 import type { QueryalertsArgs } from '../../../schema/generated/merchants.ts';
 
@@ -79,8 +78,8 @@ export const countAlerts = async (
  * so every process that has it reports the same: take the maximum over processes. While the
  * database is away it keeps its last value. Gives what takes the gauge off again.
  */
-export const watchAlerts = (database: Pick<Database, 'fork'>): (() => void) => {
-  const gauge = new Gauge({
+export const watchAlerts = (database: Pick<Database, 'fork'>): (() => void) =>
+  watchGauges({
     name: 'alerts_unresolved',
     help: 'Unresolved alerts, by kind.',
     labelNames: ['kind'],
@@ -88,11 +87,7 @@ export const watchAlerts = (database: Pick<Database, 'fork'>): (() => void) => {
       const counts = await countAlerts(database).catch(() => new Map<AlertKind, number>());
       for (const [kind, unresolved] of counts) this.set({ kind }, unresolved);
     },
-    registers: [],
   });
-  metrics.registerMetric(gauge);
-  return () => metrics.removeSingleMetric('alerts_unresolved');
-};
 
 /** The column of `publishedAt` keeps its first name. */
 export const alertColumns = [

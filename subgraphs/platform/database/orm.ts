@@ -13,8 +13,7 @@ import {
 } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import pg from 'pg';
-import { Gauge } from 'prom-client';
-import { metrics } from '../tracing/telemetry.ts';
+import { watchGauges } from '../tracing/telemetry.ts';
 import { refuseUnrecorded } from './audited.ts';
 import { expectLargeMerchants, makePartitions } from './maintain-tables.ts';
 import { dialectOver, knowManager } from './orm-connections.ts';
@@ -151,38 +150,27 @@ const watched = new Set<pg.Pool>();
 const sum = (count: (pool: pg.Pool) => number): number =>
   watched.values().reduce((total, pool) => total + count(pool), 0);
 
-const connections = new Gauge({
-  name: 'database_pool_connections',
-  help: 'PostgreSQL connections of this process by state: busy, idle, or available to open.',
-  labelNames: ['state'],
-  registers: [],
-  collect() {
-    const [open, idle, limit] = [
-      sum(({ totalCount }) => totalCount),
-      sum(({ idleCount }) => idleCount),
-      sum(({ options }) => options.max),
-    ];
-    for (const [state, count] of Object.entries({ busy: open - idle, idle, unmade: limit - open }))
-      this.set({ state }, count);
+watchGauges(
+  {
+    name: 'database_pool_connections',
+    help: 'PostgreSQL connections of this process by state: busy, idle, or available to open.',
+    labelNames: ['state'],
+    collect() {
+      const open = sum(({ totalCount }) => totalCount);
+      const idle = sum(({ idleCount }) => idleCount);
+      this.set({ state: 'busy' }, open - idle);
+      this.set({ state: 'idle' }, idle);
+      this.set({ state: 'unmade' }, sum(({ options }) => options.max) - open);
+    },
   },
-});
-
-const waiting = new Gauge({
-  name: 'database_pool_waiting',
-  help: 'Calls in this process that are waiting for a PostgreSQL connection.',
-  registers: [],
-  collect() {
-    this.set(sum(({ waitingCount }) => waitingCount));
+  {
+    name: 'database_pool_waiting',
+    help: 'Calls in this process that are waiting for a PostgreSQL connection.',
+    collect() {
+      this.set(sum(({ waitingCount }) => waitingCount));
+    },
   },
-});
-
-for (const gauge of [connections, waiting]) metrics.registerMetric(gauge);
-
-/** Counts a pool in; returns a function that removes it. */
-const watchPool = (pool: pg.Pool): (() => void) => {
-  watched.add(pool);
-  return () => void watched.delete(pool);
-};
+);
 
 /** Connects to the database. Does not migrate: see `migrate`. */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
@@ -216,7 +204,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   });
   knowManager(pool, orm.em);
   const sessions = openPool({ connectionString: directUrl ?? url, max: sessions_max });
-  const forget = watchPool(pool);
+  watched.add(pool);
   const managers = new WeakMap<object, EntityManager>();
   const emOf = (call: object): EntityManager => {
     const em = managers.get(call) ?? orm.em.fork();
@@ -224,7 +212,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     return em;
   };
   const close = async (): Promise<void> => {
-    forget();
+    watched.delete(pool);
     await sessions.end();
     await orm.close(true);
     await pool.end();

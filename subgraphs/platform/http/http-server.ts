@@ -4,12 +4,17 @@
  * in flight finish.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Gauge } from 'prom-client';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { apiVersion } from '../../../schema/limits.ts';
 import { errorJson } from '../../../schema/wire.ts';
 import type { Config } from '../config/config.ts';
-import { httpRequests, metrics, requestIdOf, type Logger } from '../tracing/telemetry.ts';
+import {
+  httpRequests,
+  metrics,
+  requestIdOf,
+  watchGauges,
+  type Logger,
+} from '../tracing/telemetry.ts';
 import { tracing, type Span, type Tracing } from '../tracing/tracing.ts';
 import { answerParserError, envelopeOf } from './http-errors.ts';
 import { shedLoad, type OverloadDeps, cutUnfinished } from './overload.ts';
@@ -257,16 +262,13 @@ const sendMissing = (
 /** What each server of this process is answering. */
 const servers = new Set<ReadonlySet<ServerResponse>>();
 
-metrics.registerMetric(
-  new Gauge({
-    name: 'http_requests_in_flight',
-    help: 'HTTP requests in progress, including streams.',
-    registers: [],
-    collect() {
-      this.set(servers.values().reduce((total, { size }) => total + size, 0));
-    },
-  }),
-);
+watchGauges({
+  name: 'http_requests_in_flight',
+  help: 'HTTP requests in progress, including streams.',
+  collect() {
+    this.set(servers.values().reduce((total, { size }) => total + size, 0));
+  },
+});
 
 /**
  * The headers of every answer, and the envelope of every one that is not 2xx. Returns the payload.

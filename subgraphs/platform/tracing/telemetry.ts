@@ -2,7 +2,14 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { type LevelWithSilent, type Logger, pino, stdSerializers } from 'pino';
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  type GaugeConfiguration,
+} from 'prom-client';
 import {
   holdsCardNumber,
   maskCardNumbers,
@@ -93,6 +100,12 @@ export const openLog = (
 /** The metrics of one process, in Prometheus' text format at `/metrics`. */
 export const metrics = new Registry();
 collectDefaultMetrics({ register: metrics });
+
+/** Adds gauges that each scrape reads by their `collect`; returns a function that removes them. */
+export const watchGauges = (...gauges: readonly GaugeConfiguration<string>[]): (() => void) => {
+  for (const gauge of gauges) metrics.registerMetric(new Gauge({ ...gauge, registers: [] }));
+  return () => gauges.forEach(({ name }) => metrics.removeSingleMetric(name));
+};
 
 export const httpRequests = new Histogram({
   name: 'http_request_duration_seconds',
