@@ -5,7 +5,7 @@
 import { platformEntities } from './platform/database/entities.ts';
 import { alertsEntities } from './platform/alerts/entities.ts';
 import { clockEntities } from './platform/clock/test-clocks.ts';
-import { ledgerEntities, totalsEntities } from './ledger/entities.ts';
+import { ledgerEntities } from './ledger/entities.ts';
 import { banksEntities, callsEntities } from './acquirers/entities.ts';
 import { policiesEntities } from './platform/policies/policies.ts';
 import { paymentsEntities } from './payments/entities.ts';
@@ -20,7 +20,6 @@ export const entities = [
   ...alertsEntities,
   ...clockEntities,
   ...ledgerEntities,
-  ...totalsEntities,
   ...banksEntities,
   ...callsEntities,
   ...policiesEntities,

@@ -5,7 +5,7 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import { instant } from '../platform/database/instant.ts';
 import type { Row } from '../platform/database/statement.ts';
-import type { BankOperation, RouteMethod, BreakerState, PlannedOutcome } from '../rules/banks.ts';
+import type { BankOperation, RouteMethod, PlannedOutcome } from '../rules/banks.ts';
 import type { FailureCode } from '../rules/failure-code.ts';
 import type { Mode } from '../rules/mode.ts';
 import type { KeptItem, ReceiptCustomer } from '../rules/receipt.ts';
@@ -188,34 +188,7 @@ export const BankCallEntity = defineEntity({
 });
 export type BankCall = Row<InferEntity<typeof BankCallEntity>>;
 
-/** The outcome of one process's calls to a bank in five minutes, of all merchants. */
-const BankHealth = defineEntity({
-  name: 'BankHealth',
-  tableName: 'bank_health',
-  properties: {
-    /** When the five minutes began, in real time. */
-    at: instant().primary(),
-    connector: p.text().primary(),
-    mode: p.text().$type<Mode>().primary(),
-    operation: p.text().$type<BankOperation>().primary(),
-    /** Empty where a call does not name it. */
-    method: p.text().$type<RouteMethod | ''>().primary(),
-    /** A process, from its start to its end. */
-    process: p.text().primary(),
-    calls: p.integer(),
-    /** Of them, those without an answer. */
-    failures: p.integer(),
-    /** How long its last answers took, oldest first; at most `durationsKept`. */
-    durations_ms: p.array(Number).columnType('int[]'),
-    /** The breaker of the process when the row was written; null: the bank has none. */
-    breaker: p.text().$type<BreakerState>().strictNullable(),
-    /** Since when it is not closed. */
-    breakerSince: instant().strictNullable(),
-    flushedAt: instant(),
-  },
-});
-
-export const callsEntities = [BankCallEntity, BankHealth];
+export const callsEntities = [BankCallEntity];
 
 // The table of what receipts are made of. Additions, section 2.
 

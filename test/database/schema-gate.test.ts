@@ -7,15 +7,26 @@ let migrated: MigratedDatabase;
 before(async () => void (migrated = await startMigratedDatabase()));
 after(() => migrated.close());
 
+/** Tables that handwritten statements alone read and write. */
+const withoutEntity = [
+  'balance',
+  'balance_delta',
+  'bank_health',
+  'counted_fact',
+  'hourly_total',
+  'ledger_hour',
+];
+
 test('after all migrations the ORM sees no difference between its entities and the columns of the tables', async () => {
   const difference = await migrated.database.orm.schema.getUpdateSchemaSQL({ wrap: false });
   // Only the migrations have the indexes and constraints.
   const ofMigrations = /^(drop index|alter table "\w+" drop constraint) "\w+";$/;
   const statements = difference.split('\n').filter((line) => line.trim() !== '');
-  assert.deepEqual(
-    statements.filter((statement) => !ofMigrations.test(statement)),
-    [],
-  );
+  assert.deepEqual(statements.filter((statement) => !ofMigrations.test(statement)).toSorted(), [
+    'drop function if exists "balance_delta_bound_fn"();',
+    ...withoutEntity.map((table) => `drop table if exists "${table}" cascade;`),
+    'drop trigger if exists "bound" on "balance_delta";',
+  ]);
 });
 
 test('migrating again applies nothing, also from two processes at once', async () => {

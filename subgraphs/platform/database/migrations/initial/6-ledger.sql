@@ -65,7 +65,8 @@ create table balance (
 
 -- What a balance gained and lost by postings of a type in an hour (UTC), so that a balance at a
 -- moment and the turnover of a span are read without the postings. Whatever changes a balance row
--- changes its hours, behind it: the balance row is the lock of its hours.
+-- changes its hours, behind it: the balance row is the lock of its hours. An hour of the largest
+-- amounts is more than a bigint holds.
 create table ledger_hour (
   merchant_id uuid not null,
   mode text not null,
@@ -168,7 +169,9 @@ create index books_check_due on books_check (due_at);
 create index books_check_oldest on books_check (checked_at);
 
 -- An hour of a shop, of a merchant (its shop is the zero id) or of all merchants (so is its
--- merchant). An hour counts what was made in it, by its present status.
+-- merchant). An hour counts what was made in it, by its present status; `moved` is the money that
+-- came or went, `fee` what was withheld for it. The kind `<kind>_failure` counts the failures of a
+-- kind by their code and nothing else: `method` and `bank` are empty there, `failure_code` elsewhere.
 create table hourly_total (
   merchant_id uuid not null,
   shop_id uuid not null,

@@ -65,8 +65,10 @@ create table partitions.bank_call_default partition of bank_call default
   with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 create index bank_call_default_age on partitions.bank_call_default (created_at);
 
--- How the calls of one process to a bank went in five minutes. `durations_ms` has its last 100
--- answers. Rows are kept for two days.
+-- How the calls of one process to a bank went in the five minutes from `at` on, in real time.
+-- `failures` are those without an answer, `durations_ms` has the last 100 answers, oldest first;
+-- `method` is empty where a call does not name it. The breaker is null where the bank has none.
+-- Rows are kept for two days.
 create table bank_health (
   at timestamptz(3) not null,
   connector text not null,
