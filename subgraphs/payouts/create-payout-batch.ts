@@ -188,6 +188,7 @@ const openPage = async (
     fingerprint,
     earlierFingerprints,
     request: claim?.request ?? '',
+    asksLater: false,
     resourceId,
   }));
   const taken = claim

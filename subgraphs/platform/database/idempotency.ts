@@ -2,8 +2,8 @@
  * Idempotency, one way for everything that creates. A key is unique per merchant and mode, its row
  * is written in the statement or the transaction of the effect, a replay returns the object as it
  * is now, and a call refused before anything was created leaves the key free.
- * An operation of several statements uses `createOnce`; a single statement includes `insertClaim`
- * and uses `madeOnce`. An operation that then gets its answer from a bank or another subgraph does
+ * An operation of several statements uses `createOnce`; a single statement that claims the key
+ * itself uses `madeOnce`. An operation that then gets its answer from a bank or another subgraph does
  * so in `answerUnderKey`: repeated calls wait for that answer, too.
  */
 import { createHash } from 'node:crypto';
@@ -12,7 +12,14 @@ import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Mode } from '../../rules/mode.ts';
-import { inTransaction, isLockTimeout, run, type Runner, type Statement } from './statement.ts';
+import {
+  asRow,
+  inTransaction,
+  isLockTimeout,
+  run,
+  type Runner,
+  type Statement,
+} from './statement.ts';
 import { rememberTrace } from './subject-trace.ts';
 
 /** What a caller sent to make a creation safe to repeat. */
@@ -106,74 +113,79 @@ export const claimOf = (
   };
 };
 
-/** SQL of the parts of a claim. */
-export interface ClaimDeps {
-  readonly merchantId: string;
-  readonly mode: string;
-  readonly key: string;
-  readonly fingerprint: string;
-  readonly request: string;
-  readonly shopId: string;
-  readonly resourceId: string;
-  readonly at: string;
-  readonly asksLater: string;
-}
-
 /** SQL: until when a call that now gets its answer counts as in progress. */
 const askingUntil = `clock_timestamp() + interval '${asking_ms} milliseconds'`;
 
 /**
  * SQL: the advisory lock that every claim of a key takes before its row, until its transaction
- * ends. A batch detects by it, without waiting, that another call is about to claim the key. Null
- * without a key.
+ * ends. A batch detects by it, without waiting, that another call is about to claim the key.
  */
-const lockOf = ({ merchantId, mode, key }: Pick<ClaimDeps, 'merchantId' | 'mode' | 'key'>) =>
-  `hashtextextended('idempotency/' || ${merchantId}::text || ${mode}::text || ${key}::text, 0)`;
+const keyLock = `hashtextextended('idempotency/' || $1::text || mode || key, 0)`;
 
 /**
  * SQL: true when this transaction holds the key's lock. It waits up to a call's timeout and sets
  * that timeout for its own transaction, which saves a round trip. The remaining time is for the
  * row: on Citus a create may hold it with a lock on another machine.
  */
-export const waitForKey = (p: Pick<ClaimDeps, 'merchantId' | 'mode' | 'key'>): string =>
-  `case when set_config('lock_timeout', '${claimPatience_ms}', true) is not null then
-    case when pg_advisory_xact_lock(${lockOf(p)}) is not null then
+const waitForKey = `case when set_config('lock_timeout', '${claimPatience_ms}', true) is not null then
+    case when pg_advisory_xact_lock(${keyLock}) is not null then
       set_config('lock_timeout', greatest(${rowPatience_ms}, ${claimPatience_ms} - 1000 * extract(epoch from clock_timestamp() - statement_timestamp()))::int::text, true) is not null end end`;
 
 /** SQL: true; limits how long the transaction of a batch waits for a locked row. */
 export const boundWait = `set_config('lock_timeout', '${batchPatience_ms}', true) is not null`;
 
 /** SQL: true when this transaction holds the key's lock; it does not wait. */
-export const tryKey = (p: Pick<ClaimDeps, 'merchantId' | 'mode' | 'key'>): string =>
-  `case when ${boundWait} then pg_try_advisory_xact_lock(${lockOf(p)}) end`;
+const tryKey = `case when ${boundWait} then pg_try_advisory_xact_lock(${keyLock}) end`;
 
-/** Where the claims of an insert come from. */
-interface ClaimSource {
-  /** SQL from `from` on, when the parts are columns; without it they are parameters. */
-  readonly from?: string;
-  readonly held?: typeof waitForKey;
+/** A creation of a call; those claimed together are of one merchant and may be of several shops. */
+export interface CallClaim {
+  readonly caller: ClaimingCaller;
+  /** Null: no key was sent. */
+  readonly claim: IdempotencyClaim | null;
+  readonly resourceId: string;
+  readonly at: Temporal.Instant;
 }
 
-/**
- * SQL: claims the key in `key` (null: no claim). It returns no row when the key is taken.
- */
-export const insertClaim = (
-  p: ClaimDeps,
-  { from = '', held = waitForKey }: ClaimSource = {},
-): string =>
-  `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at, request, asking_until)
-   select ${p.merchantId}::uuid, ${p.mode}::text, ${p.key}::text, ${p.fingerprint}::text, ${p.shopId}::uuid, ${p.resourceId}::uuid, ${p.at}::timestamptz, ${p.request}::text,
-     case when ${p.asksLater}::boolean then ${askingUntil} end
-   ${from} where ${p.key}::text is not null and ${held(p)}
-   on conflict do nothing returning resource_id`;
+// In the order given: of two equal batches the second waits at its first item, holding nothing that
+// the first one needs.
+const claimIf = (name: string, isHeld: string): Statement => ({
+  name,
+  text: `insert into idempotency_key (merchant_id, mode, key, fingerprint, shop_id, resource_id, created_at, request, asking_until)
+    select $1::uuid, mode, key, fingerprint, shop_id, resource_id, at, request, case when asks_later then ${askingUntil} end
+    from rows from (jsonb_to_recordset($2::jsonb) as (mode text, key text, fingerprint text, shop_id uuid, resource_id uuid, at timestamptz, request text, asks_later boolean))
+      with ordinality as sent (mode, key, fingerprint, shop_id, resource_id, at, request, asks_later, place)
+    where ${isHeld} order by place on conflict do nothing returning key, resource_id as "resourceId"`,
+});
+
+/** Claims keys, waiting for earlier calls, or without waiting. */
+export const claiming = {
+  waiting: claimIf('idempotency.claim', waitForKey),
+  atOnce: claimIf('idempotency.try', tryKey),
+} as const;
+
+/** Claims the keys of calls until the transaction ends. Returns those that were free. */
+export const claimKeys = async (
+  client: Runner,
+  statement: Statement,
+  calls: readonly CallClaim[],
+): Promise<readonly { readonly key: string; readonly resourceId: string }[]> => {
+  const rows = calls.flatMap(({ caller: { mode, shopId }, claim, resourceId, at }) =>
+    claim ? [asRow({ ...claim, mode, shopId, resourceId, at })] : [],
+  );
+  const [first] = calls;
+  return first && rows.length > 0
+    ? run(client, statement, [first.caller.merchantId, JSON.stringify(rows)])
+    : [];
+};
 
 const find: Statement = {
   name: 'idempotency.find',
-  text: `select fingerprint, shop_id as "shopId", resource_id as "resourceId", request, created_at as at, coalesce(asking_until > clock_timestamp(), false) as "isAsking"
-    from idempotency_key where merchant_id = $1 and mode = $2 and key = $3`,
+  text: `select fingerprint, shop_id as "shopId", key, resource_id as "resourceId", request, created_at as at, coalesce(asking_until > clock_timestamp(), false) as "isAsking"
+    from idempotency_key where merchant_id = $1 and mode = $2 and key = any($3)`,
 };
 
-export interface FirstUse {
+interface FirstUse {
+  readonly key: string;
   readonly fingerprint: string;
   readonly shopId: string;
   readonly resourceId: string;
@@ -182,6 +194,13 @@ export interface FirstUse {
   /** Whether its call is still getting its answer. */
   readonly isAsking: boolean;
 }
+
+/** What keys were first used for. */
+export const findKeys = (
+  runner: Runner,
+  { merchantId, mode }: ClaimingCaller,
+  keys: readonly string[],
+): Promise<FirstUse[]> => run<FirstUse>(runner, find, [merchantId, mode, keys]);
 
 /** What a key was first used for, when it was not for this. */
 export const conflictWith = ({
@@ -221,8 +240,7 @@ const findEarlier = async (
   until_ms: number,
 ): Promise<FirstUse | Refusal | null> => {
   for (;;) {
-    const key = [caller.merchantId, caller.mode, claim.key];
-    const [row] = await run<FirstUse>(runner, find, key);
+    const [row] = await findKeys(runner, caller, [claim.key]);
     if (!row) return null;
     if (!isSameRequest(row.fingerprint, claim) || row.shopId !== caller.shopId)
       return conflictWith(row);
@@ -270,21 +288,6 @@ export const madeOnce = async <Made extends object>(
   return found ? { made: found, replayed: true } : conflictWith(earlier);
 };
 
-const claimAlone: Statement = {
-  name: 'idempotency.claim',
-  text: insertClaim({
-    merchantId: '$1',
-    mode: '$2',
-    key: '$3',
-    fingerprint: '$4',
-    shopId: '$5',
-    resourceId: '$6',
-    at: '$7',
-    request: '$8',
-    asksLater: '$9',
-  }),
-};
-
 /**
  * The same for an operation of several statements: claims the key for the id `resourceId`, then
  * runs `make` in the same transaction; a refusal rolls it back. With a key, `make` waits for any
@@ -292,24 +295,13 @@ const claimAlone: Statement = {
  */
 export const createOnce = async <Made extends object>(
   pool: pg.Pool,
-  creation: Creation<Made> & { readonly resourceId: string; readonly at: Temporal.Instant },
+  creation: Creation<Made> & CallClaim,
   make: (client: pg.PoolClient) => Promise<Made | Refusal>,
 ): Promise<Created<Made> | Refusal> => {
-  const { caller, claim, resourceId, at } = creation;
-  const values = claim && [
-    caller.merchantId,
-    caller.mode,
-    claim.key,
-    claim.fingerprint,
-    caller.shopId,
-    resourceId,
-    at,
-    claim.request,
-    claim.asksLater,
-  ];
+  const { caller, claim, resourceId } = creation;
   const claimAndMake = async (client: pg.PoolClient): Promise<Made | Refusal | null> => {
-    const taken = values !== null && (await run(client, claimAlone, values)).length === 0;
-    if (taken) return null;
+    const free = await claimKeys(client, claiming.waiting, [creation]);
+    if (claim && free.length === 0) return null;
     const made = await make(client);
     if (!isRefusal(made))
       await rememberTrace(client, { merchantId: caller.merchantId, subjectId: resourceId });
