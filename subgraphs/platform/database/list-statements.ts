@@ -115,51 +115,6 @@ export const armsOf = (listed: ListedTable, query: ListQuery): number => {
   return sizes.reduce((product, size) => product * size, 1);
 };
 
-/** SQL of the ranges: their source, and the condition in each. */
-const ranges = (listed: ListedTable, query: ListQuery, parameters: Parameters) => {
-  const { table, ofAll } = listed;
-  const { merchantId, shopIds, modes } = query.reach;
-  const from = ['(values (true)) as one(holds)'];
-  const where = ['one.holds'];
-  const always = merchantId === null ? (ofAll ?? table.always) : table.always;
-  if (always !== undefined) where.push(always);
-  if (merchantId !== null)
-    where.push(`${table.name}.merchant_id = ${parameters.add(merchantId)}::uuid`);
-  if (isBy(listed, 'shop', query)) {
-    from.push(`unnest(${parameters.add(shopIds)}::uuid[]) as s(shop_id)`);
-    where.push(`${table.name}.shop_id = s.shop_id`);
-  }
-  if (isBy(listed, 'mode', query)) {
-    from.push(`unnest(${parameters.add(modes)}::text[]) as m(mode)`);
-    where.push(`${table.name}.mode = m.mode`);
-  }
-  for (const [column, all] of armColumns(listed, query)) {
-    const values = [...new Set(query.columns[column] ?? all)];
-    from.push(`unnest(${parameters.add(values)}::text[]) as wanted_${column}(value)`);
-    where.push(`${table.name}.${column} = wanted_${column}.value`);
-  }
-  const key = keyOf(query);
-  if (key)
-    where.push(key.sql(parameters.add(key.value), () => `${parameters.add(merchantId)}::uuid`));
-  return { from: from.join(' cross join '), where };
-};
-
-/** SQL: the same rows of all merchants where the tables are sharded, in one range. */
-const allMerchants = (listed: ListedTable, query: ListQuery, parameters: Parameters): string[] => {
-  const { table, ofAll = table.always } = listed;
-  const { modes } = query.reach;
-  return [
-    ...(ofAll === undefined ? [] : [ofAll]),
-    ...(isBy(listed, 'mode', query)
-      ? [`${table.name}.mode = any (${parameters.add(modes)}::text[])`]
-      : []),
-    ...armColumns(listed, query).map(([column, all]) => {
-      const values = [...new Set(query.columns[column] ?? all)];
-      return `${table.name}.${column} = any (${parameters.add(values)}::text[])`;
-    }),
-  ];
-};
-
 /** What the list's own index has, and the one of the value does not. */
 const reachOf = (listed: ListedTable, query: ListQuery, parameters: Parameters): string[] => {
   const { table, by = everyBy } = listed;
@@ -225,18 +180,39 @@ interface PageToRead {
   readonly isOverShards: boolean;
 }
 
-/** SQL of the rows to check: the ranges they come from, and the condition in each. */
+/**
+ * SQL of the rows to check: the ranges they come from, and the condition in each. Over all merchants
+ * of sharded tables they are one range.
+ */
 const looked = (
   listed: ListedTable,
   query: ListQuery,
   { range, isOverShards }: { readonly range: PageRange | null; readonly isOverShards: boolean },
   parameters: Parameters,
 ) => {
-  const { from, where } = isOverShards
-    ? { from: '', where: allMerchants(listed, query, parameters) }
-    : ranges(listed, query, parameters);
-  const within = [...where, ...withinSpan(listed.table, query.span, range, parameters)];
-  return { from, within: within.join(' and ') || 'true' };
+  const { table, ofAll } = listed;
+  const { merchantId, shopIds, modes } = query.reach;
+  const from = ['(values (true)) as one(holds)'];
+  const where = isOverShards ? [] : ['one.holds'];
+  const among = (column: string, type: string, values: readonly string[]): void => {
+    const parameter = `${parameters.add(values)}::${type}[]`;
+    if (isOverShards) return void where.push(`${table.name}.${column} = any (${parameter})`);
+    from.push(`unnest(${parameter}) as wanted_${column}(value)`);
+    where.push(`${table.name}.${column} = wanted_${column}.value`);
+  };
+  const always = merchantId === null ? (ofAll ?? table.always) : table.always;
+  if (always !== undefined) where.push(always);
+  if (merchantId !== null)
+    where.push(`${table.name}.merchant_id = ${parameters.add(merchantId)}::uuid`);
+  if (isBy(listed, 'shop', query)) among('shop_id', 'uuid', shopIds);
+  if (isBy(listed, 'mode', query)) among('mode', 'text', modes);
+  for (const [column, all] of armColumns(listed, query))
+    among(column, 'text', [...new Set(query.columns[column] ?? all)]);
+  const key = keyOf(query);
+  if (key)
+    where.push(key.sql(parameters.add(key.value), () => `${parameters.add(merchantId)}::uuid`));
+  where.push(...withinSpan(table, query.span, range, parameters));
+  return { from: from.join(' cross join '), within: where.join(' and ') || 'true' };
 };
 
 /** Whether a page looks for what no index helps with. */
