@@ -86,6 +86,19 @@ export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>) => {
   const { entity, name, names, shown, insert, update } = table;
   const own = columns(names);
   const listed: ListTable = { name, filters: { status: draftStatuses } };
+  const record = (
+    client: pg.PoolClient,
+    acting: Acting,
+    action: DraftVerb,
+    { before, after }: { readonly before: Row | null; readonly after: Row },
+  ): Promise<void> => {
+    const { merchantId, id, refusalCode } = after;
+    const states = {
+      before: before && { status: before.status },
+      after: { ...shown(after), ...(refusalCode === null ? {} : { refusal: refusalCode }) },
+    };
+    return writeEntry(client, acting, { action: `${name}.${action}`, merchantId, id }, states);
+  };
   return {
     name,
     load: loadByKey<Row>(name, own),
@@ -117,28 +130,21 @@ export const openDraftStore = <Row extends Draft>(table: DraftTable<Row>) => {
       return pending < pendingDrafts_max ? null : tooMany;
     },
     lock: lockByKey<Row>(name, own),
-    /** Writes a locked draft as it has become. */
-    move: async (runner: Runner, draft: Row): Promise<void> => {
-      const { merchantId, id } = draft;
-      await update(emOn(runner), { merchantId, id }, draft);
-    },
     /** Writes an action's audit entry, in the action's transaction. */
-    record: (
+    record,
+    /** Writes a locked draft as an action has made it, with the audit entry; returns it. */
+    move: async (
       client: pg.PoolClient,
       acting: Acting,
       action: DraftVerb,
-      { before, after }: { readonly before: Row | null; readonly after: Row },
-    ): Promise<void> => {
+      before: Row,
+      changes: Partial<Draft>,
+    ): Promise<Row> => {
+      const after = { ...before, ...changes };
       const { merchantId, id } = after;
-      const done = `${name}.${action}` as const;
-      const states = {
-        before: before && { status: before.status },
-        after: {
-          ...shown(after),
-          ...(after.refusalCode === null ? {} : { refusal: after.refusalCode }),
-        },
-      };
-      return writeEntry(client, acting, { action: done, merchantId, id }, states);
+      await update(emOn(client), { merchantId, id }, after);
+      await record(client, acting, action, { before, after });
+      return after;
     },
   };
 };
@@ -155,9 +161,7 @@ export const expireDrafts = <Row extends Draft>(
   workDue(pool, store.lives, clock, timeline, async (client, draft, now) => {
     const name = `expire-${store.name.replace('_', '-')}s`;
     const acting: Acting = { principal: { kind: 'service', name }, requestId: '', now: () => now };
-    const after = { ...draft, status: 'expired', decidedAt: now } as const;
-    await store.move(client, after);
-    await store.record(client, acting, 'expire', { before: draft, after });
+    await store.move(client, acting, 'expire', draft, { status: 'expired', decidedAt: now });
   });
 
 // What the tables of drafts have in common: who proposed and decided, their lists, their checks.
@@ -227,9 +231,8 @@ export const keepRefusal = async <Row extends Draft>(
   draft: Row,
   { code: refusalCode, message: refusalMessage }: Refusal,
 ): Promise<void> => {
-  const after = { ...draft, refusalCode, refusalMessage, refusedAt: at };
-  await store.move(client, after);
-  await store.record(client, acting, 'refuse', { before: draft, after });
+  const changes = { refusalCode, refusalMessage, refusedAt: at };
+  await store.move(client, acting, 'refuse', draft, changes);
 };
 
 /** The same for a draft that is not locked, if it may still be approved. Returns the refusal. */
@@ -250,7 +253,7 @@ export const noteRefusal = async <Row extends Draft>(
 };
 
 /** Stores the approval of a locked draft, in the transaction of what it makes. */
-export const keepApproval = async <Row extends Draft>(
+export const keepApproval = <Row extends Draft>(
   store: DraftStore<Row>,
   client: pg.PoolClient,
   { acting, at }: Approving,
@@ -258,10 +261,8 @@ export const keepApproval = async <Row extends Draft>(
 ): Promise<Row> => {
   const decided = { decidedBy: acting.principal.subject, decidedAt: at };
   const none = { refusalCode: null, refusalMessage: null, refusedAt: null };
-  const after = { ...draft, status: 'approved' as const, ...decided, ...none };
-  await store.move(client, after);
-  await store.record(client, acting, 'approve', { before: draft, after });
-  return after;
+  const changes = { status: 'approved', ...decided, ...none } as const;
+  return store.move(client, acting, 'approve', draft, changes);
 };
 
 /** Drafts that one call decides. */
@@ -304,15 +305,7 @@ export const rejectDraft = async <Row extends Draft>(
     const status = rejection(draft, { subject, at });
     if (status === 'again') return draft;
     if (typeof status === 'object') return status;
-    const after = {
-      ...draft,
-      status,
-      decidedBy: subject,
-      decidedAt: at,
-      rejectReason: reason,
-    };
-    await store.move(client, after);
-    await store.record(client, acting, 'reject', { before: draft, after });
-    return after;
+    const changes = { status, decidedBy: subject, decidedAt: at, rejectReason: reason };
+    return store.move(client, acting, 'reject', draft, changes);
   });
 };
