@@ -13,7 +13,7 @@ import type { PublishedAlert } from '../bus/bus.ts';
 import { findPage, given, type Page } from '../database/keyset.ts';
 import { noteListChange } from '../database/list-changes.ts';
 import type { Database } from '../database/orm.ts';
-import { run, type Runner, type Statement, columns, propertyNames } from '../database/statement.ts';
+import { run, type Runner, type Statement } from '../database/statement.ts';
 import { watchGauges } from '../tracing/telemetry.ts';
 import { AlertEntity, type Alert } from './entities.ts';
 import type { QueryalertsArgs } from '../../../schema/generated/merchants.ts';
@@ -88,12 +88,6 @@ export const watchAlerts = (database: Pick<Database, 'fork'>): (() => void) =>
       for (const [kind, unresolved] of counts) this.set({ kind }, unresolved);
     },
   });
-
-/** The column of `publishedAt` keeps its first name. */
-export const alertColumns = [
-  columns(propertyNames(AlertEntity).filter((name) => name !== 'publishedAt')),
-  'told_at as "publishedAt"',
-].join(', ');
 
 const kindsOf = (
   kind: AlertKind | null,

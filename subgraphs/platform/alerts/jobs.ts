@@ -6,9 +6,8 @@ import { emOn } from '../database/orm-connections.ts';
 import { ownersStatement, type Owner } from '../database/sharding.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
 import { sweep, type Job } from '../queue/run-job.ts';
-import type { Bus } from '../bus/bus.ts';
+import type { Bus, PublishedAlert } from '../bus/bus.ts';
 import { platformMerchantId } from '../../rules/ids.ts';
-import { alertColumns } from './alerts.ts';
 import { AlertEntity, type Alert } from './entities.ts';
 
 interface AlertJobs {
@@ -33,12 +32,13 @@ const owners = ownersStatement(
   'alert.owners_of_unpublished',
   `select merchant_id from alert where told_at is null and ${notDead} order by raised_at limit $1`,
 );
+type TakenAlert = Pick<Alert, keyof PublishedAlert>;
 const take: Statement = {
   name: 'alert.take_unpublished',
   text: `update alert set told_at = $1 where merchant_id = $3 and id in
       (select id from alert where merchant_id = $3 and told_at is null and ${notDeadLetter(task, '$3', 'alert.id::text')}
         order by raised_at limit $2 for update skip locked)
-    returning ${alertColumns}`,
+    returning id, kind, merchant_id as "merchantId", shop_id as "shopId", mode, subject_id as "subjectId", detail, fields, raised_at as "raisedAt"`,
 };
 
 /** Takes the oldest of all merchants, each merchant's by a statement of its own. */
@@ -46,10 +46,10 @@ const takeOldest = async (
   client: pg.PoolClient,
   now: Temporal.Instant,
   limit: number,
-): Promise<Alert[]> => {
-  const taken: Alert[] = [];
+): Promise<TakenAlert[]> => {
+  const taken: TakenAlert[] = [];
   for (const { merchantId, count } of await run<Owner>(client, owners, [limit]))
-    taken.push(...(await run<Alert>(client, take, [now, count, merchantId])));
+    taken.push(...(await run<TakenAlert>(client, take, [now, count, merchantId])));
   return taken;
 };
 
@@ -67,20 +67,11 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
   if (alerts.length === 0) return 0;
   const published = alerts
     .toSorted((one, other) => Temporal.Instant.compare(one.raisedAt, other.raisedAt))
-    .map(({ id, kind, merchantId, shopId, mode, subjectId, detail, fields, raisedAt }) => {
-      const whose = merchantId === platformMerchantId ? null : merchantId;
-      return {
-        id,
-        kind,
-        merchantId: whose,
-        shopId,
-        mode,
-        subjectId,
-        detail,
-        fields,
-        raisedAt: rfc3339(raisedAt),
-      };
-    });
+    .map(({ merchantId, raisedAt, ...alert }) => ({
+      ...alert,
+      merchantId: merchantId === platformMerchantId ? null : merchantId,
+      raisedAt: rfc3339(raisedAt),
+    }));
   await bus.publish('alerts', published);
   return published.length;
 };
