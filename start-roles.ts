@@ -104,9 +104,6 @@ const openExecutors = (starting: Starting, subgraphs: Subgraphs | null): Executo
   };
 };
 
-/** The PostgreSQL of this installation, while it starts. */
-type Postgres = Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>>;
-
 export interface Running {
   readonly config: ProcessConfig;
   readonly demo: DemoMerchant | null;
@@ -197,7 +194,11 @@ export const startRoles = async (
   config: ProcessConfig,
   roles: Roles,
   log: Logger,
-  { progress, stopping, postgres }: Omit<Start, 'stack'> & { readonly postgres: Postgres | null },
+  {
+    progress,
+    stopping,
+    postgres,
+  }: Omit<Start, 'stack'> & { readonly postgres: Promise<EmbeddedPostgres> | null },
 ): Promise<Running> => {
   await using starting = new AsyncDisposableStack();
   const stack = starting;
@@ -227,19 +228,11 @@ export const startRoles = async (
     stack.defer(() => bus.close());
     const remote = (name: SubgraphName, service: ServiceKeys): SubgraphExecutor | null =>
       openRemote(name, { config, roles, log, stack }, service);
-    const open =
+    const parts = { config, bus, log, stack, here: roles.subgraphs, remote };
+    const subgraphs =
       onRecord && opened
-        ? () =>
-            onRecord.openSubgraphs(opened, {
-              config,
-              bus,
-              log,
-              stack,
-              here: roles.subgraphs,
-              remote,
-            })
+        ? await runStep(stopping, () => onRecord.openSubgraphs(opened, parts))
         : null;
-    const subgraphs = open && (await runStep(stopping, open));
     if (subgraphs && roles.all && config.databaseUrl === null) {
       demo = await runStep(stopping, () => subgraphs.demoMerchant());
       if (config.oidc === null) consoleLink = await subgraphs.consoleLink();

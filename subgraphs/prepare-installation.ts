@@ -6,7 +6,6 @@
 import { resolve } from 'node:path';
 import {
   ensureWritable,
-  handoverDefault_ms,
   untilReleased,
   localOperatorToken,
   localSecretKey,
@@ -60,8 +59,7 @@ export const prepareInstallation = async (
 ): Promise<void> => {
   const embedded = isEmbedded(config, roles);
   const dataDir = resolve(config.dataDir);
-  if (embedded)
-    await untilReleased(dataDir, { handover_ms: handoverDefault_ms, progress, stopping });
+  if (embedded) await untilReleased(dataDir, { progress, stopping });
   const metrics = metricsAddressOf(config);
   if (isServing(roles))
     for (const address of [addressOf(config), ...(metrics ? [metrics] : [])])

@@ -5,14 +5,9 @@
  * time.
  */
 import { platformMerchantId } from '../../rules/ids.ts';
+import type { Subject } from '../../platform/alerts/dead-letters.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import { countedKinds, countedStatuses } from '../entities.ts';
-
-/** What to count: a payment with its refunds, a refund with its payment, a payout. */
-export interface Named {
-  readonly merchantId: string;
-  readonly subjectId: string;
-}
 
 /** A verification of a card is voided at the bank: it moves no money. */
 const isVoided = "(payment.verification and payment.method = 'cards')";
@@ -137,11 +132,11 @@ const addOfAll: Statement = {
 };
 
 /**
- * Counts the named facts merchant by merchant, with each merchant's sums added to the total, in the
- * caller's transaction, which holds the consumer's row. Returns how many facts were new or had
- * changed.
+ * Counts the named facts (a payment with its refunds, a refund with its payment, a payout) merchant
+ * by merchant, with each merchant's sums added to the total, in the caller's transaction, which
+ * holds the consumer's row. Returns how many facts were new or had changed.
  */
-export const countFacts = async (runner: Runner, named: readonly Named[]): Promise<number> => {
+export const countFacts = async (runner: Runner, named: readonly Subject[]): Promise<number> => {
   let count = 0;
   for (const [merchantId, own] of Map.groupBy(named, (one) => one.merchantId)) {
     const subjects = own.map(({ subjectId }) => subjectId);

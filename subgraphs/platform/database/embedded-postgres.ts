@@ -19,9 +19,9 @@ import {
 import pg from 'pg';
 import {
   claimDirectory,
-  handoverDefault_ms,
   commandLine,
   ensureWritable,
+  type Handover,
 } from './embedded/data-directory.ts';
 import { ensureCluster, readPassword, ownDirectory, superuser } from './embedded/cluster.ts';
 import { explain, wordsOf } from './embedded/explain.ts';
@@ -275,18 +275,9 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions extends Handover {
   /** DATA_DIR. The cluster is `<dataDir>/postgres`, its log `<dataDir>/postgres.log`. */
   readonly dataDir: string;
-  /** Receives what takes long or went wrong, as text for a person. */
-  readonly progress: (text: string) => void;
-  /**
-   * How long another service on this directory may take to finish before this one refuses; 12 s
-   * unless given.
-   */
-  readonly handover_ms?: number;
-  /** Aborts the start: what was begun is ended and removed, and the signal's reason is thrown. */
-  readonly stopping?: AbortSignal;
 }
 
 const database = 'payments';
@@ -296,7 +287,8 @@ const watch_max_ms = 10_000;
 /**
  * Starts PostgreSQL on `dataDir`, or takes over the server that a killed service has left running
  * there. Works as root (the server then runs as another user). Refuses, with an error for a person,
- * a directory that another service uses, cannot be written, or holds something else.
+ * a directory that another service uses, cannot be written, or holds something else. When
+ * `stopping` fires, what was begun is ended and removed.
  */
 export const startEmbeddedPostgres = async (
   options: EmbeddedPostgresOptions,
@@ -306,12 +298,7 @@ export const startEmbeddedPostgres = async (
   try {
     await using stack = new AsyncDisposableStack();
     ensureWritable(dataDir);
-    const release = await claimDirectory(dataDir, {
-      handover_ms: options.handover_ms ?? handoverDefault_ms,
-      progress,
-      stopping,
-    });
-    stack.defer(release);
+    stack.defer(await claimDirectory(dataDir, options));
     const cluster = await prepareCluster(dataDir, progress, stopping);
     const postmaster = await ensureRunning(cluster, null, stopping);
     const end = keepRunning(cluster, postmaster, progress);

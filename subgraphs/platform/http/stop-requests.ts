@@ -4,21 +4,14 @@
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 
-/** A request to stop this process; the message names its source in readable words. */
-class StopRequested extends Error {
-  constructor(who: string) {
-    super(who);
-    this.name = 'StopRequested';
-  }
-}
-
 /** One press of Ctrl-C may arrive twice: from the terminal, and passed on by npm. */
 const samePress_ms = 250;
 /** The exit status of a program that Ctrl-C has ended, as in shells. */
 const killedCode = 130;
 
 /**
- * Listens for requests to stop. The first aborts the signal, with a `StopRequested`. A second
+ * Listens for requests to stop. The first aborts the signal, with an error that names their
+ * source in readable words. A second
  * Ctrl-C, and SIGQUIT at any time, end the process at once with 130; its `exit` listeners run.
  */
 export const listenForStop = (): AbortSignal => {
@@ -26,7 +19,7 @@ export const listenForStop = (): AbortSignal => {
   let asked_ms = Infinity;
   const ask = (who: string): void => {
     asked_ms = Math.min(asked_ms, performance.now());
-    stopping.abort(new StopRequested(who));
+    stopping.abort(new Error(who));
   };
   process.on('SIGINT', () => {
     if (performance.now() - asked_ms >= samePress_ms) process.exit(killedCode);

@@ -160,12 +160,7 @@ class BlockLists {
   }
 }
 
-export interface PolicyLists {
-  /**
-   * Whether a value is blocked for all merchants or for this one. What is no value of its kind is
-   * not blocked.
-   */
-  isBlocked(merchantId: string, kind: BlockKind, text: string): boolean;
+export interface PolicyLists extends Pick<BlockLists, 'isBlocked'> {
   /** The part of a description that is forbidden; null when nothing is. */
   forbiddenIn(description: string): string | null;
   /** What an amount (minor units) is worth in USDT at a moment; null without a rate. */

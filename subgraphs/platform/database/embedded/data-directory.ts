@@ -80,17 +80,14 @@ export const commandLine = (pid: number): readonly string[] | null => {
 
 const lockFile = 'service.lock';
 const look_ms = 50;
-/**
- * How long another service on the same directory may take to finish, unless stated otherwise.
- */
-export const handoverDefault_ms = 12_000;
 
-interface Handover {
+export interface Handover {
   /**
-   * How long another living service may take to finish: it may be draining after its terminal was
-   * killed.
+   * How long another living service on the same directory may take to finish, 12 s unless given: it
+   * may be draining after its terminal was killed.
    */
-  readonly handover_ms: number;
+  readonly handover_ms?: number;
+  /** Receives what takes long or went wrong, as text for a person. */
   readonly progress: (text: string) => void;
   /** Ends the wait: its reason is thrown. */
   readonly stopping?: AbortSignal | undefined;
@@ -102,7 +99,7 @@ interface Handover {
  */
 export const untilReleased = async (
   dataDir: string,
-  { handover_ms, progress, stopping }: Handover,
+  { handover_ms = 12_000, progress, stopping }: Handover,
 ): Promise<void> => {
   const path = join(dataDir, lockFile);
   const deadline = performance.now() + handover_ms;
