@@ -11,7 +11,8 @@ const rows = (folder: string, types: Readonly<Record<string, string>>): Record<s
   );
 
 const reference = '../../subgraphs/platform/graph/entities.ts#EntityReference';
-const eventRow = '../../subgraphs/merchants/event-log/read-event-log.ts#EventRow';
+const shown = '../../subgraphs/merchants/rows.ts#';
+const eventRow = `${shown}EventRow`;
 
 /** The object types of the merchants subgraph that implement an interface. */
 const implementationsOf = (wanted: string): readonly string[] =>
@@ -68,14 +69,14 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
     }),
     ...rows('platform/database/entities.ts', { AuditEntry: 'AuditEntry', Merchant: 'Merchant' }),
     ApiKeyHolder: '../../subgraphs/merchants/find-merchants.ts#KeyHolder',
-    TimelineEntry: '../../subgraphs/merchants/timeline/read-timeline.ts#TimelineRow',
-    TimelineStatus: '../../subgraphs/merchants/timeline/read-timeline.ts#StatusRow',
-    TimelineBankCall: '../../subgraphs/merchants/timeline/read-timeline.ts#BankCallRow',
-    TimelineRefund: '../../subgraphs/merchants/timeline/read-timeline.ts#RefundRow',
-    TimelineWebhookAttempt: '../../subgraphs/merchants/timeline/read-timeline.ts#AttemptRow',
-    TimelinePosting: '../../subgraphs/merchants/timeline/read-timeline.ts#PostingRow',
-    TimelineAudit: '../../subgraphs/merchants/timeline/read-timeline.ts#AuditRow',
-    PersonSession: '../../subgraphs/merchants/sessions/people.ts#PersonSession as PersonSessionRow',
+    TimelineEntry: `${shown}TimelineRow`,
+    TimelineStatus: `${shown}StatusRow`,
+    TimelineBankCall: `${shown}BankCallRow`,
+    TimelineRefund: `${shown}RefundRow`,
+    TimelineWebhookAttempt: `${shown}AttemptRow`,
+    TimelinePosting: `${shown}PostingRow`,
+    TimelineAudit: `${shown}AuditRow`,
+    PersonSession: '../../subgraphs/merchants/entities.ts#ConsoleSession as SessionRow',
     ...rows('merchants/entities.ts', { SavedView: 'SavedView' }),
     SearchHit: '../../subgraphs/merchants/search/search-anything.ts#Found as FoundRow',
     Viewer: '../../subgraphs/platform/access/principal.ts#OperatorPrincipal',
@@ -83,11 +84,12 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
     LiveEventKind: '../../subgraphs/rules/event.ts#LiveKind',
     WebhookEvent: '../../subgraphs/rules/event.ts#WebhookEvent as WebhookEventName',
     ApiRequest: '../../subgraphs/merchants/entities.ts#ApiRequest as ApiRequestRow',
-    LoggedEvent:
-      '../../subgraphs/merchants/event-log/read-event-log.ts#LoggedEvent as LoggedEventRow',
-    LedgerEntry: '../../subgraphs/merchants/ledger/read-ledger.ts#LedgerRow',
-    ...rows('merchants/ledger/read-ledger.ts', { LedgerConnection: 'LedgerPage' }),
-    ...rows('merchants/list-cabinet.ts', { WebhookDeliveryConnection: 'DeliveryPage' }),
+    LoggedEvent: `${shown}LoggedEvent as LoggedEventRow`,
+    LedgerEntry: `${shown}LedgerRow`,
+    ...rows('merchants/rows.ts', {
+      LedgerConnection: 'LedgerPage',
+      WebhookDeliveryConnection: 'DeliveryPage',
+    }),
     ReconciliationRun:
       '../../subgraphs/merchants/reconciliation/entities.ts#ReconciliationRun as ReconciliationRunRow',
     ReconciliationDifference:
@@ -96,7 +98,7 @@ export const rowTypes: Record<SubgraphName, Record<string, string>> = {
     Alert: '../../subgraphs/platform/alerts/entities.ts#Alert as AlertRow',
     RateRecord: '../../subgraphs/ledger/entities.ts#Rate as RateRow',
     BankRoute: '../../subgraphs/acquirers/entities.ts#BankRoute as BankRouteRow',
-    BlockEntry: '../../subgraphs/merchants/policies/block-entries.ts#BlockEntryRow',
+    BlockEntry: '../../subgraphs/platform/policies/policies.ts#BlockEntry as BlockEntryRow',
     ForbiddenPurpose:
       '../../subgraphs/platform/policies/policies.ts#ForbiddenWord as ForbiddenWordRow',
     ExchangeRate: '../../subgraphs/platform/policies/policies.ts#ExchangeRate as ExchangeRateRow',

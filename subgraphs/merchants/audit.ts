@@ -1,5 +1,6 @@
 /** Reads the audit log. Every change that a person makes writes to it (platform/database/audit). */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { QueryauditLogArgs } from '../../schema/generated/merchants.ts';
 import type { RowKey } from '../platform/database/batch-calls.ts';
 import { withTexts } from '../platform/database/audit.ts';
 import {
@@ -7,24 +8,11 @@ import {
   AuditTextEntity,
   type AuditEntry,
 } from '../platform/database/entities.ts';
-import { findPage, given, type Page, type PageQuery } from '../platform/database/keyset.ts';
+import { findPage, given, type Page } from '../platform/database/keyset.ts';
 import { runByMerchant } from '../platform/database/sharding.ts';
 import type { Runner, Statement } from '../platform/database/statement.ts';
 import { isUuid } from '../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
-
-/**
- * Selects the entries of one merchant, or of all when `merchantId` is null; other fields narrow it.
- */
-interface AuditQuery extends PageQuery {
-  readonly merchantId: string | null;
-  readonly action?: string | null | undefined;
-  readonly actor?: string | null | undefined;
-  /** What was changed; requires a merchant. */
-  readonly subjectId?: string | null | undefined;
-  readonly since?: Temporal.Instant | null | undefined;
-  readonly until?: Temporal.Instant | null | undefined;
-}
 
 /** The same entries with their texts, which are stored separately. */
 export const readTexts = async (
@@ -48,15 +36,15 @@ export const readTexts = async (
 };
 
 /**
- * A page of the log, newest first. `bad_request` for a wrong size or cursor, and for a subject
+ * A page of the log of one merchant, or of all when `merchantId` is null, newest first. `bad_request` for a wrong size or cursor, and for a subject
  * without a merchant.
  */
 export const listAuditEntries = async (
   em: EntityManager,
-  { merchantId, action = null, actor = null, subjectId = null, since, until, ...page }: AuditQuery,
+  query: Partial<QueryauditLogArgs>,
 ): Promise<Page<AuditEntry> | Refusal> => {
-  const everybody = merchantId === null;
-  if (everybody && subjectId !== null)
+  const { merchantId = null, action, actor, subjectId = null, since, until, ...page } = query;
+  if (merchantId === null && subjectId !== null)
     return refuse('bad_request', 'subjectId: requires merchantId');
   const moments = given({ $gte: since, $lt: until });
   const where = {

@@ -9,7 +9,7 @@ import type {
   WebhookRequest,
 } from '../../schema/generated/merchants.ts';
 import type { Shop } from '../platform/database/entities.ts';
-import { isUuid, platformMerchantId } from '../rules/ids.ts';
+import { isUuid, merchantOrNone } from '../rules/ids.ts';
 import type { RowKey } from '../platform/database/batch-calls.ts';
 import type { Bus } from '../platform/bus/bus.ts';
 import { mayReadMerchant } from '../platform/graph/entities.ts';
@@ -102,8 +102,7 @@ export const cabinetMutations = (deps: CabinetDeps) =>
     merchantSupportRefundSet: async (_, { merchantId, amount }, context) =>
       asType('Merchant', await limitSupportRefunds(deps.database, context, merchantId, amount)),
     shopCreate: async (_, input, context) => asType('Shop', await createShop(deps, context, input)),
-    shopRename: async (_, { merchantId, shopId, ...names }, context) =>
-      asType('Shop', await renameShop(deps, context, { merchantId, shopId }, names)),
+    shopRename: async (_, input, context) => asType('Shop', await renameShop(deps, context, input)),
     shopWebhookSecretRotate: async (_, { overlapHours, ...key }, context) =>
       asType('WebhookSecretRotated', await rotateShopSecret(deps, context, key, overlapHours)),
     webhookEndpointCreate: async (_, { url, events, signature, ...shop }, context) =>
@@ -167,7 +166,7 @@ export const cabinetFields = ({ database }: Pick<CabinetDeps, 'database'>) => {
     },
     WebhookAttempt: { durationMs: ({ duration_ms }) => duration_ms },
     AuditEntry: {
-      merchantId: ({ merchantId }) => (merchantId === platformMerchantId ? null : merchantId),
+      merchantId: ({ merchantId }) => merchantOrNone(merchantId),
       actorName: ({ merchantId, actor: id, role }, _, context) =>
         role === 'key' ? nameOf(context).load({ merchantId, id }) : null,
       subjectName: ({ merchantId, subjectId: id }, _, context) =>

@@ -1,12 +1,17 @@
 /** Operators create and change merchants. Each change writes an audit entry. */
 import { randomUUID } from 'node:crypto';
-import { forUpdate } from '../platform/database/orm-connections.ts';
 import type { Database } from '../platform/database/orm.ts';
 import { BooksCheckEntity } from '../ledger/entities.ts';
 import type { Bus } from '../platform/bus/bus.ts';
-import { isRefusal, refuse, refuseMistakes, type Refusal } from '../rules/refusal.ts';
-import { changeEntities, type Acting, type AuditedAction } from '../platform/database/audit.ts';
+import { refuse, refuseMistakes, type Refusal } from '../rules/refusal.ts';
+import {
+  changeEntities,
+  changing,
+  type Acting,
+  type AuditedAction,
+} from '../platform/database/audit.ts';
 import { MerchantEntity, type Merchant } from '../platform/database/entities.ts';
+import { changeCached } from './keys/api-keys.ts';
 import {
   nameMistake,
   profileMistakes,
@@ -22,8 +27,6 @@ interface MerchantDeps {
   readonly database: Entities;
   readonly bus: Pick<Bus, 'publish'>;
 }
-
-const noMerchant = (): Refusal => refuse('not_found', 'there is no such merchant');
 
 /**
  * Creates a merchant. Live mode is off until an operator turns it on. Refuses a wrong name or
@@ -59,6 +62,9 @@ export const createMerchant = async (
   );
 };
 
+const assigning = (id: string, changed: Partial<Merchant>) =>
+  changing(MerchantEntity, id, { id }, 'merchant', (merchant, em) => em.assign(merchant, changed));
+
 /** Changes properties of a merchant. Refuses with `not_found`. */
 const changeMerchant = (
   database: Entities,
@@ -67,10 +73,7 @@ const changeMerchant = (
   changed: Partial<Merchant>,
 ): Promise<Merchant | Refusal> => {
   const { merchantId: id } = action;
-  return changeEntities(database, acting, { ...action, id }, async (em) => {
-    const merchant = await em.findOne(MerchantEntity, { id }, forUpdate);
-    return merchant ? em.assign(merchant, changed) : noMerchant();
-  });
+  return changeEntities(database, acting, { ...action, id }, assigning(id, changed));
 };
 
 /** Renames a merchant. Refuses with `not_found`, or a wrong name with `bad_request`. */
@@ -89,16 +92,15 @@ export const renameMerchant = async (
  * Turns live mode on or off. While it is off, every process refuses `sk_live_` keys. Refuses with
  * `not_found`.
  */
-export const switchLive = async (
-  { database, bus }: MerchantDeps,
+export const switchLive = (
+  deps: MerchantDeps,
   acting: Acting,
   merchantId: string,
   liveEnabled: boolean,
 ): Promise<Merchant | Refusal> => {
   const action = liveEnabled ? 'merchant.live_enable' : 'merchant.live_disable';
-  const changed = await changeMerchant(database, acting, { action, merchantId }, { liveEnabled });
-  if (!isRefusal(changed)) await bus.publish('keys', { merchantId });
-  return changed;
+  const change = assigning(merchantId, { liveEnabled });
+  return changeCached(deps, acting, { action, merchantId, id: merchantId }, change);
 };
 
 /**
@@ -137,15 +139,14 @@ export const limitSupportRefunds = (
  * keys, so the limit applies at once. Refuses with `not_found`, or wrong limits with `bad_request`.
  */
 export const limitMerchant = async (
-  { database, bus }: MerchantDeps,
+  deps: MerchantDeps,
   acting: Acting,
   merchantId: string,
   limit: StoredRateLimit,
 ): Promise<Merchant | Refusal> => {
   const mistake = rateLimitMistake(limit);
   if (mistake) return refuse('bad_request', mistake);
-  const action = { action: 'merchant.rate_limit_set', merchantId, view: 'rateLimit' } as const;
-  const changed = await changeMerchant(database, acting, action, limit);
-  if (!isRefusal(changed)) await bus.publish('keys', { merchantId });
-  return changed;
+  const action = { action: 'merchant.rate_limit_set', view: 'rateLimit' } as const;
+  const about = { ...action, merchantId, id: merchantId };
+  return changeCached(deps, acting, about, assigning(merchantId, limit));
 };

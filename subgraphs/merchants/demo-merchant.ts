@@ -62,10 +62,12 @@ export const ensureDemoMerchant = async (
   const shop = await createShop({ database, vaultKey }, acting, {
     merchantId: merchant.id,
     name: 'Demo shop',
+    terminalName: null,
   });
   if (isRefusal(shop)) throw new Error(shop.message);
-  const key = { merchantId: merchant.id, shopId: shop.id, mode: 'test', name: '' } as const;
-  const made = await issueApiKey({ database }, acting, key);
+  const key = { merchantId: merchant.id, shopId: shop.id, mode: 'test' } as const;
+  const terms = { name: '', scopes: null, expiresAt: null };
+  const made = await issueApiKey({ database }, acting, { ...key, ...terms });
   if (isRefusal(made)) throw new Error(made.message);
   const demo = {
     merchantId: merchant.id,

@@ -5,24 +5,15 @@
 import { raw, type FilterQuery, type InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { cabinetName_max_chars } from '../../schema/limits.ts';
+import type {
+  QuerymerchantsArgs,
+  QuerywebhookDeliveriesArgs,
+} from '../../schema/generated/merchants.ts';
 import type { RowKey } from '../platform/database/batch-calls.ts';
 import { isUuid } from '../rules/ids.ts';
-import {
-  findPage,
-  given,
-  spanOf,
-  type Span,
-  type Page,
-  type PageQuery,
-} from '../platform/database/keyset.ts';
-import {
-  listTotal,
-  readList,
-  type ListedPage,
-  earlier,
-  later,
-  oneOf,
-} from '../platform/database/lists.ts';
+import type { DeliveryPage } from './rows.ts';
+import { findPage, given, spanOf, type Span, type Page } from '../platform/database/keyset.ts';
+import { listTotal, readList, earlier, later, oneOf } from '../platform/database/lists.ts';
 import type { ListedTable, ListQuery } from '../platform/database/list-statements.ts';
 import { runByMerchant } from '../platform/database/sharding.ts';
 import {
@@ -31,7 +22,7 @@ import {
   type Runner,
   type Statement,
 } from '../platform/database/statement.ts';
-import { modes, type Mode } from '../rules/mode.ts';
+import { modes } from '../rules/mode.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 import { MerchantEntity, type Merchant } from '../platform/database/entities.ts';
 import {
@@ -42,7 +33,6 @@ import {
   type WebhookDelivery,
   type WebhookEndpoint,
 } from './entities.ts';
-import type { WebhookEvent } from '../rules/event.ts';
 
 /** SQL: a text with one spelling of each letter. */
 const folded = (text: string): string => `lower(translate(normalize(${text}), 'ёЁ', 'еЕ'))`;
@@ -71,11 +61,7 @@ export const listMerchants = (
     name: text = null,
     ids = null,
     ...page
-  }: PageQuery & {
-    readonly merchantId: string | null;
-    readonly name?: string | null | undefined;
-    readonly ids?: readonly string[] | null | undefined;
-  },
+  }: Partial<QuerymerchantsArgs> & { readonly merchantId: string | null },
 ): Promise<Page<Merchant> | Refusal> => {
   if (text !== null && text.length > cabinetName_max_chars)
     return Promise.resolve(
@@ -97,25 +83,10 @@ export const listMerchants = (
   );
 };
 
-interface DeliveriesQuery extends PageQuery {
+interface DeliveriesQuery extends Partial<Omit<QuerywebhookDeliveriesArgs, 'merchantId'>> {
   /** Null: all merchants, failed deliveries only. */
   readonly merchantId: string | null;
-  /** Null or absent: both. */
-  readonly mode?: Mode | null | undefined;
-  readonly shopId?: string | null | undefined;
-  readonly endpointId?: string | null | undefined;
-  readonly status?: WebhookDelivery['status'] | null | undefined;
-  readonly event?: WebhookEvent | null | undefined;
-  /** The subject of its event. */
-  readonly subjectId?: string | null | undefined;
-  /** UTC days of the events, inclusive. */
-  readonly from?: string | null | undefined;
-  readonly to?: string | null | undefined;
-  readonly since?: Temporal.Instant | null | undefined;
-  readonly until?: Temporal.Instant | null | undefined;
 }
-
-export type DeliveryPage = ListedPage<WebhookDelivery>;
 
 const deliveryTable: ListedTable = {
   table: { name: 'webhook_delivery', filters: {} },

@@ -70,7 +70,8 @@ import {
   loadWebhookEndpoints,
   type PaymentPlace,
 } from './find-merchants.ts';
-import { findEvent, findEventsBehind, type EventRow } from './event-log/read-event-log.ts';
+import { findEvent, findEventsBehind } from './event-log/read-event-log.ts';
+import type { EventRow } from './rows.ts';
 
 export interface MerchantsDeps extends ClockVerbs {
   readonly publicUrl: string;

@@ -18,3 +18,7 @@ export const isCanonicalUuid = (text: string): boolean => canonical.test(text);
 
 /** The merchant of rows about the platform: every key of a table starts with a merchant. */
 export const platformMerchantId = '00000000-0000-0000-0000-000000000000';
+
+/** The merchant of a row as callers know it; null for a row about the platform. */
+export const merchantOrNone = (merchantId: string): string | null =>
+  merchantId === platformMerchantId ? null : merchantId;

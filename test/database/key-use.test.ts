@@ -15,7 +15,7 @@ test('the last use of a key is written once a minute, however many processes rep
   const made = await issueApiKey(
     migrated,
     { principal: { kind: 'service', name: 'test' }, requestId: 'test', now: () => start },
-    { merchantId, shopId, mode: 'test', name: '' },
+    { merchantId, shopId, mode: 'test', name: '', scopes: null, expiresAt: null },
   );
   assert(!isRefusal(made));
   const used = { merchantId, keyId: made.id };

@@ -196,9 +196,9 @@ test('a stream is resumed behind an event of the last 24 hours, anybody’s, and
     const filter = {
       merchantId: shop.merchantId,
       shopId: shop.shopId,
-      mode: 'test',
+      mode: 'test' as const,
       kinds: [...liveKinds],
-    } as const;
+    };
     return (
       (
         await findEventsBehind(harness.database.fork(), String(numbers[index]), 10, filter, at)

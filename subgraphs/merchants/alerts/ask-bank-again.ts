@@ -4,7 +4,11 @@
  * This file changes no state. The sweeps query the bank within a second and apply its answer as
  * usual.
  */
-import type { BankSubject, BankAskedAgain } from '../../../schema/generated/merchants.ts';
+import type {
+  BankAskedAgain,
+  BankSubject,
+  MutationbankAskAgainArgs,
+} from '../../../schema/generated/merchants.ts';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isUuid } from '../../rules/ids.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
@@ -73,7 +77,7 @@ const obstacle = (subject: BankSubject, { mode, status, isOpen }: Asked): Refusa
 const askAgain = async (
   em: EntityManager,
   notes: EntryNotes,
-  { merchantId, id }: { readonly merchantId: string; readonly id: string },
+  { merchantId, id }: MutationbankAskAgainArgs,
   now: Temporal.Instant,
 ): Promise<BankAskedAgain | Refusal> => {
   const client = await clientOf(em);
@@ -99,7 +103,7 @@ const askAgain = async (
 export const askBankAgain = async (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
-  { merchantId, id }: { readonly merchantId: string; readonly id: string },
+  { merchantId, id }: MutationbankAskAgainArgs,
 ): Promise<BankAskedAgain | Refusal> => {
   if (!isUuid(id))
     return refuse('not_found', 'the merchant has no payment, refund or payout with this id');

@@ -3,13 +3,15 @@
  * again.
  */
 import type {
+  MutationalertAssignArgs,
+  MutationalertResolveArgs,
   MutationResolvers,
   QueryResolvers,
   Resolvers,
 } from '../../../schema/generated/merchants.ts';
 import { listAlerts } from '../../platform/alerts/alerts.ts';
 import { type Alert, AlertEntity } from '../../platform/alerts/entities.ts';
-import { isUuid, platformMerchantId } from '../../rules/ids.ts';
+import { isUuid, merchantOrNone, platformMerchantId } from '../../rules/ids.ts';
 import type { Database, OnPool } from '../../platform/database/orm.ts';
 import { alertFieldNames, alertKinds, placeOf } from '../../rules/alert.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
@@ -17,8 +19,8 @@ import { asType, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
 import { askBankAgain } from './ask-bank-again.ts';
 import type { RowKey } from '../../platform/database/batch-calls.ts';
-import { emOn, forUpdate } from '../../platform/database/orm-connections.ts';
-import { actorOf, changeEntities, type Acting } from '../../platform/database/audit.ts';
+import { emOn } from '../../platform/database/orm-connections.ts';
+import { actorOf, changeEntities, changing, type Acting } from '../../platform/database/audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
 import { runByMerchant } from '../../platform/database/sharding.ts';
 import type { Runner, Statement } from '../../platform/database/statement.ts';
@@ -44,30 +46,22 @@ const findAssignees = async (
   return [actor, ...people.map(({ subject }) => subject).filter((subject) => subject !== actor)];
 };
 
-/** An alert; `merchantId` null: it is about the platform itself. */
-interface AlertKey {
-  readonly merchantId: string | null;
-  readonly id: string;
-}
-
 /** Changes an alert that is not resolved. Refuses with `not_found` and `bad_request`. */
 const changeAlert = (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
   action: 'alert.assign' | 'alert.resolve',
-  { merchantId, id }: AlertKey,
+  { merchantId = null, id }: Pick<MutationalertResolveArgs, 'merchantId' | 'id'>,
   changes: Partial<Alert>,
 ): Promise<Alert | Refusal> => {
-  return changeEntities(database, acting, { action, merchantId, id }, async (em) => {
-    const key = { merchantId: merchantId ?? platformMerchantId, id };
-    const alert = await em.findOne(AlertEntity, key, forUpdate);
-    if (!alert) return noAlert;
-    if (alert.resolvedAt) return refuse('bad_request', 'id: the alert is already resolved');
-    return em.assign(alert, changes);
-  });
+  const key = { merchantId: merchantId ?? platformMerchantId, id };
+  const change = changing(AlertEntity, id, key, 'alert', (alert, em) =>
+    alert.resolvedAt
+      ? refuse('bad_request', 'id: the alert is already resolved')
+      : em.assign(alert, changes),
+  );
+  return changeEntities(database, acting, { action, merchantId, id }, change);
 };
-
-const noAlert = refuse('not_found', 'there is no such alert');
 
 /**
  * Assigns an alert to a person; null unassigns it. Refuses with `not_found`, and with `bad_request`
@@ -76,9 +70,8 @@ const noAlert = refuse('not_found', 'there is no such alert');
 const assignAlert = async (
   database: Pick<Database, 'emOf' | 'pool'>,
   acting: Acting,
-  { assignee, ...key }: AlertKey & { readonly assignee: string | null },
+  { assignee = null, ...key }: MutationalertAssignArgs,
 ): Promise<Alert | Refusal> => {
-  if (!isUuid(key.id)) return noAlert;
   if (assignee !== null && !(await findAssignees(database.pool, acting)).includes(assignee))
     return refuse('bad_request', 'assignee: no person of the platform has this name');
   return changeAlert(database, acting, 'alert.assign', key, { assignee });
@@ -125,9 +118,8 @@ const findPaymentsOf = async (
 const resolveAlert = async (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
-  { note, ...key }: AlertKey & { readonly note: string },
+  { note, ...key }: MutationalertResolveArgs,
 ): Promise<Alert | Refusal> => {
-  if (!isUuid(key.id)) return noAlert;
   const mistake = reasonMistake(note);
   if (mistake) return mistake;
   const resolvedBy = actorOf(acting.principal).actor;
@@ -148,10 +140,10 @@ export const alertQueries = ({ database }: { readonly database: Database }) =>
 /** The mutations of alerts; each leaves its audit entry. */
 export const alertMutations = ({ database }: { readonly database: Database }) =>
   ({
-    alertResolve: async (_, { merchantId = null, ...alert }, context) =>
-      asType('Alert', await resolveAlert(database, context, { ...alert, merchantId })),
-    alertAssign: async (_, { merchantId = null, id, assignee = null }, context) =>
-      asType('Alert', await assignAlert(database, context, { merchantId, id, assignee })),
+    alertResolve: async (_, input, context) =>
+      asType('Alert', await resolveAlert(database, context, input)),
+    alertAssign: async (_, input, context) =>
+      asType('Alert', await assignAlert(database, context, input)),
     bankAskAgain: async (_, operation, context) =>
       asType('BankAskedAgain', await askBankAgain(database, context, operation)),
   }) satisfies MutationResolvers;
@@ -163,11 +155,10 @@ export const alertFields = ({ database }: OnPool) => {
   );
   return {
     Alert: {
-      merchantId: ({ merchantId }: Alert) =>
-        merchantId === platformMerchantId ? null : merchantId,
+      merchantId: ({ merchantId }: Alert) => merchantOrNone(merchantId),
       severity: ({ kind }: Alert) => alertKinds[kind].severity,
       place: ({ merchantId, ...about }: Alert) =>
-        placeOf({ ...about, merchantId: merchantId === platformMerchantId ? null : merchantId }),
+        placeOf({ ...about, merchantId: merchantOrNone(merchantId) }),
       fields: ({ fields }: Alert) =>
         alertFieldNames.flatMap((name) => {
           const value = fields[name];

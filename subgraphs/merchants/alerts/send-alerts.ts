@@ -9,7 +9,7 @@ import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import { done, type Job } from '../../platform/queue/run-job.ts';
 import { alertKinds, placeOf } from '../../rules/alert.ts';
-import { platformMerchantId } from '../../rules/ids.ts';
+import { merchantOrNone } from '../../rules/ids.ts';
 import type { AlertChannels } from '../../platform/config/config.ts';
 import { loadMerchants } from '../find-merchants.ts';
 import { sign } from '../webhooks/rules.ts';
@@ -48,7 +48,7 @@ const noticeOf = (
   merchantName: string | null,
   publicUrl: string,
 ) => {
-  const owner = merchantId === platformMerchantId ? null : merchantId;
+  const owner = merchantOrNone(merchantId);
   return {
     id,
     kind,

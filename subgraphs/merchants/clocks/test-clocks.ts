@@ -4,7 +4,12 @@
  * (`platform/clock/keep-clocks`). Live mode never uses a clock.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
+import type {
+  MutationResolvers,
+  MutationtestClockAdvanceArgs,
+  MutationtestClockCreateArgs,
+  QueryResolvers,
+} from '../../../schema/generated/merchants.ts';
 import { merchantOf, asType, refusal } from '../../platform/access/access.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { Bus } from '../../platform/bus/bus.ts';
@@ -18,9 +23,14 @@ import type { Database } from '../../platform/database/orm.ts';
 import type { AuditVerb } from '../../rules/audit-action.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { changeEntities, type Acting, type EntryNotes } from '../../platform/database/audit.ts';
+import {
+  changeEntities,
+  changing,
+  type Acting,
+  type EntryNotes,
+} from '../../platform/database/audit.ts';
+import { ShopEntity } from '../../platform/database/entities.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
-import { lockShop } from '../shops/change-shop.ts';
 import { followClock, followRealTime } from '../webhooks/clock-participant.ts';
 
 /** A clock and what it shows now. */
@@ -82,7 +92,7 @@ const isBefore = (one: Temporal.Instant, other: Temporal.Instant): boolean =>
 const createClock = async (
   verbs: ClockVerbs,
   acting: Acting,
-  { at, frozen, ...shop }: ShopKey & { readonly at: Temporal.Instant; readonly frozen: boolean },
+  { at, frozen, ...shop }: Required<MutationtestClockCreateArgs>,
 ): Promise<ShownClock | Refusal> => {
   const real = inMilliseconds(verbs.realNow());
   if (
@@ -94,9 +104,9 @@ const createClock = async (
       `at: expected a moment within ${madeWithin_years} years from now, got ${at.toString()}`,
     );
   }
-  const created = await change(verbs, acting, { shop, verb: 'create' }, async (em) => {
-    if (!(await lockShop(em, shop))) return refuse('not_found', 'there is no such shop');
-    const { merchantId, shopId } = shop;
+  const { merchantId, shopId } = shop;
+  const where = { merchantId, id: shopId };
+  const create = changing(ShopEntity, shopId, where, 'shop', async (_, em) => {
     if (await em.findOne(TestClockEntity, { merchantId, shopId }, forUpdate))
       return refuse('bad_request', 'shopId: the shop already has a test clock');
     const clockAt = inMilliseconds(at);
@@ -104,6 +114,7 @@ const createClock = async (
     await followClock(em, shop);
     return em.create(TestClockEntity, { merchantId, shopId, ...made });
   });
+  const created = await change(verbs, acting, { shop, verb: 'create' }, create);
   if (isRefusal(created)) return created;
   await announce(verbs, shop);
   return shownAt(created, real);
@@ -184,7 +195,7 @@ const set = async (
 const advanceClock = (
   verbs: ClockVerbs,
   acting: Acting,
-  { to, ...shop }: ShopKey & { readonly to: Temporal.Instant },
+  { to, ...shop }: MutationtestClockAdvanceArgs,
 ): Promise<ShownClock | Refusal> =>
   set(verbs, acting, { shop, verb: 'advance' }, ({ now }) =>
     isBefore(now, to) && isBefore(to, distant(now, advance_max_years))

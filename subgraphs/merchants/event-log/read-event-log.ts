@@ -5,42 +5,23 @@
  */
 import type { InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type {
+  QueryeventLogArgs,
+  QueryliveEventsAfterArgs,
+} from '../../../schema/generated/merchants.ts';
 import { given, pageRange, spanOf, type Span } from '../../platform/database/keyset.ts';
 import { EventEntity } from '../../platform/database/entities.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Statement } from '../../platform/database/statement.ts';
 import type { OfShop } from '../../platform/graph/entities.ts';
-import type { WebhookEvent, LiveKind } from '../../rules/event.ts';
 import { isCanonicalUuid, isUuid } from '../../rules/ids.ts';
-import type { Mode } from '../../rules/mode.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { asCame } from '../../rules/texts.ts';
+import type { EventRow, LoggedEvent } from '../rows.ts';
 
 type StoredEvent = InferEntity<typeof EventEntity>;
 
-/** One event of the log. */
-export interface LoggedEvent {
-  readonly merchantId: string;
-  readonly id: string;
-  readonly webhookEvent: WebhookEvent;
-  /** The bytes that endpoints get. */
-  readonly webhookBody: string;
-  readonly createdAt: Temporal.Instant;
-}
-
-interface EventLogQuery {
-  /** At most 200; 50 by default. */
-  readonly first?: number | null | undefined;
-  /** `evt_...` of an event of this log; the page starts after it. */
-  readonly after?: string | null | undefined;
-  readonly events?: readonly WebhookEvent[] | null | undefined;
-  /** UTC days, inclusive. */
-  readonly from?: string | null | undefined;
-  readonly to?: string | null | undefined;
-  readonly subjectId?: string | null | undefined;
-  /** Backward from the newest event; absent: forward from the oldest. */
-  readonly newestFirst?: boolean;
-}
+type EventLogQuery = Partial<Omit<QueryeventLogArgs, 'merchantId' | 'shopId' | 'mode'>>;
 
 export interface EventLogPage {
   readonly items: LoggedEvent[];
@@ -213,18 +194,6 @@ const readBehind = async (
 // Reads the event log for the live stream: one event by its sequence number, and the events after
 // it.
 
-export interface EventRow {
-  readonly merchantId: string;
-  /** Null while the event is in the outbox and not yet published. */
-  readonly sequence: bigint;
-  readonly shopId: string;
-  readonly mode: Mode;
-  readonly subjectId: string;
-  readonly streamKind: LiveKind;
-  readonly payload: Record<string, unknown>;
-  readonly createdAt: Temporal.Instant;
-}
-
 const streamFields = ['sequence', 'shopId', 'mode', 'subjectId', 'streamKind', 'payload'] as const;
 const isOnStream = (event: Pick<StoredEvent, keyof EventRow>): event is EventRow =>
   Boolean(event.sequence && event.streamKind);
@@ -240,14 +209,6 @@ export const findEvent = async (em: EntityManager, sequence: string): Promise<Ev
 /** How far back a stream can resume. */
 const resumable_h = 24;
 
-interface EventFilter {
-  readonly merchantId?: string | null | undefined;
-  readonly shopId?: string | null | undefined;
-  readonly mode?: Mode | null | undefined;
-  readonly subjectId?: string | null | undefined;
-  readonly kinds?: readonly LiveKind[] | null | undefined;
-}
-
 /**
  * Events after `after`, oldest first, at most `limit`; null when `after` is not an event of the
  * last 24 hours.
@@ -256,7 +217,7 @@ export const findEventsBehind = async (
   em: EntityManager,
   after: string,
   limit: number,
-  filter: EventFilter,
+  filter: Partial<Omit<QueryliveEventsAfterArgs, 'after' | 'first'>>,
   now: Temporal.Instant,
 ): Promise<EventRow[] | null> => {
   if (!/^\d{1,18}$/.test(after)) return null;

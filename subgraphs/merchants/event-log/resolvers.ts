@@ -15,7 +15,8 @@ import type { Principal } from '../../platform/access/principal.ts';
 import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import type { WebhookDelivery } from '../entities.ts';
 import { findDeliveriesOfEvents } from '../find-merchants.ts';
-import { findLoggedEvent, publicIdOf, readEventLog, type LoggedEvent } from './read-event-log.ts';
+import type { LoggedEvent } from '../rows.ts';
+import { findLoggedEvent, publicIdOf, readEventLog } from './read-event-log.ts';
 
 type NamedShop = Pick<QueryeventLogArgs, 'merchantId' | 'shopId' | 'mode'>;
 

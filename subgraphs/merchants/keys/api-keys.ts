@@ -6,19 +6,29 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { FilterQuery, InferEntity } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ApiKeyIssued } from '../../../schema/generated/merchants.ts';
+import type {
+  ApiKeyIssued,
+  MutationapiKeyApproveArgs,
+  MutationapiKeyIssueArgs,
+  MutationapiKeyRotateArgs,
+  QueryapiKeysArgs,
+} from '../../../schema/generated/merchants.ts';
 import { ShopEntity } from '../../platform/database/entities.ts';
-import { findPage, given, type Page, type PageQuery } from '../../platform/database/keyset.ts';
+import { findPage, given, type Page } from '../../platform/database/keyset.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { Bus } from '../../platform/bus/bus.ts';
-import type { Mode } from '../../rules/mode.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import { textMistake } from '../../rules/texts.ts';
 import { scopes, type OperatorPrincipal } from '../../platform/access/principal.ts';
-import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
+import {
+  changeEntities,
+  changing,
+  type Acting,
+  type AuditedAction,
+} from '../../platform/database/audit.ts';
 import { ApiKeyEntity, type ApiKey } from '../entities.ts';
 import {
   approvalObstacle,
@@ -44,21 +54,26 @@ export interface ShopKey {
   readonly shopId: string;
 }
 
-const noShop = refuse('not_found', 'there is no such shop');
-const noKey = refuse('not_found', 'there is no such key');
-
-/** What a key is issued for; no scopes are all scopes. */
-interface KeyInput extends ShopKey {
-  readonly mode: Mode;
-  readonly scopes?: readonly string[] | null | undefined;
-  readonly name: string;
-  /** Null or absent: it never expires. */
-  readonly expiresAt?: Temporal.Instant | null | undefined;
+interface CacheDeps {
+  readonly database: Pick<Database, 'emOf'>;
+  readonly bus: Pick<Bus, 'publish'>;
 }
+
+/** Changes what is cached with a merchant's keys: every process drops its copy after the commit. */
+export const changeCached = async <Result extends object>(
+  { database, bus }: CacheDeps,
+  acting: Acting,
+  action: AuditedAction & { readonly merchantId: string },
+  change: Parameters<typeof changeEntities<Result>>[3],
+): Promise<Result | Refusal> => {
+  const changed = await changeEntities(database, acting, action, change);
+  if (!isRefusal(changed)) await bus.publish('keys', { merchantId: action.merchantId });
+  return changed;
+};
 
 /** Why a key may not have this name or expiry; null when it may. */
 const termsMistake = (
-  { name, expiresAt = null }: Pick<KeyInput, 'name' | 'expiresAt'>,
+  { name, expiresAt }: Pick<ApiKey, 'name' | 'expiresAt'>,
   now: Temporal.Instant,
 ): Refusal | null => {
   const mistake = textMistake('name', name, 0, keyName_max_chars);
@@ -107,7 +122,14 @@ const createKey = (
 export const issueApiKey = async (
   { database }: Pick<KeyDeps, 'database'>,
   acting: Acting,
-  { merchantId, shopId, mode, scopes: asked, name, expiresAt = null }: KeyInput,
+  {
+    merchantId,
+    shopId,
+    mode,
+    scopes: asked = null,
+    name,
+    expiresAt = null,
+  }: Required<MutationapiKeyIssueArgs>,
 ): Promise<ApiKeyIssued | Refusal> => {
   const wanted = asked ?? scopes;
   const unknown = wanted.filter((scope) => !scopes.some((known) => known === scope));
@@ -118,6 +140,7 @@ export const issueApiKey = async (
     );
   const mistake = termsMistake({ name, expiresAt }, acting.now());
   if (mistake) return mistake;
+  const noShop = refuse('not_found', 'there is no such shop');
   if (!isUuid(shopId)) return noShop;
   const id = randomUUID();
   const action: AuditedAction = { action: 'api_key.issue', merchantId, id };
@@ -139,37 +162,29 @@ export const issueApiKey = async (
 
 const personOf = ({ principal }: Acting) => (principal.kind === 'operator' ? principal : null);
 
-interface NamedKey {
-  readonly merchantId: string;
-  readonly apiKeyId: string;
-}
-
 /**
  * Replaces a key by a new one with the same shop, mode, scopes and name. The old one works for so
  * many hours more from when the new one works, which for a key that can pay out is its approval.
  * Refuses with `not_found`, with `not_pending` when the key does not work, and with `bad_request`.
  */
 export const rotateApiKey = async (
-  { database, bus }: KeyDeps,
+  deps: KeyDeps,
   acting: Acting,
   {
     merchantId,
     apiKeyId,
     overlapHours: overlap_h,
     expiresAt = null,
-  }: NamedKey & Pick<KeyInput, 'expiresAt'> & { readonly overlapHours: number },
+  }: Required<MutationapiKeyRotateArgs>,
 ): Promise<ApiKeyIssued | Refusal> => {
-  if (!isUuid(apiKeyId)) return noKey;
   if (overlap_h < 0 || overlap_h > keyOverlap_max_h)
     return refuse(
       'bad_request',
       `overlapHours: expected 0 to ${keyOverlap_max_h}, got ${overlap_h}`,
     );
   const id = randomUUID();
-  const action: AuditedAction = { action: 'api_key.rotate', merchantId, id };
-  const issued = await changeEntities(database, acting, action, async (em) => {
-    const key = await em.findOne(ApiKeyEntity, { merchantId, id: apiKeyId }, forUpdate);
-    if (!key) return noKey;
+  const where = { merchantId, id: apiKeyId };
+  const change = changing(ApiKeyEntity, apiKeyId, where, 'key', (key, em) => {
     const now = acting.now();
     const status = keyStatus(key, now);
     if (status !== 'active')
@@ -183,8 +198,7 @@ export const rotateApiKey = async (
     const terms = { id, merchantId, shopId, mode, scopes: same, name, expiresAt, requestedBy };
     return createKey(em, acting, { ...terms, replaces });
   });
-  if (!isRefusal(issued)) await bus.publish('keys', { merchantId });
-  return issued;
+  return changeCached(deps, acting, { action: 'api_key.rotate', merchantId, id }, change);
 };
 
 /** Ends the key that this one replaces, now that this one works. */
@@ -198,24 +212,19 @@ const endReplaced = async (
   if (old) em.assign(old, { expiresAt: endOfReplaced(old, overlap_h ?? 0, now) });
 };
 
-/** Applies `change` to a locked key; every process drops its cached copy. */
-const changeKey = async (
-  { database, bus }: KeyDeps,
+/** Applies `change` to a locked key. */
+const changeKey = (
+  deps: KeyDeps,
   acting: Acting,
-  name: 'api_key.approve' | 'api_key.revoke',
-  { merchantId, apiKeyId: id }: NamedKey,
+  action: 'api_key.approve' | 'api_key.revoke',
+  { merchantId, apiKeyId: id }: MutationapiKeyApproveArgs,
   change: (key: ApiKey, em: EntityManager) => Promise<Partial<ApiKey> | Refusal>,
 ): Promise<ApiKey | Refusal> => {
-  if (!isUuid(id)) return noKey;
-  const action: AuditedAction = { action: name, merchantId, id };
-  const changed = await changeEntities(database, acting, action, async (em) => {
-    const key = await em.findOne(ApiKeyEntity, { merchantId, id }, forUpdate);
-    if (!key) return noKey;
+  const inForce = changing(ApiKeyEntity, id, { merchantId, id }, 'key', async (key, em) => {
     const patch = await change(key, em);
     return isRefusal(patch) ? patch : em.assign(key, patch);
   });
-  if (!isRefusal(changed)) await bus.publish('keys', { merchantId });
-  return changed;
+  return changeCached(deps, acting, { action, merchantId, id }, inForce);
 };
 
 /**
@@ -225,7 +234,7 @@ const changeKey = async (
 export const approveApiKey = (
   deps: KeyDeps,
   acting: Acting & { readonly principal: OperatorPrincipal },
-  named: NamedKey,
+  named: MutationapiKeyApproveArgs,
 ): Promise<ApiKey | Refusal> =>
   changeKey(deps, acting, 'api_key.approve', named, async (key, em) => {
     const { subject } = acting.principal;
@@ -244,7 +253,7 @@ export const approveApiKey = (
 export const revokeApiKey = (
   deps: KeyDeps,
   acting: Acting,
-  named: NamedKey,
+  named: MutationapiKeyApproveArgs,
 ): Promise<ApiKey | Refusal> =>
   changeKey(deps, acting, 'api_key.revoke', named, async ({ revokedAt }) => ({
     revokedAt: revokedAt ?? acting.now(),
@@ -274,20 +283,13 @@ const hasStatus = (
   }
 };
 
-/** Which keys of a shop; null: of any. */
-export interface KeysQuery extends PageQuery {
-  readonly mode: Mode | null;
-  readonly status: ApiKeyStatus | null;
-}
-
 /**
  * A page of a shop's keys, newest first, including revoked ones. `bad_request` for a wrong size or
  * cursor.
  */
 export const listApiKeys = (
   em: EntityManager,
-  { merchantId, shopId }: ShopKey,
-  { mode, status, ...page }: KeysQuery,
+  { merchantId, shopId, mode = null, status = null, ...page }: ShopKey & Partial<QueryapiKeysArgs>,
   now: Temporal.Instant,
 ): Promise<Page<ApiKey> | Refusal> => {
   const where = { merchantId, shopId, ...given({ mode }), $and: [hasStatus(status, now)] };

@@ -38,25 +38,13 @@ const forOwnKeys =
     return shop[name];
   };
 
-interface KeysAsked {
-  readonly shop: ShopKey;
-  readonly page: PageQuery;
-}
-
 export const shopKeyFields = ({ database }: KeyDeps): ShopResolvers => {
   // A list of payments repeats the same shop.
   const keysOf = perCall(
-    (asked: readonly KeysAsked[], context) =>
+    (asked: readonly (ShopKey & PageQuery)[], context) =>
       Promise.all(
-        asked.map(async ({ shop, page }) =>
-          orThrow(
-            await listApiKeys(
-              database.emOf(context),
-              shop,
-              { ...page, mode: null, status: null },
-              context.now(),
-            ),
-          ),
+        asked.map(async (one) =>
+          orThrow(await listApiKeys(database.emOf(context), one, context.now())),
         ),
       ),
     (asked) => JSON.stringify(asked),
@@ -67,19 +55,18 @@ export const shopKeyFields = ({ database }: KeyDeps): ShopResolvers => {
     receiptsRequired: forOwnKeys('receiptsRequired'),
     allowList: ({ allowList }) => allowList,
     apiKeys: ({ merchantId, id }, page, context) =>
-      keysOf(context).load({ shop: { merchantId, shopId: id }, page }),
+      keysOf(context).load({ merchantId, shopId: id, ...page }),
   };
 };
 
 /** The keys of a shop as a list of its own. */
 export const keyQueries = ({ database }: Pick<KeyDeps, 'database'>) =>
   ({
-    apiKeys: async (_, { merchantId, shopId, mode = null, status = null, ...page }, context) => {
-      const owner = merchantOf(context.principal, merchantId);
-      if (!isUuid(shopId)) throw refusal('bad_request', 'shopId: expected a UUID');
-      const shop = { merchantId: owner, shopId };
-      const asked = { ...page, mode, status };
-      return orThrow(await listApiKeys(database.emOf(context), shop, asked, context.now()));
+    apiKeys: async (_, query, context) => {
+      const merchantId = merchantOf(context.principal, query.merchantId);
+      if (!isUuid(query.shopId)) throw refusal('bad_request', 'shopId: expected a UUID');
+      const asked = { ...query, merchantId };
+      return orThrow(await listApiKeys(database.emOf(context), asked, context.now()));
     },
   }) satisfies QueryResolvers;
 
@@ -103,8 +90,8 @@ export const keyMutations = (deps: KeyDeps & { readonly vaultKey: Keys }): Mutat
   apiKeyRotate: async (_, input, context) =>
     asType('ApiKeyIssued', await rotateApiKey(deps, context, input)),
   apiKeyUseNote: (_, { used }, { now }) => noteKeyUse(deps.database.pool, used, now()),
-  shopSignatureRequire: async (_, { required, bound, ...shop }, context) =>
-    asType('Shop', await requireSignature(deps, context, shop, { required, bound: bound ?? null })),
+  shopSignatureRequire: async (_, input, context) =>
+    asType('Shop', await requireSignature(deps, context, input)),
   shopSigningSecretRotate: async (_, shop, context) =>
     asType('ShopSigningSecretRotated', await rotateSigningSecret(deps, context, shop)),
   shopAllowListSet: async (_, { entries, ...shop }, context) =>

@@ -2,42 +2,16 @@
  * Reads the merchants' ledger: signed movements on a shop's merchant account
  * (docs/contract.md#balance-and-ledger).
  */
+import type { QueryledgerFileArgs } from '../../../schema/generated/merchants.ts';
 import type { KeyPrincipal } from '../../platform/access/principal.ts';
 import type { SourceKind } from '../../ledger/entities.ts';
-import {
-  cursorOf,
-  pageRange,
-  spanOf,
-  type Page,
-  type PageQuery,
-} from '../../platform/database/keyset.ts';
+import { cursorOf, pageRange, spanOf, type Page } from '../../platform/database/keyset.ts';
 import type { ListTable } from '../../platform/database/list-statements.ts';
-import { type ListedPage, openList } from '../../platform/database/lists.ts';
+import { openList } from '../../platform/database/lists.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
-import type { Mode } from '../../rules/mode.ts';
-import { ledgerTypes, type LedgerType } from '../../rules/postings.ts';
+import { ledgerTypes } from '../../rules/postings.ts';
 import { isRefusal, type Refusal } from '../../rules/refusal.ts';
-
-export interface LedgerRow {
-  readonly merchantId: string;
-  readonly id: string;
-  readonly shopId: string;
-  readonly mode: Mode;
-  readonly type: LedgerType;
-  /** Signed: credit positive, withholding negative. */
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly description: string;
-  readonly paymentId: string | null;
-  readonly payoutId: string | null;
-  readonly createdAt: Temporal.Instant;
-}
-
-interface LedgerFileQuery extends Pick<PageQuery, 'first' | 'after'> {
-  readonly from?: string | null | undefined;
-  readonly to?: string | null | undefined;
-  readonly type?: LedgerType | null | undefined;
-}
+import type { LedgerRow } from '../rows.ts';
 
 /** SQL: a posting's amount as the merchant sees it. */
 export const signedAmount = `case when to_account = 'merchant' then amount else -amount end`;
@@ -67,8 +41,6 @@ export const findMovements = (
   sourceIds: readonly string[],
   limit: number,
 ): Promise<LedgerRow[]> => run(runner, ofSources, [merchantId, kinds, sourceIds, limit]);
-
-export type LedgerPage = ListedPage<LedgerRow>;
 
 /**
  * Movements as callers list them, newest first. Over all merchants, only those without a payment.
@@ -137,7 +109,7 @@ interface PartRow {
 export const exportLedger = async (
   runner: Runner,
   { merchantId, shopId, mode }: Pick<KeyPrincipal, 'merchantId' | 'shopId' | 'mode'>,
-  { first, after, from = null, to = null, type = null }: LedgerFileQuery,
+  { first, after, from = null, to = null, type = null }: Partial<QueryledgerFileArgs>,
 ): Promise<LedgerFilePart | Refusal> => {
   const span = spanOf(from, to);
   if (isRefusal(span)) return span;

@@ -3,32 +3,30 @@
  * once, also under concurrent calls. A withholding is negative.
  */
 import { createHash } from 'node:crypto';
+import type {
+  MutationadjustmentRecordArgs,
+  MutationsettlementRecordArgs,
+} from '../../../schema/generated/merchants.ts';
 import type pg from 'pg';
 import { availableOf, bookPostings, lockMerchant, withinBound } from '../../ledger/balance.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import { isPlainText } from '../../rules/block.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
-import type { Mode } from '../../rules/mode.ts';
 import { largestAmount, minorUnits } from '../../rules/money.ts';
 import { adjustmentRecorded, settlementRecorded, type Posting } from '../../rules/postings.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { charactersOf } from '../../rules/texts.ts';
 import { changeEntities, type Acting } from '../../platform/database/audit.ts';
 import { missing, reasonMistake, type PolicyDeps } from '../policies/change-policy.ts';
-import { findMovements, type LedgerRow } from './read-ledger.ts';
+import type { LedgerRow } from '../rows.ts';
+import { findMovements } from './read-ledger.ts';
 
 const reference_max_chars = 100;
 
-interface Movement {
+/** Its amount is signed: as the merchant sees it. */
+interface Movement extends Required<MutationsettlementRecordArgs> {
   readonly kind: 'settlement' | 'adjustment';
-  readonly merchantId: string;
-  readonly shopId: string;
-  readonly mode: Mode;
-  readonly currency: string;
-  readonly reference: string;
   readonly description: string;
-  /** As the merchant sees it: signed. */
-  readonly amount: bigint;
   readonly postings: readonly Posting[];
 }
 
@@ -144,8 +142,6 @@ const record = async (
   return withinBound(recording, amount > 0n ? beyondUpperBound : beyondLowerBound);
 };
 
-type Input = Pick<Movement, 'merchantId' | 'shopId' | 'mode' | 'currency' | 'reference' | 'amount'>;
-
 const magnitude = (amount: bigint): bigint => {
   const positive = amount < 0n ? -amount : amount;
   return positive > largestAmount ? largestAmount : positive;
@@ -159,7 +155,7 @@ const magnitude = (amount: bigint): bigint => {
 export const recordSettlement = (
   deps: PolicyDeps,
   acting: Acting,
-  input: Input,
+  input: Required<MutationsettlementRecordArgs>,
 ): Promise<RecordedMovement | Refusal> => {
   const postings = settlementRecorded({ amount: minorUnits(magnitude(input.amount)) });
   return record(deps, acting, {
@@ -178,7 +174,7 @@ export const recordSettlement = (
 export const recordAdjustment = async (
   deps: PolicyDeps,
   acting: Acting,
-  { reason, ...input }: Input & { readonly reason: string },
+  { reason, ...input }: Required<MutationadjustmentRecordArgs>,
 ) => {
   const mistake = reasonMistake(reason);
   if (mistake) return mistake;

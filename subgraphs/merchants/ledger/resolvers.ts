@@ -11,7 +11,8 @@ import type { LedgerType } from '../../rules/postings.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { merchantOf, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
-import { pageOfLedger, type LedgerRow } from './read-ledger.ts';
+import type { LedgerRow } from '../rows.ts';
+import { pageOfLedger } from './read-ledger.ts';
 import { run, type Runner, type Statement } from '../../platform/database/statement.ts';
 import type { RowKey } from '../../platform/database/batch-calls.ts';
 

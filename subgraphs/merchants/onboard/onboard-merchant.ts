@@ -3,7 +3,11 @@
  * webhook endpoint. Each is a change of its own with an audit entry. All inputs are checked before
  * the first change.
  */
-import type { ApiKeyIssued, MutationResolvers } from '../../../schema/generated/merchants.ts';
+import type {
+  ApiKeyIssued,
+  MutationmerchantOnboardArgs,
+  MutationResolvers,
+} from '../../../schema/generated/merchants.ts';
 import type { Shop, Merchant } from '../../platform/database/entities.ts';
 import { checkWebhookUrl } from '../../platform/http/webhook-url.ts';
 import { asType } from '../../platform/access/access.ts';
@@ -26,12 +30,9 @@ import {
 } from '../webhooks/change-endpoint.ts';
 import type { ShownSecret } from '../webhooks/rules.ts';
 
-/** What is asked for. */
-interface OnboardInput {
-  readonly name: string;
+/** What is asked for; without an endpoint when it is null. */
+interface OnboardInput extends Pick<MutationmerchantOnboardArgs, 'name' | 'shopName'> {
   readonly profile: MerchantProfile;
-  readonly shopName: string;
-  /** Null: no endpoint. */
   readonly endpoint: EndpointSettings | null;
 }
 
@@ -68,10 +69,15 @@ const onboardMerchant = async (
   const merchant = await createMerchant(deps.database, acting, input.name, input.profile);
   if (isRefusal(merchant)) return merchant;
   const merchantId = merchant.id;
-  const shop = await createShop(deps, acting, { merchantId, name: input.shopName });
+  const shop = await createShop(deps, acting, {
+    merchantId,
+    name: input.shopName,
+    terminalName: null,
+  });
   if (isRefusal(shop)) return shop;
   const place = { merchantId, shopId: shop.id };
-  const apiKey = await issueApiKey(deps, acting, { ...place, mode: 'test', name: '' });
+  const terms = { mode: 'test', name: '', scopes: null, expiresAt: null } as const;
+  const apiKey = await issueApiKey(deps, acting, { ...place, ...terms });
   if (isRefusal(apiKey)) return apiKey;
   const endpoint = input.endpoint && (await createEndpoint(deps, acting, place, input.endpoint));
   return endpoint && isRefusal(endpoint) ? endpoint : { merchant, shop, apiKey, endpoint };

@@ -3,8 +3,12 @@
  * only.
  */
 import { randomUUID } from 'node:crypto';
+import type {
+  MutationblockEntryAddArgs,
+  MutationblockEntryRemoveArgs,
+} from '../../../schema/generated/merchants.ts';
 import { BlockEntryEntity, type BlockEntry } from '../../platform/policies/policies.ts';
-import { blockValue, blockValueExpected, type BlockKind } from '../../rules/block.ts';
+import { blockValue, blockValueExpected } from '../../rules/block.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { allKeys } from '../../platform/access/keys.ts';
 import { removing, type Acting } from '../../platform/database/audit.ts';
@@ -15,9 +19,6 @@ export const blocksPerMerchant_max = 10_000;
 
 const full = `a merchant's block list has at most ${blocksPerMerchant_max} entries`;
 
-/** An entry without the compared value. */
-export type BlockEntryRow = Omit<BlockEntry, 'value'>;
-
 /**
  * Blocks a value for all merchants (`merchantId` null) or for one. Refuses with `not_found`, or
  * with `bad_request` a value that does not fit its kind and an entry above the limit.
@@ -25,14 +26,8 @@ export type BlockEntryRow = Omit<BlockEntry, 'value'>;
 export const addBlockEntry = async (
   deps: PolicyDeps,
   acting: Acting,
-  input: {
-    readonly merchantId: string | null;
-    readonly kind: BlockKind;
-    readonly value: string;
-    readonly reason: string;
-  },
-): Promise<BlockEntryRow | Refusal> => {
-  const { merchantId, kind, reason } = input;
+  { merchantId = null, kind, reason, ...input }: MutationblockEntryAddArgs,
+): Promise<BlockEntry | Refusal> => {
   const [blocked, ...asBefore] = allKeys(deps.fingerprintKey).map((key) =>
     blockValue(key, kind, input.value),
   );
@@ -61,7 +56,7 @@ export const addBlockEntry = async (
 export const removeBlockEntry = (
   deps: PolicyDeps,
   acting: Acting,
-  { merchantId, id }: { readonly merchantId: string | null; readonly id: string },
+  { merchantId = null, id }: MutationblockEntryRemoveArgs,
 ): Promise<{ readonly id: string } | Refusal> => {
   const remove = removing(BlockEntryEntity, id, { id, merchantId }, 'entry on this list');
   return changePolicy(deps, acting, { action: 'block_entry.remove', merchantId, id }, remove);

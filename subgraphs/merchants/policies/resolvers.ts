@@ -1,6 +1,10 @@
 /** GraphQL resolvers for operator policies and for bookings by finance. */
 import { randomUUID } from 'node:crypto';
-import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
+import type {
+  MutationforbiddenPurposeAddArgs,
+  MutationResolvers,
+  QueryResolvers,
+} from '../../../schema/generated/merchants.ts';
 import { type Refusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { asType, orThrow, refusal } from '../../platform/access/access.ts';
@@ -33,7 +37,7 @@ import { BankRouteEntity } from '../../acquirers/entities.ts';
 const forbidPurpose = async (
   deps: PolicyDeps,
   acting: Acting,
-  input: { readonly word: string; readonly reason: string },
+  { reason, ...input }: MutationforbiddenPurposeAddArgs,
 ): Promise<ForbiddenWord | Refusal> => {
   const word = forbiddenWord(input.word);
   if (word === null)
@@ -41,7 +45,7 @@ const forbidPurpose = async (
       'bad_request',
       'word: expected up to 200 characters with a letter or a digit, and * only at the end',
     );
-  const mistake = reasonMistake(input.reason);
+  const mistake = reasonMistake(reason);
   if (mistake) return mistake;
   const id = randomUUID();
   return changePolicy(
@@ -51,24 +55,10 @@ const forbidPurpose = async (
     async (em) => {
       const known = await em.findOne(ForbiddenWordEntity, { word });
       if (known) return known;
-      const { reason } = input;
       return em.create(ForbiddenWordEntity, { id, word, reason, createdAt: acting.now() });
     },
   );
 };
-
-/** Allows a word again. Refuses with `not_found`. */
-const allowPurpose = (
-  deps: PolicyDeps,
-  acting: Acting,
-  id: string,
-): Promise<{ readonly id: string } | Refusal> =>
-  changePolicy(
-    deps,
-    acting,
-    { action: 'forbidden_purpose.remove', merchantId: null, id },
-    removing(ForbiddenWordEntity, id, { id }, 'forbidden purpose'),
-  );
 
 const shopNamed = (shopId: string | null | undefined): string | null => {
   if (shopId && !isUuid(shopId)) throw refusal('not_found', 'there is no such shop');
@@ -130,8 +120,11 @@ export const policyMutations = (deps: PolicyDeps): MutationResolvers => ({
     ),
   forbiddenPurposeAdd: async (_, input, context) =>
     asType('ForbiddenPurpose', await forbidPurpose(deps, context, input)),
-  forbiddenPurposeRemove: async (_, { id }, context) =>
-    asType('PolicyRemoved', await allowPurpose(deps, context, id)),
+  forbiddenPurposeRemove: async (_, { id }, context) => {
+    const action = { action: 'forbidden_purpose.remove', merchantId: null, id } as const;
+    const remove = removing(ForbiddenWordEntity, id, { id }, 'forbidden purpose');
+    return asType('PolicyRemoved', await changePolicy(deps, context, action, remove));
+  },
   exchangeRateSet: async (_, input, context) =>
     asType('ExchangeRate', await setExchangeRate(deps, context, input)),
   settlementRecord: async (_, input, context) =>

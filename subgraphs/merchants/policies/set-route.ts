@@ -1,13 +1,16 @@
 /**
  * Operators set routes to banks: the connector for an operation and method of a shop in live mode.
  */
-import type { MutationbankRouteSetArgs } from '../../../schema/generated/merchants.ts';
+import type {
+  MutationbankRouteRemoveArgs,
+  MutationbankRouteSetArgs,
+} from '../../../schema/generated/merchants.ts';
 import { randomUUID } from 'node:crypto';
 import { BankRouteEntity, type BankRoute } from '../../acquirers/entities.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { methodsOf } from '../../rules/banks.ts';
-import { changeEntities, removing, type Acting } from '../../platform/database/audit.ts';
-import { lockShop } from '../shops/change-shop.ts';
+import { changeEntities, changing, removing, type Acting } from '../../platform/database/audit.ts';
+import { ShopEntity } from '../../platform/database/entities.ts';
 import type { PolicyDeps } from './change-policy.ts';
 
 const priority_max = 1_000;
@@ -39,28 +42,22 @@ export const setRoute = async (
   if (mistake) return refuse('bad_request', mistake);
   const { merchantId, shopId, mode, operation, method, connector, priority, active } = input;
   const id = randomUUID();
-  return changeEntities(
-    database,
-    acting,
-    { action: 'bank_route.set', merchantId, id },
-    async (em) => {
-      // The shop is locked, so that concurrent calls create one route.
-      if (!(await lockShop(em, { merchantId, shopId })))
-        return refuse('not_found', 'there is no such shop');
-      const once = { merchantId, shopId, mode, operation, method, connector };
-      const route = await em.findOne(BankRouteEntity, once);
-      return route
-        ? em.assign(route, { priority, active })
-        : em.create(BankRouteEntity, { ...once, id, priority, active, createdAt: acting.now() });
-    },
-  );
+  // The shop is locked, so that concurrent calls create one route.
+  const set = changing(ShopEntity, shopId, { merchantId, id: shopId }, 'shop', async (_, em) => {
+    const once = { merchantId, shopId, mode, operation, method, connector };
+    const route = await em.findOne(BankRouteEntity, once);
+    return route
+      ? em.assign(route, { priority, active })
+      : em.create(BankRouteEntity, { ...once, id, priority, active, createdAt: acting.now() });
+  });
+  return changeEntities(database, acting, { action: 'bank_route.set', merchantId, id }, set);
 };
 
 /** Removes a route. Refuses with `not_found`. */
 export const removeRoute = (
   { database }: PolicyDeps,
   acting: Acting,
-  { merchantId, id }: { readonly merchantId: string; readonly id: string },
+  { merchantId, id }: MutationbankRouteRemoveArgs,
 ): Promise<{ readonly id: string } | Refusal> => {
   const remove = removing(BankRouteEntity, id, { merchantId, id }, 'route');
   return changeEntities(database, acting, { action: 'bank_route.remove', merchantId, id }, remove);

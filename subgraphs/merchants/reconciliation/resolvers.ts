@@ -7,7 +7,7 @@ import type {
   MutationreconciliationDifferenceResolveArgs,
 } from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
-import { platformMerchantId, isUuid } from '../../rules/ids.ts';
+import { platformMerchantId, isUuid, merchantOrNone } from '../../rules/ids.ts';
 import { type Refusal, refuse } from '../../rules/refusal.ts';
 import { asType, orThrow } from '../../platform/access/access.ts';
 import {
@@ -20,10 +20,10 @@ import {
 import { addRegistryPart, matchReconciliation, openReconciliation } from './upload-report.ts';
 import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
 import { findPage, given, type Page } from '../../platform/database/keyset.ts';
-import { forUpdate } from '../../platform/database/orm-connections.ts';
 import {
   actorOf,
   changeEntities,
+  changing,
   type Acting,
   type AuditedAction,
 } from '../../platform/database/audit.ts';
@@ -54,20 +54,18 @@ export const resolveDifference = async (
   acting: Acting,
   { merchantId = null, id, note }: MutationreconciliationDifferenceResolveArgs,
 ): Promise<ReconciliationDifference | Refusal> => {
-  const none = refuse('not_found', 'there is no such difference');
-  if (!isUuid(id)) return none;
   const mistake = reasonMistake(note);
   if (mistake) return mistake;
   const action: AuditedAction = { action: 'reconciliation_difference.resolve', merchantId, id };
-  return changeEntities(database, acting, action, async (em) => {
-    const key = { merchantId: merchantId ?? platformMerchantId, id };
-    const difference = await em.findOne(ReconciliationDifferenceEntity, key, forUpdate);
-    if (!difference) return none;
+  const key = { merchantId: merchantId ?? platformMerchantId, id };
+  const entity = ReconciliationDifferenceEntity;
+  const resolve = changing(entity, id, key, 'difference', (difference, em) => {
     if (difference.resolvedAt)
       return refuse('bad_request', 'id: the difference is already resolved');
     const resolvedBy = actorOf(acting.principal).actor;
     return em.assign(difference, { resolvedAt: acting.now(), resolvedBy, note });
   });
+  return changeEntities(database, acting, action, resolve);
 };
 
 interface Deps {
@@ -114,8 +112,7 @@ export const reconciliationFields = ({ database }: Pick<Deps, 'database'>) => {
         openOf(context).load(id),
     },
     ReconciliationDifference: {
-      merchantId: ({ merchantId }: ReconciliationDifference) =>
-        merchantId === platformMerchantId ? null : merchantId,
+      merchantId: ({ merchantId }: ReconciliationDifference) => merchantOrNone(merchantId),
       atBank: ({ atBank }: ReconciliationDifference) => shownSide(atBank),
       here: ({ here }: ReconciliationDifference) => shownSide(here),
     },

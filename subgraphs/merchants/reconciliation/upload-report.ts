@@ -10,10 +10,10 @@ import { type ReportLine, reportedKinds, reportedStatuses } from '../../acquirer
 import {
   actorOf,
   changeEntities,
+  changing,
   type Acting,
   type AuditedAction,
 } from '../../platform/database/audit.ts';
-import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import type { AuditAction } from '../../rules/audit-action.ts';
 import { isPlainText } from '../../rules/block.ts';
@@ -27,7 +27,10 @@ import {
   ReconciliationRunEntity,
   type ReconciliationRun,
 } from './entities.ts';
-import type { MutationreconciliationOpenArgs } from '../../../schema/generated/merchants.ts';
+import type {
+  MutationreconciliationOpenArgs,
+  MutationreconciliationPartAddArgs,
+} from '../../../schema/generated/merchants.ts';
 
 const reference_max_chars = 100;
 /** Mistakes listed at once at most. */
@@ -139,8 +142,6 @@ export const openReconciliation = (
   });
 };
 
-const none = refuse('not_found', 'there is no such reconciliation');
-
 /** Locks a run and changes it, with the change's entry. */
 const changeRun = async (
   database: Uploading,
@@ -148,15 +149,14 @@ const changeRun = async (
   { action, id }: { readonly action: AuditAction; readonly id: string },
   change: (em: EntityManager, opened: ReconciliationRun) => Promise<ReconciliationRun | Refusal>,
 ): Promise<ReconciliationRun | Refusal> => {
-  if (!isUuid(id)) return none;
-  return changeEntities(database, acting, { action, merchantId: null, id }, async (em, notes) => {
-    const opened = await em.findOne(ReconciliationRunEntity, { id }, forUpdate);
-    if (!opened) return none;
+  const entity = ReconciliationRunEntity;
+  const noted = changing(entity, id, { id }, 'reconciliation', async (opened, em, notes) => {
     notes.before = auditState(opened);
     const changed = await change(em, opened);
     notes.after = auditState(opened);
     return changed;
   });
+  return changeEntities(database, acting, { action, merchantId: null, id }, noted);
 };
 
 // Parses a registry uploaded by an operator: CSV with a header, one line for each operation. A text
@@ -268,7 +268,7 @@ export const readRegistry = (
 export const addRegistryPart = (
   database: Uploading,
   acting: Acting,
-  { runId, part, csv }: { readonly runId: string; readonly part: number; readonly csv: string },
+  { runId, part, csv }: MutationreconciliationPartAddArgs,
 ): Promise<ReconciliationRun | Refusal> =>
   changeRun(database, acting, { action: 'reconciliation.add', id: runId }, async (em, opened) => {
     const digest = createHash('sha256').update(csv).digest('hex');

@@ -1,7 +1,7 @@
 /** GraphQL resolvers for the console's search. */
 import type { QueryResolvers } from '../../../schema/generated/merchants.ts';
 import type { OnPool } from '../../platform/database/orm.ts';
-import { platformMerchantId, isUuid } from '../../rules/ids.ts';
+import { merchantOrNone, isUuid } from '../../rules/ids.ts';
 import { anyMerchantOf } from '../../platform/access/access.ts';
 import { searchAnything, type Found } from './search-anything.ts';
 
@@ -38,7 +38,7 @@ export const searchQueries = ({ database: { pool } }: OnPool) =>
 /** Results as objects of their own subgraphs. */
 export const searchFields = {
   SearchHit: {
-    merchantId: ({ merchantId }: Found) => (merchantId === platformMerchantId ? null : merchantId),
+    merchantId: ({ merchantId }: Found) => merchantOrNone(merchantId),
     payment: ({ merchantId, paymentId }: Found) =>
       paymentId === null ? null : { merchantId, id: paymentId },
     refund: entity(['refund']),

@@ -1,7 +1,8 @@
 /** Lists the people logged in to the console, and ends another person's session. */
 import { randomUUID } from 'node:crypto';
-import { makeConsoleLink } from '../../platform/access/link-person.ts';
-import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
+import type { MutationpersonInviteArgs } from '../../../schema/generated/merchants.ts';
+import { makeConsoleLink, type LinkPerson } from '../../platform/access/link-person.ts';
+import type { OperatorPrincipal } from '../../platform/access/principal.ts';
 import { writeEntry, type AuditedAction, type Acting } from '../../platform/database/audit.ts';
 import { given } from '../../platform/database/keyset.ts';
 import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
@@ -18,8 +19,7 @@ import {
 } from '../entities.ts';
 import { invitationLife_h, lasting, type SessionDeps } from './sessions.ts';
 
-/** A session as an administrator sees it, without its secret's digest. */
-export type PersonSession = Omit<ConsoleSession, 'digest' | 'endedAt'>;
+type ActingPerson = Acting & { readonly principal: OperatorPrincipal };
 
 const shown_max = 200;
 
@@ -28,7 +28,7 @@ export const findPeople = (
   { database }: Pick<SessionDeps, 'database'>,
   { merchantId }: OperatorPrincipal,
   now: Temporal.Instant,
-): Promise<PersonSession[]> =>
+): Promise<ConsoleSession[]> =>
   database
     .fork()
     .find(
@@ -43,9 +43,9 @@ export const findPeople = (
  */
 export const endPersonSession = async (
   { database, bus }: SessionDeps,
-  acting: Acting & { readonly principal: OperatorPrincipal },
+  acting: ActingPerson,
   id: string,
-): Promise<PersonSession | Refusal> => {
+): Promise<ConsoleSession | Refusal> => {
   const none = refuse('not_found', 'there is no such session');
   if (!isUuid(id)) return none;
   const now = acting.now();
@@ -77,16 +77,11 @@ export interface InvitationDeps {
 }
 
 /** An invitation that waits. */
-export interface PersonInvitation {
+export interface PersonInvitation extends LinkPerson {
   readonly id: string;
-  readonly subject: string;
-  readonly role: Role;
-  readonly merchantId: string | null;
   readonly invitedBy: string;
   readonly expiresAt: Temporal.Instant;
 }
-
-type ActingPerson = Acting & { readonly principal: OperatorPrincipal };
 
 const waiting = (now: Temporal.Instant) => ({
   id: { $ne: null },
@@ -108,13 +103,6 @@ export const findInvitations = async (
   return (await database.fork().find(ConsoleLinkEntity, where, order)).filter(isInvitation);
 };
 
-interface Invited {
-  readonly email: string;
-  readonly role: Role;
-  /** Null: the platform's staff. */
-  readonly merchantId: string | null;
-}
-
 /**
  * Makes the link that lets a person in once, with an audit entry. `bad_request` for a wrong address
  * and where an issuer says who people are, `not_found` for a merchant that is not the caller's.
@@ -122,7 +110,7 @@ interface Invited {
 export const invitePerson = async (
   { database, publicUrl, issuer }: InvitationDeps,
   acting: ActingPerson,
-  { email, role, merchantId }: Invited,
+  { email, role, merchantId = null }: MutationpersonInviteArgs,
 ): Promise<{ readonly url: string; readonly invitation: PersonInvitation } | Refusal> => {
   if (issuer !== null)
     return refuse('bad_request', `email: people come from ${issuer}; add the person there`);

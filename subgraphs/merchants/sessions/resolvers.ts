@@ -64,11 +64,8 @@ export const sessionQueries = (deps: PeopleDeps): QueryResolvers => ({
 });
 
 export const sessionMutations = (deps: PeopleDeps): MutationResolvers => ({
-  personInvite: async (_, { email, role, merchantId = null }, context) =>
-    asType(
-      'PersonInvited',
-      await invitePerson(deps, actingPerson(context), { email, role, merchantId }),
-    ),
+  personInvite: async (_, input, context) =>
+    asType('PersonInvited', await invitePerson(deps, actingPerson(context), input)),
   personInvitationWithdraw: async (_, { id }, context) =>
     asType('PersonInvitation', await withdrawInvitation(deps, actingPerson(context), id)),
   consoleSessionOpen: (_, { digest, subject, role, merchantId }, context) =>

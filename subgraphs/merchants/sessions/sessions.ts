@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { unnamedPerson } from '../../platform/access/link-person.ts';
-import type { OperatorPrincipal, Role } from '../../platform/access/principal.ts';
+import { unnamedPerson, type LinkPerson } from '../../platform/access/link-person.ts';
+import type { OperatorPrincipal } from '../../platform/access/principal.ts';
 import type { Bus } from '../../platform/bus/bus.ts';
 import { writeEntry, type AuditedAction, type Acting } from '../../platform/database/audit.ts';
 import { openKnownMerchants } from '../../platform/database/known-merchants.ts';
@@ -19,14 +19,6 @@ import { ConsoleLinkEntity, ConsoleSessionEntity, type ConsoleSession } from '..
 export interface SessionDeps {
   readonly database: Pick<Database, 'pool' | 'fork'>;
   readonly bus: Bus;
-}
-
-/** The person who logs in. */
-export interface Person {
-  readonly subject: string;
-  readonly role: Role;
-  /** Null: all merchants. */
-  readonly merchantId: string | null;
 }
 
 // How long people stay logged in to the console.
@@ -42,16 +34,11 @@ export const invitationLife_h = 72;
 /** Ended sessions and links are removed so long after their end. */
 export const sessionKept_days = 30;
 
-/** A session as it is kept, as far as its end depends on it. */
-interface SessionTimes {
-  /** Its last request, kept to the minute. */
-  readonly seenAt: Temporal.Instant;
-  /** Its absolute end. */
-  readonly endsAt: Temporal.Instant;
-}
-
 /** When a session ends unless it is used: the earlier of its idle and its absolute end. */
-export const endOf = ({ seenAt, endsAt }: SessionTimes): Temporal.Instant => {
+export const endOf = ({
+  seenAt,
+  endsAt,
+}: Pick<ConsoleSession, 'seenAt' | 'endsAt'>): Temporal.Instant => {
   const idle = seenAt.add({ minutes: sessionIdle_min });
   return idle.epochMilliseconds < endsAt.epochMilliseconds ? idle : endsAt;
 };
@@ -94,7 +81,7 @@ const open = (
   { database }: SessionDeps,
   { requestId, now }: Acting,
   digest: string,
-  by: { readonly person: Person } | { readonly link: string },
+  by: { readonly person: LinkPerson } | { readonly link: string },
 ): Promise<ConsoleSession | null> =>
   database.fork().transactional(async (em) => {
     const at = now();
@@ -128,7 +115,7 @@ export const openSession = async (
   deps: SessionDeps,
   acting: Acting,
   digest: string,
-  person: Person,
+  person: LinkPerson,
 ): Promise<ConsoleSession> => {
   if (person.merchantId !== null && !isUuid(person.merchantId)) throw new Error('no merchant id');
   const session = await open(deps, acting, digest, { person });
@@ -151,7 +138,7 @@ export const useLink = (
 export const makeLink = async (
   { database }: Pick<SessionDeps, 'database'>,
   digest: string,
-  person: Person | null,
+  person: LinkPerson | null,
   now: Temporal.Instant,
 ): Promise<Temporal.Instant | null> => {
   const merchantId = person?.merchantId ?? null;

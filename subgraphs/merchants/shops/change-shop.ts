@@ -3,16 +3,22 @@
  * are shown once and stored encrypted.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { EntityManager } from '@mikro-orm/postgresql';
-import type { WebhookSecretRotated } from '../../../schema/generated/merchants.ts';
+import type {
+  MutationshopCreateArgs,
+  MutationshopRenameArgs,
+  WebhookSecretRotated,
+} from '../../../schema/generated/merchants.ts';
 import { ShopEntity, type Shop, MerchantEntity } from '../../platform/database/entities.ts';
-import { isUuid } from '../../rules/ids.ts';
-import { forUpdate } from '../../platform/database/orm-connections.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { seal, type Keys } from '../../platform/access/keys.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
-import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
+import {
+  changeEntities,
+  changing,
+  type Acting,
+  type AuditedAction,
+} from '../../platform/database/audit.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
 import {
   nameMistake,
@@ -27,15 +33,6 @@ export interface ShopDeps {
   readonly vaultKey: Keys;
 }
 
-const noShop = (): Refusal => refuse('not_found', 'there is no such shop');
-
-/** Locks a shop for a change; null where the merchant has no such shop. */
-export const lockShop = async (
-  em: EntityManager,
-  { merchantId, shopId }: ShopKey,
-): Promise<Shop | null> =>
-  isUuid(shopId) ? em.findOne(ShopEntity, { merchantId, id: shopId }, forUpdate) : null;
-
 /**
  * Creates a shop with its terminal and its own webhook secret. Refuses with
  * `not_found` without the merchant, and a wrong name or one shop too many with `bad_request`.
@@ -43,21 +40,15 @@ export const lockShop = async (
 export const createShop = async (
   { database, vaultKey }: ShopDeps,
   acting: Acting,
-  input: {
-    readonly merchantId: string;
-    readonly name: string;
-    readonly terminalName?: string | null | undefined;
-  },
+  { merchantId, name, ...input }: MutationshopCreateArgs,
 ): Promise<Shop | Refusal> => {
-  const { merchantId, name } = input;
   const terminalName = input.terminalName ?? name;
   const mistake = nameMistake('name', name) ?? nameMistake('terminalName', terminalName);
   if (mistake) return refuse('bad_request', mistake);
   const id = randomUUID();
-  return changeEntities(database, acting, { action: 'shop.create', merchantId, id }, async (em) => {
-    // The merchant is locked before its shops are counted, so concurrent creations count.
-    const merchant = await em.findOne(MerchantEntity, { id: merchantId }, forUpdate);
-    if (!merchant) return refuse('not_found', 'there is no such merchant');
+  const where = { id: merchantId };
+  // The merchant is locked before its shops are counted, so concurrent creations count.
+  const create = changing(MerchantEntity, merchantId, where, 'merchant', async (_, em) => {
     if ((await em.count(ShopEntity, { merchantId })) >= shopsPerMerchant_max)
       return refuse('bad_request', `a merchant has at most ${shopsPerMerchant_max} shops`);
     return em.create(ShopEntity, {
@@ -77,6 +68,7 @@ export const createShop = async (
       createdAt: acting.now(),
     });
   });
+  return changeEntities(database, acting, { action: 'shop.create', merchantId, id }, create);
 };
 
 /**
@@ -86,22 +78,18 @@ export const createShop = async (
 export const renameShop = async (
   { database }: Pick<ShopDeps, 'database'>,
   acting: Acting,
-  { merchantId, shopId }: ShopKey,
-  {
-    name,
-    terminalName = null,
-  }: { readonly name: string; readonly terminalName?: string | null | undefined },
+  { merchantId, shopId, name, terminalName = null }: MutationshopRenameArgs,
 ): Promise<Shop | Refusal> => {
   const mistake =
     nameMistake('name', name) ??
     (terminalName === null ? null : nameMistake('terminalName', terminalName));
   if (mistake) return refuse('bad_request', mistake);
   const action: AuditedAction = { action: 'shop.rename', merchantId, id: shopId };
-  return changeEntities(database, acting, action, async (em) => {
-    const shop = await lockShop(em, { merchantId, shopId });
-    if (!shop) return noShop();
-    return em.assign(shop, { name, terminalName: terminalName ?? shop.terminalName });
-  });
+  const where = { merchantId, id: shopId };
+  const rename = changing(ShopEntity, shopId, where, 'shop', (shop, em) =>
+    em.assign(shop, { name, terminalName: terminalName ?? shop.terminalName }),
+  );
+  return changeEntities(database, acting, action, rename);
 };
 
 /**
@@ -122,9 +110,8 @@ export const rotateShopSecret = async (
     id: shopId,
     view: 'rotation',
   };
-  return changeEntities(database, acting, action, async (em, notes) => {
-    const shop = await lockShop(em, { merchantId, shopId });
-    if (!shop) return noShop();
+  const where = { merchantId, id: shopId };
+  const rotate = changing(ShopEntity, shopId, where, 'shop', (shop, em, notes) => {
     const secret = makeWebhookSecret(randomBytes(32));
     const previousUntil = overlapEnd(acting.now(), overlapHours);
     em.assign(shop, {
@@ -135,4 +122,5 @@ export const rotateShopSecret = async (
     notes.before = null;
     return { ...shownSecret(secret), previousUntil };
   });
+  return changeEntities(database, acting, action, rotate);
 };

@@ -5,15 +5,15 @@
  * topic `keys`.
  */
 import { randomBytes } from 'node:crypto';
+import type { MutationshopSignatureRequireArgs } from '../../../schema/generated/merchants.ts';
 import { readAddressEntry } from '../../platform/access/address-list.ts';
 import { seal, type Keys } from '../../platform/access/keys.ts';
-import type { Shop } from '../../platform/database/entities.ts';
+import { ShopEntity, type Shop } from '../../platform/database/entities.ts';
 import type { AuditVerb } from '../../rules/audit-action.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
-import { changeEntities, type Acting, type AuditedAction } from '../../platform/database/audit.ts';
-import type { KeyDeps, ShopKey } from '../keys/api-keys.ts';
+import { changing, type Acting } from '../../platform/database/audit.ts';
+import { changeCached, type KeyDeps, type ShopKey } from '../keys/api-keys.ts';
 import { makeSigningSecret } from '../keys/rules.ts';
-import { lockShop } from './change-shop.ts';
 
 /** Entries of a shop's allow-list. */
 const allowList_max = 200;
@@ -27,14 +27,12 @@ type Protection = Pick<
   | 'receiptsRequired'
 >;
 
-const noShop = refuse('not_found', 'there is no such shop');
-
 /**
  * Changes a shop's protection: `decide` receives the current one and returns the changes, or
  * refuses.
  */
-const changeProtection = async (
-  { database, bus }: KeyDeps,
+const changeProtection = (
+  deps: KeyDeps,
   acting: Acting,
   {
     shop: { merchantId, shopId },
@@ -43,23 +41,18 @@ const changeProtection = async (
   }: { readonly shop: ShopKey; readonly verb: AuditVerb<'shop'>; readonly view?: string },
   decide: (shop: Shop) => Partial<Protection> | Refusal,
 ): Promise<Shop | Refusal> => {
-  const action: AuditedAction = { action: `shop.${verb}`, merchantId, id: shopId, view };
-  const changed = await changeEntities(database, acting, action, async (em) => {
-    const shop = await lockShop(em, { merchantId, shopId });
-    if (!shop) return noShop;
+  const where = { merchantId, id: shopId };
+  const change = changing(ShopEntity, shopId, where, 'shop', (shop, em) => {
     const decided = decide(shop);
     return isRefusal(decided) ? decided : em.assign(shop, decided);
   });
-  if (!isRefusal(changed)) await bus.publish('keys', { merchantId });
-  return changed;
+  return changeCached(
+    deps,
+    acting,
+    { action: `shop.${verb}`, merchantId, id: shopId, view },
+    change,
+  );
 };
-
-/** The signature requirement. */
-interface SignatureDemand {
-  readonly required: boolean;
-  /** Whether signatures must cover the whole request. Null: unchanged while they are required. */
-  readonly bound: boolean | null;
-}
 
 const notRequired = refuse('bad_request', 'bound: allowed only if signatures are required');
 const noSecret = refuse(
@@ -68,14 +61,14 @@ const noSecret = refuse(
 );
 
 /**
- * Turns required request signatures on or off. Refuses with `not_found`, or with `bad_request`
+ * Turns required request signatures on or off. `bound` says whether they must cover the whole
+ * request; without it, that is unchanged while they are required. Refuses with `not_found`, or with `bad_request`
  * while there is no signing secret.
  */
 export const requireSignature = (
   deps: KeyDeps,
   acting: Acting,
-  shop: ShopKey,
-  { required, bound }: SignatureDemand,
+  { required, bound, ...shop }: MutationshopSignatureRequireArgs,
 ): Promise<Shop | Refusal> =>
   changeProtection(
     deps,

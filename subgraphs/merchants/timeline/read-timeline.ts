@@ -4,62 +4,29 @@
  * last rows.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-// The operations' types: the subgraph's own types import this file.
 import type { PaymentStatus, RefundStatus } from '../../../schema/generated/operations.ts';
-import { type BankCall, BankCallEntity } from '../../acquirers/entities.ts';
+import { BankCallEntity } from '../../acquirers/entities.ts';
 import { refusal } from '../../platform/access/access.ts';
-import { AuditEntryEntity, type AuditEntry } from '../../platform/database/entities.ts';
+import { AuditEntryEntity } from '../../platform/database/entities.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { columns, run, type Runner } from '../../platform/database/statement.ts';
 import type { EntityReference } from '../../platform/graph/entities.ts';
 import { perCall, type SubgraphContext } from '../../platform/graph/subgraph.ts';
 import { readTexts } from '../audit.ts';
-import { WebhookDeliveryEntity, type WebhookAttempt, type WebhookDelivery } from '../entities.ts';
-import { findMovements, type LedgerRow } from '../ledger/read-ledger.ts';
+import { WebhookDeliveryEntity } from '../entities.ts';
+import { findMovements } from '../ledger/read-ledger.ts';
 import { findAttempts } from '../list-cabinet.ts';
+import type {
+  AttemptRow,
+  CreatedRow,
+  OpenedRow,
+  RefundRow,
+  StatusRow,
+  TimelineRow,
+} from '../rows.ts';
 
 /** Rows shown of each part at most: the last ones. */
 const shownOfPart_max = 100;
-
-type Entry<Name extends string, Rest> = {
-  readonly __typename: Name;
-  readonly at: Temporal.Instant;
-} & Rest;
-
-/** The payment's origin; the id is that of the key, the link, the subscription or the token. */
-type CreatedRow = Entry<
-  'TimelineCreated',
-  {
-    readonly by: 'key' | 'link' | 'subscription' | 'token';
-    readonly makerId: string | null;
-    readonly keyPrefix: string | null;
-  }
->;
-type OpenedRow = Entry<'TimelinePageOpened', object>;
-export type StatusRow = Entry<'TimelineStatus', { readonly status: PaymentStatus }>;
-export type BankCallRow = Entry<
-  'TimelineBankCall',
-  BankCall & { readonly operationId: string; readonly durationMs: number }
->;
-export type RefundRow = Entry<
-  'TimelineRefund',
-  { readonly refund: EntityReference; readonly status: RefundStatus; readonly amount: bigint }
->;
-export type AttemptRow = Entry<
-  'TimelineWebhookAttempt',
-  { readonly delivery: WebhookDelivery; readonly attempt: WebhookAttempt }
->;
-export type PostingRow = Entry<'TimelinePosting', { readonly entry: LedgerRow }>;
-export type AuditRow = Entry<'TimelineAudit', { readonly entry: AuditEntry }>;
-export type TimelineRow =
-  | CreatedRow
-  | OpenedRow
-  | StatusRow
-  | BankCallRow
-  | RefundRow
-  | AttemptRow
-  | PostingRow
-  | AuditRow;
 
 interface Life {
   readonly status: PaymentStatus;

@@ -2,7 +2,11 @@
 import { viewName_max_chars } from '../../../schema/limits.ts';
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { MutationResolvers, QueryResolvers } from '../../../schema/generated/merchants.ts';
+import type {
+  MutationResolvers,
+  MutationsavedViewSaveArgs,
+  QueryResolvers,
+} from '../../../schema/generated/merchants.ts';
 import type { Database } from '../../platform/database/orm.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
@@ -28,16 +32,8 @@ const viewsPerPerson_max = 50;
 const section_max_chars = 40;
 const search_max_chars = 2_000;
 
-interface NamedView {
-  /** The console's section: `payments`. */
-  readonly section: string;
-  readonly name: string;
-  /** The search part of an address, without the `?`. */
-  readonly search: string;
-}
-
 /** What is wrong with a view; null when nothing is. */
-const viewMistake = ({ section, name, search }: NamedView): string | null => {
+const viewMistake = ({ section, name, search }: MutationsavedViewSaveArgs): string | null => {
   if (!/^[a-z][a-z-]*$/.test(section) || section.length > section_max_chars)
     return `section: expected up to ${section_max_chars} letters a to z`;
   if (name.trim() === '') return 'name: must not be empty';
@@ -85,7 +81,7 @@ const lockPerson: Statement = {
 const saveView = async (
   database: Pick<Database, 'emOf'>,
   acting: Acting,
-  view: NamedView,
+  view: MutationsavedViewSaveArgs,
 ): Promise<SavedView | Refusal> => {
   const mistake = viewMistake(view);
   if (mistake) return refuse('bad_request', mistake);
@@ -101,18 +97,6 @@ const saveView = async (
       return refuse('bad_request', `a person can save at most ${viewsPerPerson_max} views`);
     return em.create(SavedViewEntity, { ...owner, id, ...view, savedAt: acting.now() });
   });
-};
-
-/** Removes one of the caller's views; `not_found` when it is none. */
-const deleteView = (
-  database: Pick<Database, 'emOf'>,
-  acting: Acting,
-  id: string,
-): Promise<{ readonly id: string } | Refusal> => {
-  const owner = ownerOf(acting);
-  const action: AuditedAction = { action: 'saved_view.delete', merchantId: owner.merchantId, id };
-  const remove = removing(SavedViewEntity, id, { ...owner, id }, 'view');
-  return changeEntities(database, acting, action, remove);
 };
 
 interface ViewDeps {
@@ -131,6 +115,11 @@ export const viewMutations = ({ database }: ViewDeps) =>
   ({
     savedViewSave: async (_, view, context) =>
       asType('SavedView', await saveView(database, context, view)),
-    savedViewDelete: async (_, { id }, context) =>
-      asType('SavedViewDeleted', await deleteView(database, context, id)),
+    savedViewDelete: async (_, { id }, context) => {
+      const owner = ownerOf(context);
+      const { merchantId } = owner;
+      const action: AuditedAction = { action: 'saved_view.delete', merchantId, id };
+      const remove = removing(SavedViewEntity, id, { ...owner, id }, 'view');
+      return asType('SavedViewDeleted', await changeEntities(database, context, action, remove));
+    },
   }) satisfies MutationResolvers;

@@ -15,12 +15,13 @@ import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { seal } from '../../platform/access/keys.ts';
 import {
   changeEntities,
+  changing,
   type Acting,
   type EntryNotes,
   type AuditedAction,
 } from '../../platform/database/audit.ts';
 import type { ShopKey } from '../keys/api-keys.ts';
-import { lockShop, type ShopDeps } from '../shops/change-shop.ts';
+import type { ShopDeps } from '../shops/change-shop.ts';
 import { notSent } from './deliver-webhook.ts';
 import { WebhookEndpointEntity, type WebhookEndpoint } from '../entities.ts';
 import { makeWebhookSecret } from '../keys/rules.ts';
@@ -28,6 +29,7 @@ import { endpointsPerShop_max, overlapEnd, overlapMistake } from '../rules/merch
 import { shownSecret, type ShownSecret, type SignatureFormat } from './rules.ts';
 import { checkWebhookUrl, type TargetSwitch } from '../../platform/http/webhook-url.ts';
 import type { RowKey } from '../../platform/database/batch-calls.ts';
+import { ShopEntity } from '../../platform/database/entities.ts';
 
 export interface EndpointDeps extends ShopDeps, TargetSwitch {}
 
@@ -71,10 +73,9 @@ export const createEndpoint = async (
   if (mistake) return refuse('bad_request', `url: ${mistake}`);
   const id = randomUUID();
   const action: AuditedAction = { action: 'webhook_endpoint.create', merchantId, id };
-  return changeEntities(database, acting, action, async (em, notes) => {
-    // The shop is locked before its endpoints are counted, so concurrent creations count.
-    if (!(await lockShop(em, { merchantId, shopId })))
-      return refuse('not_found', 'there is no such shop');
+  const where = { merchantId, id: shopId };
+  // The shop is locked before its endpoints are counted, so concurrent creations count.
+  const create = changing(ShopEntity, shopId, where, 'shop', async (_, em, notes) => {
     if ((await em.count(WebhookEndpointEntity, { merchantId, shopId })) >= endpointsPerShop_max)
       return refuse('bad_request', `a shop has at most ${endpointsPerShop_max} webhook endpoints`);
     const secret = makeWebhookSecret(randomBytes(32));
@@ -94,6 +95,7 @@ export const createEndpoint = async (
     notes.details = { shopId };
     return { endpoint, ...shownSecret(secret) };
   });
+  return changeEntities(database, acting, action, create);
 };
 
 /** Locks the endpoint and changes it, with an audit entry. */

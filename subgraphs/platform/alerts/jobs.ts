@@ -7,7 +7,7 @@ import { ownersStatement, type Owner } from '../database/sharding.ts';
 import { inTransaction, run, type Statement } from '../database/statement.ts';
 import { sweep, type Job } from '../queue/run-job.ts';
 import type { Bus, PublishedAlert } from '../bus/bus.ts';
-import { platformMerchantId } from '../../rules/ids.ts';
+import { merchantOrNone } from '../../rules/ids.ts';
 import { AlertEntity, type Alert } from './entities.ts';
 
 interface AlertJobs {
@@ -69,7 +69,7 @@ export const publishAlerts = async ({ pool, bus, now }: AlertJobs): Promise<numb
     .toSorted((one, other) => Temporal.Instant.compare(one.raisedAt, other.raisedAt))
     .map(({ merchantId, raisedAt, ...alert }) => ({
       ...alert,
-      merchantId: merchantId === platformMerchantId ? null : merchantId,
+      merchantId: merchantOrNone(merchantId),
       raisedAt: rfc3339(raisedAt),
     }));
   await bus.publish('alerts', published);

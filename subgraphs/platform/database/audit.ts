@@ -10,14 +10,13 @@
  *     database,
  *     context,
  *     { action: 'shop.rename', merchantId, id: shopId },
- *     async (em) => {
- *       const shop = await lockShop(em, { merchantId, shopId });
- *       return shop ? em.assign(shop, { name }) : refuse('not_found', 'there is no such shop');
- *     },
+ *     changing(ShopEntity, shopId, { merchantId, id: shopId }, 'shop', (shop, em) =>
+ *       em.assign(shop, { name }),
+ *     ),
  *   ),
  * ```
  */
-import type { EntityName, FilterQuery } from '@mikro-orm/core';
+import type { EntityName, FilterQuery, Loaded } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import { ChangeRecord, type AuditedState } from './audited.ts';
@@ -100,20 +99,35 @@ export const changeEntities = async <Result extends object>(
   }
 };
 
-/** A change for `changeEntities` that removes an entity; refuses with `not_found` without one. */
-export const removing =
-  <Entity extends object>(
+/** A change for `changeEntities` of a locked entity; refuses with `not_found` without one. */
+export const changing =
+  <Entity extends object, Result>(
     entity: EntityName<Entity>,
     id: string,
     where: FilterQuery<NoInfer<Entity>>,
     what: string,
+    change: (
+      found: Loaded<Entity>,
+      em: EntityManager,
+      notes: EntryNotes,
+    ) => Result | Refusal | Promise<Result | Refusal>,
   ) =>
-  async (em: EntityManager): Promise<{ readonly id: string } | Refusal> => {
+  async (em: EntityManager, notes: EntryNotes): Promise<Result | Refusal> => {
     const found = isUuid(id) ? await em.findOne(entity, where, forUpdate) : null;
-    if (!found) return refuse('not_found', `there is no such ${what}`);
+    return found ? change(found, em, notes) : refuse('not_found', `there is no such ${what}`);
+  };
+
+/** The same, and it removes the entity. */
+export const removing = <Entity extends object>(
+  entity: EntityName<Entity>,
+  id: string,
+  where: FilterQuery<NoInfer<Entity>>,
+  what: string,
+) =>
+  changing(entity, id, where, what, (found, em) => {
     em.remove(found);
     return { id };
-  };
+  });
 
 const kindOf = ({ action, kind }: AuditedAction): string => kind ?? action.split('.', 1).join();
 
