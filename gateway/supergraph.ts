@@ -30,7 +30,7 @@ import type { OperationMap, OperationName } from '../schema/generated/operation-
 import { subgraphNames, readInternalOperations, readOperations } from '../schema/sources.ts';
 import { access, accessBelowRoot } from '../subgraphs/platform/access/access.ts';
 import type { Call } from '../subgraphs/platform/access/principal.ts';
-import { lazily } from '../subgraphs/platform/graph/lazily.ts';
+import { lazily, lazilyOf } from '../subgraphs/platform/graph/lazily.ts';
 import type { PreparedDocument, SubgraphExecutor } from '../subgraphs/platform/graph/subgraph.ts';
 import { type Logger, internalErrors } from '../subgraphs/platform/tracing/telemetry.ts';
 import { currentSpan, spanned } from '../subgraphs/platform/tracing/tracing.ts';
@@ -149,16 +149,9 @@ const cachePrepared = ({ payments, payouts, recurring, merchants }: Executors): 
   merchants: once(merchants),
 });
 
-const once = (executor: SubgraphExecutor): SubgraphExecutor => {
-  const known = new WeakMap<DocumentNode, PreparedDocument>();
-  return {
-    prepare: (document) => {
-      const run = known.get(document) ?? executor.prepare(document);
-      known.set(document, run);
-      return run;
-    },
-  };
-};
+const once = (executor: SubgraphExecutor): SubgraphExecutor => ({
+  prepare: lazilyOf((document: DocumentNode) => executor.prepare(document)),
+});
 
 /** Prepares a plan's fetches, one in each turn of the event loop, which all at once would block. */
 const prepareGradually = async (

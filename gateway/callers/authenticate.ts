@@ -29,10 +29,10 @@ import {
   openCheckRequest,
   type CheckRequest,
   emptyBody,
-  rememberByHolder,
 } from './check-caller.ts';
 import type { Supergraph } from '../supergraph.ts';
 import type { Keys } from '../../subgraphs/platform/access/keys.ts';
+import { lazilyOf } from '../../subgraphs/platform/graph/lazily.ts';
 
 /*
  * Long-lived connections outlive the check of their key or token. It is repeated when the
@@ -353,7 +353,7 @@ const admitHolder = async (
 };
 
 /** Made once for each cached holder, which serves many requests. */
-const authenticatedAs = rememberByHolder<Authenticated>((holder) => {
+const authenticatedAs = lazilyOf((holder: ApiKeyHolder): Authenticated => {
   const { keyId, merchantId, shopId, mode } = holder;
   const granted = holder.scopes.filter((scope): scope is Scope =>
     scopes.some((known) => known === scope),

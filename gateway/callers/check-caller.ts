@@ -5,26 +5,11 @@
 import { createSecretKey, type KeyObject, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { refuse, type Refusal } from '../../subgraphs/rules/refusal.ts';
-import { openAddressList, type AddressList } from '../../subgraphs/platform/access/address-list.ts';
+import { openAddressList } from '../../subgraphs/platform/access/address-list.ts';
 import { unseal, type Keys } from '../../subgraphs/platform/access/keys.ts';
+import { lazilyOf } from '../../subgraphs/platform/graph/lazily.ts';
 import type { ApiKeyHolder } from './caller.ts';
 import { type AddressOf, headerValues } from './caller-address.ts';
-
-/* Values that are derived from a key's holder once. */
-
-/** Keeps what is made of a holder for as long as the holder itself is kept. */
-export const rememberByHolder = <Made extends object>(
-  make: (holder: ApiKeyHolder) => Made,
-): ((holder: ApiKeyHolder) => Made) => {
-  const known = new WeakMap<ApiKeyHolder, Made>();
-  return (holder) => {
-    const before = known.get(holder);
-    if (before) return before;
-    const made = make(holder);
-    known.set(holder, made);
-    return made;
-  };
-};
 
 /*
  * Verifies the signatures of requests. `sha256=<hex>` covers the raw body alone, so the signature
@@ -131,7 +116,7 @@ type CheckAddress = (holder: ApiKeyHolder, request: IncomingMessage) => Refusal 
  * Opens the check of addresses as `addressOf` reads them. A list is parsed once for each holder.
  */
 export const openCheckAddress = (addressOf: AddressOf): CheckAddress => {
-  const listOf = rememberByHolder<AddressList>(({ allowList }) => openAddressList(allowList));
+  const listOf = lazilyOf(({ allowList }: ApiKeyHolder) => openAddressList(allowList));
   return (holder, request) =>
     holder.allowList.length === 0 || listOf(holder)(addressOf(request)) ? null : ipNotAllowed;
 };
@@ -148,7 +133,7 @@ export type CheckRequest = (holder: ApiKeyHolder, request: SignableRequest) => R
 
 /** Opens the check. `vaultKey` unseals the signing secrets. */
 export const openCheckRequest = (vaultKey: Keys): CheckRequest => {
-  const keyOf = rememberByHolder<KeyObject>(({ signingSecretSealed }) =>
+  const keyOf = lazilyOf(({ signingSecretSealed }: ApiKeyHolder) =>
     createSecretKey(unseal(vaultKey, signingSecretSealed ?? ''), 'utf8'),
   );
   const checkSignature: CheckRequest = (holder, request) => {

@@ -15,6 +15,7 @@ import {
   type ExecutionResult,
   type SelectionSetNode,
 } from 'graphql';
+import { lazilyOf } from '../../subgraphs/platform/graph/lazily.ts';
 import { codedError } from '../graphql/errors.ts';
 import { fragmentBehind, fragmentsOf } from '../graphql/fragments.ts';
 import type { GatewayExecutor } from '../graphql/run-documents.ts';
@@ -77,16 +78,8 @@ type AliasRenamer = (document: DocumentNode) => RenamedDocument | GraphQLError |
  * Opens the renaming for these names. The result is cached for as long as the document object
  * exists.
  */
-export const openAliasRenamer = (keyNames: ReadonlySet<string>): AliasRenamer => {
-  const known = new WeakMap<DocumentNode, ReturnType<AliasRenamer>>();
-  return (document) => {
-    const before = known.get(document);
-    if (before !== undefined) return before;
-    const found = examine(document, keyNames);
-    known.set(document, found);
-    return found;
-  };
-};
+export const openAliasRenamer = (keyNames: ReadonlySet<string>): AliasRenamer =>
+  lazilyOf((document: DocumentNode) => examine(document, keyNames));
 
 const examine = (
   document: DocumentNode,

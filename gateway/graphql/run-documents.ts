@@ -31,6 +31,7 @@ import {
   stockAnswerSize_max,
 } from '../../subgraphs/platform/access/answer-meter.ts';
 import type { Call } from '../../subgraphs/platform/access/principal.ts';
+import { lazilyOf } from '../../subgraphs/platform/graph/lazily.ts';
 import { presentInputError } from '../../subgraphs/platform/graph/present-errors.ts';
 import type { PreparedDocument } from '../../subgraphs/platform/graph/subgraph.ts';
 import { rateOwner } from '../callers/limits.ts';
@@ -225,19 +226,11 @@ export const runDocuments = (deps: DocumentDeps): GatewayExecutor => {
 
 /** A number for each document object, and the variables of its conditions. */
 const namer = () => {
-  const known = new WeakMap<
-    DocumentNode,
-    { readonly name: number; readonly conditions: readonly string[] }
-  >();
   let last = 0;
-  return (document: DocumentNode) => {
-    const before = known.get(document);
-    if (before) return before;
+  return lazilyOf((document: DocumentNode) => {
     last += 1;
-    const made = { name: last, conditions: conditionVariables(document) };
-    known.set(document, made);
-    return made;
-  };
+    return { name: last, conditions: conditionVariables(document) };
+  });
 };
 
 const prepare = async (
