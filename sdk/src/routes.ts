@@ -177,18 +177,21 @@ const assertPart = (path: string, body: unknown): void => {
   );
 };
 
-/** A route that creates something, or moves money: it has an idempotency key. */
-export const create =
-  <P extends CreatePath>(send: Send, path: P) =>
+/** A route that takes a body, of a thing by its id or of the whole shop. */
+const posting =
+  <P extends Exclude<PostPath, ActPath>>(send: Send, path: P, takesKey: boolean) =>
   (...given: [...Id<P>, ...Body<P>, options?: CallOptions]): Promise<JsonOf<Post<P>>> => {
     const call = sortOut(path, given);
     const [body, options] = call.rest as [unknown, CallOptions?];
     assertPart(path, body);
     return send(
-      { method: 'POST', path: call.path, body, takesKey: true, options },
+      { method: 'POST', path: call.path, body, takesKey, options },
       readJson<JsonOf<Post<P>>>,
     );
   };
+
+/** A route that creates something, or moves money: it has an idempotency key. */
+export const create = <P extends CreatePath>(send: Send, path: P) => posting(send, path, true);
 
 /** A route that changes something by its id, without a body: a repetition changes nothing. */
 export const act =
@@ -196,11 +199,6 @@ export const act =
   (id: string, options?: CallOptions): Promise<JsonOf<Post<P>>> =>
     send({ method: 'POST', path: filled(path, id), options }, readJson<JsonOf<Post<P>>>);
 
-/** The same with a body, of a thing by its id or of the whole shop. */
-export const actWith =
-  <P extends Exclude<PostPath, CreatePath | ActPath>>(send: Send, path: P) =>
-  (...given: [...Id<P>, ...Body<P>, options?: CallOptions]): Promise<JsonOf<Post<P>>> => {
-    const call = sortOut(path, given);
-    const [body, options] = call.rest as [unknown, CallOptions?];
-    return send({ method: 'POST', path: call.path, body, options }, readJson<JsonOf<Post<P>>>);
-  };
+/** The same with a body. */
+export const actWith = <P extends Exclude<PostPath, CreatePath | ActPath>>(send: Send, path: P) =>
+  posting(send, path, false);
