@@ -4,6 +4,7 @@
  */
 import { raiseAlert } from '../platform/alerts/alerts.ts';
 import type { Runner } from '../platform/database/statement.ts';
+import type { AlertFields } from '../rules/alert.ts';
 import type { MinorUnits } from '../rules/money.ts';
 
 export interface Ordered {
@@ -26,30 +27,35 @@ export interface Echo {
   readonly isSame: boolean;
 }
 
+/** Raises the alert of an operation about which a person must find out, once for it. */
+export const raiseDiffers = (
+  pool: Runner,
+  { merchantId, operationId, amount, currency, now }: Ordered,
+  detail: string,
+  fields: AlertFields,
+): Promise<unknown> =>
+  raiseAlert(pool, {
+    kind: 'bank_echo_differs',
+    merchantId,
+    shopId: null,
+    mode: 'live',
+    subjectId: operationId,
+    detail,
+    fields: { ...fields, amount: String(amount), currency },
+    at: now,
+  });
+
 /** Whether an object belongs to an order; if not, an alert is raised, once for the operation. */
 export type CheckEcho = (ordered: Ordered, echo: Echo) => Promise<boolean>;
 
 /** Opens the comparison for a bank, which raises its alerts on `pool`. */
 export const openCheckEcho =
   (pool: Runner, bankName: string): CheckEcho =>
-  async ({ merchantId, operationId, amount, currency, now }, echo) => {
+  async (ordered, echo) => {
+    const { operationId, amount, currency } = ordered;
     if (echo.operationId === operationId && echo.isSame) return true;
     const detail = `${bankName}'s ${echo.id} is ${echo.amount} for ${echo.operationId ?? 'no operation'}; ordered were ${amount} minor units of ${currency} for ${operationId}. Nothing was moved: find out which is right there`;
-    await raiseAlert(pool, {
-      kind: 'bank_echo_differs',
-      merchantId,
-      shopId: null,
-      mode: 'live',
-      subjectId: operationId,
-      detail,
-      fields: {
-        bank: bankName,
-        bank_operation: echo.id,
-        bank_amount: echo.amount,
-        amount: String(amount),
-        currency,
-      },
-      at: now,
-    });
+    const repeated = { bank: bankName, bank_operation: echo.id, bank_amount: echo.amount };
+    await raiseDiffers(pool, ordered, detail, repeated);
     return false;
   };

@@ -8,14 +8,12 @@ import type { Connector } from '../connector.ts';
 import { readTBank, type TBankConfig, hasToken } from './client.ts';
 import type { NotifiedReceipt } from '../../platform/http/bank-notifications.ts';
 import { orNull, part, text } from '../bank-http.ts';
+import { code } from './wire.ts';
 
 /*
  * The notification of a receipt's result: `Status` RECEIPT. Its numbers show whether a cash register
  * is connected: without one the bank only repeats its input.
  */
-
-/** Numbers come as numbers or as texts. */
-const numeral = v.union([text, v.pipe(v.number(), v.safeInteger(), v.transform(String))]);
 
 const message = v.object({
   Status: v.literal('RECEIPT'),
@@ -23,11 +21,11 @@ const message = v.object({
   Success: v.boolean(),
   Amount: v.pipe(v.number(), v.safeInteger()),
   Type: v.string(),
-  ErrorCode: orNull(numeral),
+  ErrorCode: orNull(code),
   ErrorMessage: orNull(text),
-  FnNumber: orNull(numeral),
-  FiscalDocumentNumber: orNull(numeral),
-  FiscalDocumentAttribute: orNull(numeral),
+  FnNumber: orNull(code),
+  FiscalDocumentNumber: orNull(code),
+  FiscalDocumentAttribute: orNull(code),
   ReceiptDatetime: orNull(text),
   Receipt: part({ Items: orNull(v.array(part({ PaymentMethod: orNull(text) }))) }),
 });

@@ -5,7 +5,7 @@
  * once for an attempt.
  */
 import { unknown } from '../bank-http.ts';
-import { createHash } from 'node:crypto';
+import { idFrom } from '../../platform/database/new-id.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import {
   type ReceiptTerms,
@@ -236,17 +236,13 @@ const awaited = (orderedAt: Temporal.Instant, now: Temporal.Instant): ReceiptAns
  * An attempt's name among the claims: the receipt's own id for the first one, one that follows from
  * it for each later.
  */
-const claimed = ({ merchantId, receiptId, attempt, payment, now }: ReceiptOrder): ClaimedOrder => {
-  const digest = createHash('sha256').update(`${receiptId} ${attempt}`).digest('hex');
-  const later = digest.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
-  return {
-    merchantId,
-    // Apart from the payment's refunds, which are counted.
-    subjectId: receiptId,
-    operationId: attempt === 0 ? payment.operationId : later,
-    now,
-  };
-};
+const claimed = ({ merchantId, receiptId, attempt, payment, now }: ReceiptOrder): ClaimedOrder => ({
+  merchantId,
+  // Apart from the payment's refunds, which are counted.
+  subjectId: receiptId,
+  operationId: attempt === 0 ? payment.operationId : idFrom(`${receiptId} ${attempt}`),
+  now,
+});
 
 const close = async (
   { client, pool, register, ...calls }: ReceiptCalls & { readonly register: CashRegister },

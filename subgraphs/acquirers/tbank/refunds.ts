@@ -5,7 +5,7 @@
  * payment's state.
  */
 import { bodyOf, unknown } from '../bank-http.ts';
-import { raiseAlert } from '../../platform/alerts/alerts.ts';
+import { raiseDiffers } from '../check-echo.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import type { RefundAnswer, RefundOrder } from '../bank.ts';
 import { claimOrder, claimsOf, paymentsOf, decidingPayment, type PaymentCalls } from './orders.ts';
@@ -68,26 +68,13 @@ const cancel = async (
 /** Only a person can find out. */
 const stop = async (
   { pool }: RefundCalls,
-  { merchantId, operationId, amount, now }: RefundOrder,
+  order: RefundOrder,
   { id, status }: WirePayment,
 ): Promise<RefundAnswer> => {
+  const { operationId, amount } = order;
   const detail = `T-Bank's payment ${id} is ${status}, and of its several refunds by SBP it does not say which were made: whether ${operationId} of ${amount} kopecks was made is to be seen in its cabinet. Nothing was moved`;
-  await raiseAlert(pool, {
-    kind: 'bank_echo_differs',
-    merchantId,
-    shopId: null,
-    mode: 'live',
-    subjectId: operationId,
-    detail,
-    fields: {
-      bank: 'tbank',
-      bank_operation: id,
-      bank_status: status,
-      amount: String(amount),
-      currency: 'RUB',
-    },
-    at: now,
-  });
+  const found = { bank: 'tbank', bank_operation: id, bank_status: status };
+  await raiseDiffers(pool, { ...order, currency: 'RUB' }, detail, found);
   return { kind: 'pending', reference: operationId, askAt: null };
 };
 

@@ -57,7 +57,7 @@ export const isSameAmount = (
   currency === 'RUB';
 
 /** Ids and codes come as texts or as numbers. */
-const code = v.union([text, v.pipe(v.number(), v.safeInteger(), v.transform(String))]);
+export const code = v.union([text, v.pipe(v.number(), v.safeInteger(), v.transform(String))]);
 
 const wireStatus = v.custom<WireStatus>(
   (value) => typeof value === 'string' && Object.hasOwn(meanings, value),

@@ -2,13 +2,13 @@
  * Books an operator's settlements and adjustments on a merchant's account. A reference is booked
  * once, also under concurrent calls. A withholding is negative.
  */
-import { createHash } from 'node:crypto';
 import type {
   MutationadjustmentRecordArgs,
   MutationsettlementRecordArgs,
 } from '../../../schema/generated/merchants.ts';
 import type pg from 'pg';
 import { availableOf, bookPostings, lockMerchant, withinBound } from '../../ledger/balance.ts';
+import { idFrom } from '../../platform/database/new-id.ts';
 import { clientOf } from '../../platform/database/orm-connections.ts';
 import { isPlainText } from '../../rules/block.ts';
 import { isCurrency } from '../../../schema/currencies.ts';
@@ -40,12 +40,8 @@ interface RecordedMovement {
  * The source of the postings, derived from the reference: the ledger itself refuses a second
  * booking.
  */
-const sourceIdOf = ({ kind, merchantId, reference }: Movement): string => {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([kind, merchantId, reference]))
-    .digest('hex');
-  return digest.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
-};
+const sourceIdOf = ({ kind, merchantId, reference }: Movement): string =>
+  idFrom(JSON.stringify([kind, merchantId, reference]));
 
 const mistakeIn = ({ amount, currency, reference }: Movement): string | null => {
   if (amount === 0n || amount > largestAmount || -amount > largestAmount)

@@ -4,7 +4,7 @@
  * share the pages of an index; the other 74 bits are random. Do not use them for ids that grant
  * access (a link, a session, a secret).
  */
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 
 /** A new id; `at_ms` is the machine's time in milliseconds since 1970, never a test clock's. */
 export const newRowId = (at_ms: number = Date.now()): string => {
@@ -12,3 +12,7 @@ export const newRowId = (at_ms: number = Date.now()): string => {
   // Joined, for the reason that `rfc3339` has.
   return [time.slice(0, 8), time.slice(8), randomUUID().slice(14)].join('-');
 };
+
+/** An id that follows from a text: a UUIDv8 of its SHA-256. */
+export const idFrom = (text: string): string =>
+  hash('sha256', text).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
