@@ -1,6 +1,7 @@
 /** The canceller: a key of the merchant, or a person for it, with a reason. */
 import { reason_max_chars } from '../../schema/limits.ts';
 import type pg from 'pg';
+import type { MutationtokenCancelArgs } from '../../schema/generated/recurring.ts';
 import { writeEntry, type Acting, type AuditedAction } from '../platform/database/audit.ts';
 import { modes, type Mode } from '../rules/mode.ts';
 import { refuse, type Refusal } from '../rules/refusal.ts';
@@ -13,13 +14,6 @@ import { keyOf } from '../platform/access/access.ts';
 export const modesOf = (principal: Principal): readonly Mode[] =>
   principal.kind === 'key' ? [principal.mode] : modes;
 
-/** What is cancelled, as the caller names it. */
-interface Named {
-  readonly id: string;
-  readonly merchantId?: string | null | undefined;
-  readonly reason?: string | null | undefined;
-}
-
 /**
  * The merchant that cancels an object of `kind`, and the mode of its things; a person's is that of
  * the object itself, which `find` reads. Refuses with `bad_request` a person without a
@@ -28,7 +22,7 @@ interface Named {
 export const cancellingCaller = async (
   principal: Principal,
   kind: 'subscription' | 'token',
-  { id, merchantId: named, reason }: Named,
+  { id, merchantId: named, reason }: MutationtokenCancelArgs,
   find: (key: RowKey) => Promise<{ readonly mode: Mode } | null>,
 ): Promise<Pick<KeyPrincipal, 'merchantId' | 'mode'> | Refusal> => {
   const none = refuse('not_found', `there is no such ${kind}`);
