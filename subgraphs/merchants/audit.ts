@@ -1,7 +1,7 @@
 /** Reads the audit log. Every change that a person makes writes to it (platform/database/audit). */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { QueryauditLogArgs } from '../../schema/generated/merchants.ts';
-import type { RowKey } from '../platform/database/batch-calls.ts';
+import { readByKey, type RowKey } from '../platform/database/batch-calls.ts';
 import { withTexts } from '../platform/database/audit.ts';
 import {
   AuditEntryEntity,
@@ -9,9 +9,7 @@ import {
   type AuditEntry,
 } from '../platform/database/entities.ts';
 import { findPage, given, type Page } from '../platform/database/keyset.ts';
-import { runByMerchant } from '../platform/database/sharding.ts';
 import type { Runner, Statement } from '../platform/database/statement.ts';
-import { isUuid } from '../rules/ids.ts';
 import { isRefusal, refuse, type Refusal } from '../rules/refusal.ts';
 
 /** The same entries with their texts, which are stored separately. */
@@ -77,18 +75,11 @@ const names: Statement = {
       left join subscription on subscription.merchant_id = $1 and subscription.id = about.id`,
 };
 
+const readNames = readByKey<RowKey & { readonly name: string | null }>(names);
+
 /** The name of each thing; null for what has none. */
 export const findNames = async (
   runner: Runner,
   things: readonly RowKey[],
-): Promise<(string | null)[]> => {
-  const sane = things.filter(({ id }) => isUuid(id));
-  const rows = await runByMerchant<RowKey & { readonly name: string | null }, RowKey>(
-    runner,
-    names,
-    sane,
-    (own) => [own.map(({ id }) => id)],
-  );
-  const found = new Map(rows.map(({ merchantId, id, name }) => [`${merchantId}/${id}`, name]));
-  return things.map(({ merchantId, id }) => found.get(`${merchantId}/${id}`) || null);
-};
+): Promise<(string | null)[]> =>
+  (await readNames(runner, things)).map((thing) => thing?.name || null);

@@ -18,11 +18,10 @@ import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { asType, orThrow, refusal } from '../../platform/access/access.ts';
 import { perCall } from '../../platform/graph/subgraph.ts';
 import { askBankAgain } from './ask-bank-again.ts';
-import type { RowKey } from '../../platform/database/batch-calls.ts';
+import { readByKey, type RowKey } from '../../platform/database/batch-calls.ts';
 import { emOn } from '../../platform/database/orm-connections.ts';
 import { actorOf, changeEntities, changing, type Acting } from '../../platform/database/audit.ts';
 import { reasonMistake } from '../policies/change-policy.ts';
-import { runByMerchant } from '../../platform/database/sharding.ts';
 import type { Runner, Statement } from '../../platform/database/statement.ts';
 import { ConsoleSessionEntity } from '../entities.ts';
 import { sessionKept_days } from '../sessions/sessions.ts';
@@ -79,12 +78,10 @@ const assignAlert = async (
 
 /* Finds the payments behind alerts about payments, refunds and receipts. */
 
-type About = Pick<Alert, 'merchantId' | 'subjectId'>;
-
 /** Reads primary keys only. */
 const payments: Statement = {
   name: 'alert.payments',
-  text: `select about.id as "subjectId", $1::uuid as "merchantId", coalesce(payment.id, refund.payment_id, receipt.payment_id) as id
+  text: `select about.id, $1::uuid as "merchantId", coalesce(payment.id, refund.payment_id, receipt.payment_id) as "paymentId"
     from unnest($2::uuid[]) as about (id)
     left join payment on payment.merchant_id = $1 and payment.id = about.id
     left join refund on refund.merchant_id = $1 and refund.id = about.id
@@ -92,23 +89,16 @@ const payments: Statement = {
     where coalesce(payment.id, refund.payment_id, receipt.payment_id) is not null`,
 };
 
+const readPayments = readByKey<RowKey & { readonly paymentId: string }>(payments);
+
 /** The payment of each alert; null where there is none. */
 const findPaymentsOf = async (
   runner: Runner,
-  alerts: readonly About[],
+  alerts: readonly Alert[],
 ): Promise<(RowKey | null)[]> => {
-  const sane = alerts.filter(({ subjectId }) => isUuid(subjectId));
-  const rows = await runByMerchant<RowKey & { readonly subjectId: string }, About>(
-    runner,
-    payments,
-    sane,
-    (own) => [own.map(({ subjectId }) => subjectId)],
-  );
-  const found = new Map(rows.map((row) => [`${row.merchantId}/${row.subjectId}`, row]));
-  return alerts.map(({ merchantId, subjectId }) => {
-    const row = found.get(`${merchantId}/${subjectId}`);
-    return row ? { merchantId, id: row.id } : null;
-  });
+  const about = alerts.map(({ merchantId, subjectId: id }) => ({ merchantId, id }));
+  const found = await readPayments(runner, about);
+  return found.map((row) => row && { merchantId: row.merchantId, id: row.paymentId });
 };
 
 /**

@@ -3,15 +3,12 @@
  * only.
  */
 import { randomUUID } from 'node:crypto';
-import type {
-  MutationblockEntryAddArgs,
-  MutationblockEntryRemoveArgs,
-} from '../../../schema/generated/merchants.ts';
+import type { MutationblockEntryAddArgs } from '../../../schema/generated/merchants.ts';
 import { BlockEntryEntity, type BlockEntry } from '../../platform/policies/policies.ts';
 import { blockValue, blockValueExpected } from '../../rules/block.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { allKeys } from '../../platform/access/keys.ts';
-import { removing, type Acting } from '../../platform/database/audit.ts';
+import type { Acting } from '../../platform/database/audit.ts';
 import { changePolicy, missing, reasonMistake, type PolicyDeps } from './change-policy.ts';
 
 /** Entries of a merchant's own list at most; every process keeps the list in memory. */
@@ -50,14 +47,4 @@ export const addBlockEntry = async (
     const createdAt = acting.now();
     return em.create(BlockEntryEntity, { id, merchantId, kind, value, shown, reason, createdAt });
   });
-};
-
-/** Removes an entry from the list of all merchants or of one. Refuses with `not_found`. */
-export const removeBlockEntry = (
-  deps: PolicyDeps,
-  acting: Acting,
-  { merchantId = null, id }: MutationblockEntryRemoveArgs,
-): Promise<{ readonly id: string } | Refusal> => {
-  const remove = removing(BlockEntryEntity, id, { id, merchantId }, 'entry on this list');
-  return changePolicy(deps, acting, { action: 'block_entry.remove', merchantId, id }, remove);
 };

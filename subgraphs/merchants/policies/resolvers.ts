@@ -8,7 +8,7 @@ import type {
 import { type Refusal, refuse } from '../../rules/refusal.ts';
 import { isUuid } from '../../rules/ids.ts';
 import { asType, orThrow, refusal } from '../../platform/access/access.ts';
-import { addBlockEntry, removeBlockEntry } from './block-entries.ts';
+import { addBlockEntry } from './block-entries.ts';
 import {
   ownerOf,
   ownerToChange,
@@ -18,7 +18,7 @@ import {
 } from './change-policy.ts';
 import { recordAdjustment, recordSettlement } from '../ledger/record-movement.ts';
 import { setExchangeRate, setRate } from './set-rate.ts';
-import { removeRoute, setRoute } from './set-route.ts';
+import { setRoute } from './set-route.ts';
 import { findPage, given } from '../../platform/database/keyset.ts';
 import {
   ForbiddenWordEntity,
@@ -27,7 +27,7 @@ import {
   ExchangeRateEntity,
 } from '../../platform/policies/policies.ts';
 import { forbiddenWord } from '../../rules/block.ts';
-import { removing, type Acting } from '../../platform/database/audit.ts';
+import { changeEntities, removing, type Acting } from '../../platform/database/audit.ts';
 import { RateEntity } from '../../ledger/entities.ts';
 import { BankRouteEntity } from '../../acquirers/entities.ts';
 
@@ -100,8 +100,11 @@ export const policyMutations = (deps: PolicyDeps): MutationResolvers => ({
   rateSet: async (_, input, context) => asType('RateRecord', await setRate(deps, context, input)),
   bankRouteSet: async (_, input, context) =>
     asType('BankRoute', await setRoute(deps, context, input)),
-  bankRouteRemove: async (_, input, context) =>
-    asType('PolicyRemoved', await removeRoute(deps, context, input)),
+  bankRouteRemove: async (_, { merchantId, id }, context) => {
+    const action = { action: 'bank_route.remove', merchantId, id } as const;
+    const remove = removing(BankRouteEntity, id, { merchantId, id }, 'route');
+    return asType('PolicyRemoved', await changeEntities(deps.database, context, action, remove));
+  },
   blockEntryAdd: async (_, { merchantId, ...input }, context) =>
     asType(
       'BlockEntry',
@@ -110,14 +113,12 @@ export const policyMutations = (deps: PolicyDeps): MutationResolvers => ({
         merchantId: ownerToChange(context.principal, merchantId),
       }),
     ),
-  blockEntryRemove: async (_, { merchantId, id }, context) =>
-    asType(
-      'PolicyRemoved',
-      await removeBlockEntry(deps, context, {
-        merchantId: ownerToChange(context.principal, merchantId),
-        id,
-      }),
-    ),
+  blockEntryRemove: async (_, { merchantId: named, id }, context) => {
+    const merchantId = ownerToChange(context.principal, named);
+    const action = { action: 'block_entry.remove', merchantId, id } as const;
+    const remove = removing(BlockEntryEntity, id, { id, merchantId }, 'entry on this list');
+    return asType('PolicyRemoved', await changePolicy(deps, context, action, remove));
+  },
   forbiddenPurposeAdd: async (_, input, context) =>
     asType('ForbiddenPurpose', await forbidPurpose(deps, context, input)),
   forbiddenPurposeRemove: async (_, { id }, context) => {

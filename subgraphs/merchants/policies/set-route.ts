@@ -1,15 +1,12 @@
 /**
  * Operators set routes to banks: the connector for an operation and method of a shop in live mode.
  */
-import type {
-  MutationbankRouteRemoveArgs,
-  MutationbankRouteSetArgs,
-} from '../../../schema/generated/merchants.ts';
+import type { MutationbankRouteSetArgs } from '../../../schema/generated/merchants.ts';
 import { randomUUID } from 'node:crypto';
 import { BankRouteEntity, type BankRoute } from '../../acquirers/entities.ts';
 import { refuse, type Refusal } from '../../rules/refusal.ts';
 import { methodsOf } from '../../rules/banks.ts';
-import { changeEntities, changing, removing, type Acting } from '../../platform/database/audit.ts';
+import { changeEntities, changing, type Acting } from '../../platform/database/audit.ts';
 import { ShopEntity } from '../../platform/database/entities.ts';
 import type { PolicyDeps } from './change-policy.ts';
 
@@ -51,14 +48,4 @@ export const setRoute = async (
       : em.create(BankRouteEntity, { ...once, id, priority, active, createdAt: acting.now() });
   });
   return changeEntities(database, acting, { action: 'bank_route.set', merchantId, id }, set);
-};
-
-/** Removes a route. Refuses with `not_found`. */
-export const removeRoute = (
-  { database }: PolicyDeps,
-  acting: Acting,
-  { merchantId, id }: MutationbankRouteRemoveArgs,
-): Promise<{ readonly id: string } | Refusal> => {
-  const remove = removing(BankRouteEntity, id, { merchantId, id }, 'route');
-  return changeEntities(database, acting, { action: 'bank_route.remove', merchantId, id }, remove);
 };

@@ -185,6 +185,19 @@ const idsOf = (keys: readonly RowKey[]): readonly unknown[] => [keys.map(({ id }
 const nameOf = ({ merchantId, id }: RowKey): string => `${merchantId}/${id}`.toLowerCase();
 
 /**
+ * Reads by a statement whose `$1` is the merchant and `$2` the ids: in the order of the keys, null
+ * where there is none.
+ */
+export const readByKey =
+  <Found extends RowKey>(load: Statement) =>
+  async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
+    const sane = keys.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
+    const rows = await runByMerchant<Found, RowKey>(runner, load, sane, idsOf);
+    const found = new Map(rows.map((row) => [nameOf(row), row]));
+    return keys.map((key) => found.get(nameOf(key)) ?? null);
+  };
+
+/**
  * A loader of a table with the key (merchant_id, id); `columns` is what `columns()` of statement.ts
  * makes, without an alias.
  */
@@ -197,12 +210,7 @@ export const loadByKey = <Found extends RowKey>(
     name,
     text: `select ${columns} from ${table} where merchant_id = $1 and id = any ($2::uuid[])`,
   };
-  const findMany = async (runner: Runner, keys: readonly RowKey[]): Promise<(Found | null)[]> => {
-    const sane = keys.filter(({ merchantId, id }) => isUuid(merchantId) && isUuid(id));
-    const rows = await runByMerchant<Found, RowKey>(runner, load, sane, idsOf);
-    const found = new Map(rows.map((row) => [nameOf(row), row]));
-    return keys.map((key) => found.get(nameOf(key)) ?? null);
-  };
+  const findMany = readByKey<Found>(load);
   const findBatched = batched<RowKey, Found | null>({
     name: load.name,
     callerOf: ({ merchantId }) => merchantId,
