@@ -31,6 +31,13 @@ const exampleText = (example: unknown): string =>
 const requestOf = (path: string, method: string, operation: DescribedOperation) => {
   const { parameters, requestBody, description = '' } = operation;
   const of = (place: string) => parameters.filter((one) => one.in === place);
+  const shown = (place: string, more: object = {}) =>
+    of(place).map(({ name, example, description: about }) => ({
+      key: name,
+      value: exampleText(example),
+      description: about,
+      ...more,
+    }));
   const segments = path
     .slice(1)
     .replaceAll(/\{(\w+)\}/g, ':$1')
@@ -52,18 +59,9 @@ const requestOf = (path: string, method: string, operation: DescribedOperation) 
       raw: `{{base_url}}/${segments.join('/')}`,
       host: ['{{base_url}}'],
       path: segments,
-      variable: of('path').map((one) => ({
-        key: one.name,
-        value: exampleText(one.example),
-        description: one.description,
-      })),
+      variable: shown('path'),
       // Optional parameters are off until you enable them.
-      query: of('query').map((one) => ({
-        key: one.name,
-        value: exampleText(one.example),
-        description: one.description,
-        disabled: true,
-      })),
+      query: shown('query', { disabled: true }),
     },
     ...(body && { body: rawBody(body.value) }),
   };

@@ -18,7 +18,7 @@ import { formLimit_bytes, formOf, takeForms } from './forms.ts';
 import type { Words } from './words/en.ts';
 import { html, linkable, type Html, type Piece, day, fact } from './html.ts';
 import type { Assets } from './serve-assets.ts';
-import { arrow, lock, methodMarks } from './views/icons.ts';
+import { lock, methodMarks, onwards } from './views/icons.ts';
 import { framedView } from './views/page.ts';
 import { priceOf } from './views/subscription.ts';
 import { cardText, sellerView, shopView, sizeOf } from './views/summary.ts';
@@ -107,17 +107,9 @@ const chargeView = (charge: Charge, words: Words): Html => {
 
 const chargesView = ({ charges, hasOlderCharges }: Found, words: Words): Html => {
   const { charges: title, noCharges, olderCharges } = words.customer.one;
-  return html`<section class="things">
-    <h2 class="things-title">${title}</h2>
-    ${
-      charges.length > 0
-        ? html`<ul class="charges">
-            ${charges.map((charge) => chargeView(charge, words))}
-          </ul>`
-        : html`<p class="panel-text">${noCharges}</p>`
-    }
-    ${hasOlderCharges && html`<p class="thing-more">${olderCharges}</p>`}
-  </section>`;
+  const shown = charges.map((charge) => chargeView(charge, words));
+  const older = hasOlderCharges && html`<p class="thing-more">${olderCharges}</p>`;
+  return list(title, noCharges, shown, 'charges', older);
 };
 
 /** The way to cancel, with what stays afterwards; nothing when it is cancelled. */
@@ -232,26 +224,28 @@ const subscriptionView = (subscription: Subscription, address: string, words: Wo
   </li>`;
 };
 
-const list = (title: string, none: string, things: readonly Html[]): Html =>
+const list = (
+  title: string,
+  none: string,
+  things: readonly Html[],
+  kind: string | null = null,
+  more: Piece = null,
+): Html =>
   html`<section class="things">
     <h2 class="things-title">${title}</h2>
     ${
       things.length > 0
-        ? html`<ul>
+        ? html`<ul ${kind && html`class="${kind}"`}>
             ${things}
           </ul>`
         : html`<p class="panel-text">${none}</p>`
     }
+    ${more}
   </section>`;
 
 const wayBack = ({ returnUrl }: CustomerFrame, words: Words): Piece => {
   const address = linkable(returnUrl);
-  return (
-    address &&
-    html`<a class="primary" id="return" href="${address}"
-      ><span class="primary-words">${words.backToShop}${arrow}</span></a
-    >`
-  );
+  return address && onwards('return', address, words.backToShop);
 };
 
 /** What was just ended, in words; nothing when nothing was. */

@@ -103,16 +103,12 @@ interface Page {
   readonly cursor: string | null;
 }
 
-const isPerson = (
-  caller: Authenticated,
-): caller is Authenticated & { principal: OperatorPrincipal } =>
-  caller.principal.kind === 'operator';
+type Person = Authenticated & { readonly principal: OperatorPrincipal };
+
+const isPerson = (caller: Authenticated): caller is Person => caller.principal.kind === 'operator';
 
 /** The requesting person, or the refusal. */
-const admit = async (
-  request: FastifyRequest,
-  deps: ExportDeps,
-): Promise<(Authenticated & { principal: OperatorPrincipal }) | Refusal> => {
+const admit = async (request: FastifyRequest, deps: ExportDeps): Promise<Person | Refusal> => {
   const caller = await admitCaller(shownBy(request.raw), deps, request.id);
   if (caller === null) return refuse('unavailable', 'the caller could not be looked up; try again');
   if ('blocked_s' in caller) return addressBlocked(caller.blocked_s);
@@ -198,21 +194,16 @@ export const csvWriter = (columns: readonly ExportColumn[], language: ExportLang
       rows.map((row) => lineOf(columns.map((column) => cellIn(row, column)))).join(''),
   };
 };
-type CsvWriter = ReturnType<typeof csvWriter>;
 
-const openPages = (
-  plan: ExportPlan,
-  variables: Readonly<Record<string, unknown>>,
-  call: Call,
-  {
-    supergraph,
-    limits,
-    writer,
-  }: Pick<ExportDeps, 'supergraph'> & {
-    readonly limits: ExportLimits;
-    readonly writer: CsvWriter;
-  },
-) => {
+/** What a file is made of. */
+interface FileParts extends ExportDeps {
+  readonly limits: ExportLimits;
+  readonly plan: ExportPlan;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly writer: ReturnType<typeof csvWriter>;
+}
+
+const openPages = (call: Call, { plan, variables, supergraph, limits, writer }: FileParts) => {
   const { document, field } = plan;
   const { last: _, before: __, ...filters } = variables;
   return async (cursor: string | null): Promise<Page | Refusal> => {
@@ -244,17 +235,8 @@ const openPlans = (supergraph: Pick<Supergraph, 'apiSchema'>) => {
 const sendFile = async (
   request: FastifyRequest,
   reply: FastifyReply,
-  caller: Authenticated & { principal: OperatorPrincipal },
-  {
-    plan,
-    variables,
-    ...parts
-  }: ExportDeps & {
-    readonly limits: ExportLimits;
-    readonly plan: ExportPlan;
-    readonly variables: Readonly<Record<string, unknown>>;
-    readonly writer: CsvWriter;
-  },
+  caller: Person,
+  parts: FileParts,
 ): Promise<FastifyReply> => {
   const release = parts.limits.take(caller.principal);
   if (typeof release !== 'function') return sendRefusal(reply, release);
@@ -265,14 +247,15 @@ const sendFile = async (
     unwatch();
   });
   const call = { principal: caller.principal, requestId: request.id, isInLane: true };
-  const read = openPages(plan, variables, call, parts);
+  const read = openPages(call, parts);
+  const { field } = parts.plan;
   const first = await read(null);
   if ('code' in first) return sendRefusal(reply, first);
-  parts.log.info({ subject: caller.principal.subject, list: plan.field }, 'exporting a list');
+  parts.log.info({ subject: caller.principal.subject, list: field }, 'exporting a list');
   return reply
     .headers({
       'content-type': 'text/csv; charset=utf-8; header=present',
-      'content-disposition': `attachment; filename="${plan.field}.csv"`,
+      'content-disposition': `attachment; filename="${field}.csv"`,
     })
     .send(
       Readable.from(

@@ -77,22 +77,32 @@ interface FramedPage {
   /** Its markup, which is safe: written by us, or escaped. */
   readonly main: string;
   /** Its second headings, by anchor. */
-  readonly sections: readonly { readonly anchor: string; readonly title: string }[];
+  readonly sections?: readonly { readonly anchor: string; readonly title: string }[];
   /** The same page in the other language; null where there is none. */
-  readonly elsewhere: string | null;
+  readonly elsewhere?: string | null;
 }
 
 const linkTo = (path: string, name: string, current: string): Html =>
   html`<li><a href="${path}" ${path === current && html`aria-current="page"`}>${name}</a></li>`;
 
+/** The guides by their groups. */
+const groupsOf = (
+  language: GuideLanguage,
+  view: (name: GuideName) => Html,
+  kind: string | null = null,
+) =>
+  guideGroups.map(
+    ({ group, names }) =>
+      html`<h2>${guideWords[language].groups[group]}</h2>
+        <ul ${kind && html`class="${kind}"`}>
+          ${names.map(view)}
+        </ul>`,
+  );
+
 const menuOf = ({ language, path }: FramedPage, guides: Guides): Html => {
   const words = guideWords[language];
-  const groups = guideGroups.map(
-    ({ group, names }) =>
-      html`<h2>${words.groups[group]}</h2>
-        <ul>
-          ${names.map((name) => linkTo(guidePath(language, name), guides[name].title, path))}
-        </ul>`,
+  const groups = groupsOf(language, (name) =>
+    linkTo(guidePath(language, name), guides[name].title, path),
   );
   const others = otherPages.map((other) => linkTo(other, words.pages[other], path));
   return html`<nav class="menu" id="menu" aria-label="${words.menu}">
@@ -122,7 +132,7 @@ const neighboursOf = ({ language, path }: FramedPage, guides: Guides): Html | nu
   </nav>`;
 };
 
-const topOf = ({ language, elsewhere }: FramedPage): Html => {
+const topOf = ({ language, elsewhere = null }: FramedPage): Html => {
   const words = guideWords[language];
   const other = otherThan(language);
   return html`<header class="top">
@@ -148,7 +158,7 @@ const topOf = ({ language, elsewhere }: FramedPage): Html => {
 
 /** The page as HTML. Pages beside the guides have no snippets in tabs, and so no script. */
 const framed = (page: FramedPage, guides: Guides): string => {
-  const { language, title, elsewhere, sections } = page;
+  const { language, title, elsewhere = null, sections = [] } = page;
   const words = guideWords[language];
   const other = otherThan(language);
   const shown = markupText(
@@ -189,18 +199,14 @@ const framed = (page: FramedPage, guides: Guides): string => {
 const makeHome = async (language: GuideLanguage): Promise<string> => {
   const guides = await guidesOf[language]();
   const words = guideWords[language];
-  const groups = guideGroups.map(
-    ({ group, names }) =>
-      html`<h2>${words.groups[group]}</h2>
-        <ul class="cards">
-          ${names.map(
-            (name) =>
-              html`<li>
-                <a href="${guidePath(language, name)}">${guides[name].title}</a>
-                <p>${guides[name].summary}</p>
-              </li>`,
-          )}
-        </ul>`,
+  const groups = groupsOf(
+    language,
+    (name) =>
+      html`<li>
+        <a href="${guidePath(language, name)}">${guides[name].title}</a>
+        <p>${guides[name].summary}</p>
+      </li>`,
+    'cards',
   );
   const main = html`<h1>${words.title}</h1>
     <p>${words.introduction}</p>
@@ -211,7 +217,6 @@ const makeHome = async (language: GuideLanguage): Promise<string> => {
       path: `/docs/${language}/`,
       title: words.title,
       main: markupText(main),
-      sections: [],
       elsewhere: `/docs/${otherThan(language)}/`,
     },
     guides,
@@ -284,8 +289,6 @@ export const serveOtherPage = (
       path,
       title: guideWords.en.pages[path],
       main: await main(),
-      sections: [],
-      elsewhere: null,
     } as const;
     return prepareAnswer(framed(page, await guidesOf.en()), headersOf(cacheControl));
   });
@@ -326,14 +329,7 @@ const serveNowhere = (app: FastifyInstance): void => {
     const words = guideWords[language];
     const main = html`<h1>${words.nowhere}</h1>
       <p>${words.nowhereText}</p>`;
-    const page = {
-      language,
-      path: '/docs/',
-      title: words.nowhere,
-      main: markupText(main),
-      sections: [],
-      elsewhere: null,
-    } as const;
+    const page = { language, path: '/docs/', title: words.nowhere, main: markupText(main) };
     const text = framed(page, await guidesOf[language]());
     return reply.code(404).headers(headersOf('no-store')).send(text);
   });

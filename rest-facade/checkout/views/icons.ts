@@ -1,7 +1,7 @@
 /** Drawings of the page, which decorate texts: screen readers skip them. And QR codes. */
 import { LRUCache } from 'lru-cache';
 import QRCode from 'qrcode';
-import { html, type Html } from '../html.ts';
+import { html, type Html, type Piece } from '../html.ts';
 import type { PayableMethod } from '../words/words.ts';
 
 export const lock = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
@@ -24,6 +24,12 @@ const stroke = (color: string, width: string, line: string): Html =>
 export const arrow = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
   ${stroke('currentColor', '1.8', 'M3 8h10M9 4l4 4-4 4')}
 </svg>`;
+
+/** The link that leads the buyer on. */
+export const onwards = (id: string, address: string, text: string, more: Piece = null): Html =>
+  html`<a class="primary" id="${id}" href="${address}" ${more}
+    ><span class="primary-words">${text}${arrow}</span></a
+  >`;
 
 export const printer = html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
   <path

@@ -8,7 +8,7 @@ import { moduleNames, type Assets } from '../serve-assets.ts';
 import type { Words } from '../words/en.ts';
 import { languages, type Message } from '../words/words.ts';
 import { wordsOf, failureWords } from '../language.ts';
-import { lock, arrow, methodMarks, spinner, printer, seals, drawQr } from './icons.ts';
+import { lock, arrow, methodMarks, onwards, spinner, printer, seals, drawQr } from './icons.ts';
 import { asksCardAgain, payForm, payableMethod, wayOnView, bankLinks } from './pay-form.ts';
 import { summaryView, sellerView, receiptView } from './summary.ts';
 import { savingWords, headline } from './subscription.ts';
@@ -52,9 +52,7 @@ const wayBack = (checkout: Checkout, words: Words): Html => {
   const receipt = isReceipt(checkout);
   if (!address)
     return html`<p class="panel-fine">${receipt ? words.keepPage : words.closePage}</p>`;
-  return html`<a class="primary" id="return" href="${address}" ${leaving(checkout)}
-      ><span class="primary-words">${words.backToShop}${arrow}</span></a
-    >
+  return html`${onwards('return', address, words.backToShop, leaving(checkout))}
     <p class="panel-fine" id="returning" hidden>${words.returning}</p>`;
 };
 
@@ -130,12 +128,6 @@ const messageView = ({ title, text }: Message): Html =>
 const waiting = (words: Words): Html =>
   html`<p class="waiting">${spinner}${words.waitingForBank}</p>`;
 
-const onwards = (address: string | null, text: string): Piece =>
-  address &&
-  html`<a class="primary" id="onwards" href="${address}"
-    ><span class="primary-words">${text}${arrow}</span></a
-  >`;
-
 const qr = (checkout: Checkout, words: Words): Html => {
   const address = linkable(checkout.stepUrl);
   const banks = address === null ? [] : bankLinks(address, checkout.mode === 'test', words);
@@ -160,26 +152,27 @@ const qr = (checkout: Checkout, words: Words): Html => {
   </div>`;
 };
 
+/** The buyer continues on another page. */
+const elsewhere = (checkout: Checkout, words: Words, message: Message, go: string): Html => {
+  const method = payableMethod(checkout.method);
+  const address = linkable(checkout.stepUrl);
+  return html`<div class="step">
+    ${method && html`<div class="step-mark">${methodMarks[method]}</div>`} ${messageView(message)}
+    ${address && onwards('onwards', address, go)} ${waiting(words)} ${wayOnView(checkout, words)}
+  </div>`;
+};
+
 /** What a payment in `processing` shows. */
 const stepView = (checkout: Checkout, words: Words): Html => {
   const method = payableMethod(checkout.method);
   const name = method ? words.methods[method].name : '';
-  const address = linkable(checkout.stepUrl);
   switch (checkout.step) {
     case 'qr':
       return qr(checkout, words);
     case 'redirect':
-      return html`<div class="step">
-        ${method && html`<div class="step-mark">${methodMarks[method]}</div>`}
-        ${messageView(words.redirect(name))} ${onwards(address, words.redirectGo(name))}
-        ${waiting(words)} ${wayOnView(checkout, words)}
-      </div>`;
+      return elsewhere(checkout, words, words.redirect(name), words.redirectGo(name));
     case 'three_d_secure':
-      return html`<div class="step">
-        ${method && html`<div class="step-mark">${methodMarks[method]}</div>`}
-        ${messageView(words.threeDSecure)} ${onwards(address, words.threeDSecureGo)}
-        ${waiting(words)} ${wayOnView(checkout, words)}
-      </div>`;
+      return elsewhere(checkout, words, words.threeDSecure, words.threeDSecureGo);
     case 'wait':
     case null:
       return html`<div class="step step-wait">
