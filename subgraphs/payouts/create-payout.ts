@@ -13,10 +13,11 @@ import { payoutScopes } from '../platform/access/access.ts';
 import { allKeys, type Keys } from '../platform/access/keys.ts';
 import type { KeyPrincipal } from '../platform/access/principal.ts';
 import { batched } from '../platform/database/batch-calls.ts';
-import { releaseKeys, tryClaims, type CallClaim } from '../platform/database/claim-page.ts';
+import { releaseKeys, tryClaims } from '../platform/database/claim-page.ts';
 import {
   answerUnderKey,
   claimOf,
+  type CallClaim,
   type IdempotencyArgument,
   type IdempotencyClaim,
   createOnce,

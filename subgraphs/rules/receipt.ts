@@ -197,6 +197,8 @@ const isQuantity = (text: string): boolean =>
 export const isEmail = (text: string): boolean =>
   charactersOf(text) <= email_max_chars && /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(text);
 
+const isGiven = (text: Maybe<string>): text is string => text !== null && text !== undefined;
+
 const customerMistakes = ({
   email,
   phone,
@@ -205,8 +207,12 @@ const customerMistakes = ({
 }: ReceiptInput['customer']): Maybe<string>[] => [
   email || phone ? null : 'receipt.customer: expected email or phone',
   email && !isEmail(email) ? 'receipt.customer.email: expected an e-mail address' : null,
-  phone && !/^\+7\d{10}$/.test(phone) ? 'receipt.customer.phone: expected +7 and 10 digits' : null,
-  inn && !/^(\d{10}|\d{12})$/.test(inn) ? 'receipt.customer.inn: expected 10 or 12 digits' : null,
+  isGiven(phone) && !/^\+7\d{10}$/.test(phone)
+    ? 'receipt.customer.phone: expected +7 and 10 digits'
+    : null,
+  isGiven(inn) && !/^(\d{10}|\d{12})$/.test(inn)
+    ? 'receipt.customer.inn: expected 10 or 12 digits'
+    : null,
   textMistake('receipt.customer.email', email, 1, email_max_chars),
   textMistake('receipt.customer.full_name', fullName, 1, fullName_max_chars),
 ];

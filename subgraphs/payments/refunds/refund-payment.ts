@@ -11,12 +11,13 @@ import type { Banks } from '../../acquirers/route.ts';
 import { withinBound } from '../../ledger/balance.ts';
 import { writeEntries, type WrittenEntry } from '../../platform/database/audit.ts';
 import { batched } from '../../platform/database/batch-calls.ts';
-import { releaseKeys, tryClaims, type CallClaim } from '../../platform/database/claim-page.ts';
+import { releaseKeys, tryClaims } from '../../platform/database/claim-page.ts';
 import {
   createOnce,
   type Created,
   answerUnderKey,
   claimOf,
+  type CallClaim,
   type IdempotencyArgument,
 } from '../../platform/database/idempotency.ts';
 import { newRowId } from '../../platform/database/new-id.ts';

@@ -18,8 +18,6 @@ import { IdempotencyKeyEntity } from './entities.ts';
 import { emOn } from './orm-connections.ts';
 import type { Runner } from './statement.ts';
 
-export type { CallClaim };
-
 /**
  * Claims the keys of calls until the transaction ends, without waiting. Returns the ids that may be
  * created: those of calls without a key, and those whose keys were free.

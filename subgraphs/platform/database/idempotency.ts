@@ -12,6 +12,7 @@ import type pg from 'pg';
 import { rfc3339 } from '../../../schema/rfc3339.ts';
 import { isRefusal, refuse, type Refusal } from '../../rules/refusal.ts';
 import type { Mode } from '../../rules/mode.ts';
+import { sentJson } from './sql-file.ts';
 import {
   asRow,
   inTransaction,
@@ -174,7 +175,7 @@ export const claimKeys = async (
   );
   const [first] = calls;
   return first && rows.length > 0
-    ? run(client, statement, [first.caller.merchantId, JSON.stringify(rows)])
+    ? run(client, statement, [first.caller.merchantId, sentJson(rows)])
     : [];
 };
 
